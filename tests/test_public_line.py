@@ -79,8 +79,9 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.report": {
         "Agreement", "AgreementBuilder", "Bin", "Breakdown", "BreakdownBuilder", "Condition", "Distribution",
-        "Failure", "Figures", "GroupSummary", "Latency", "Level", "Pick", "PickedSample", "Remark",
-        "Selection", "Slice", "Summary", "SummaryBuilder", "collect_figures", "pick_samples", "remarks", "summarize",
+        "Failure", "Figures", "GroupSummary", "Latency", "Level", "MAX_BYTES", "Pick", "PickedSample", "Remark",
+        "ReportedRun", "SampleTable", "Selection", "Slice", "Summary", "ViewServer", "build_report", "collect_figures",
+        "pick_samples", "remarks", "summarize", "summary_of", "write_page",
     },
     "plaudit.rewards": {
         "AutoReward", "BUILT_INS", "CheckNumbersReward", "CodeReward", "ContainsReward", "ContinuousReward",
@@ -141,7 +142,7 @@ PUBLIC: dict[str, set[str]] = {
         "extract", "load_card", "verify_math",
     },
     "plaudit.watch": {
-        "Look", "Measures", "RewardWatch", "SIGNS", "Sign", "measure", "watch_run",
+        "Look", "RewardWatch", "SIGNS", "Sign", "watch_run",
     },
 }  # fmt: skip
 

@@ -5,11 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plaudit import RewardOutput, Status, Trajectory
-from plaudit.report.breakdown import BreakdownBuilder
+from plaudit.report.advice import remarks
+from plaudit.report.by_column import BreakdownBuilder
+from plaudit.report.collecting import collect_figures, summarize
 from plaudit.report.coverage import CoveredMean, format_mean, mean_reward, mean_score
-from plaudit.report.statistics.figures import collect_figures
-from plaudit.report.statistics.remarks import remarks
-from plaudit.report.summary import summarize
 from plaudit.rollouts import Rollout
 
 UNSCORED = RewardOutput.unscored(Status.ERROR, "too long")

@@ -2,7 +2,7 @@ import pytest
 
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.report import summarize
-from plaudit.report.failures import failure_kind
+from plaudit.report.coverage import failure_kind
 
 
 @pytest.mark.parametrize(

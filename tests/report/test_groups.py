@@ -4,8 +4,8 @@ import random
 import pytest
 
 from plaudit import RewardOutput, Status, Trajectory
-from plaudit.report.groups import GroupNumbers
-from plaudit.report.summary import summarize
+from plaudit.report.collecting import summarize
+from plaudit.report.table import SampleTable
 
 
 def groups_of(*samples):
@@ -89,11 +89,12 @@ def test_the_largest_rewards_give_no_correlation_and_no_error():
 
 
 def test_groups_are_numbered_as_by_a_dict():
-    draw, numbers, names = random.Random(2), GroupNumbers(), {}
+    draw, table, names = random.Random(2), SampleTable(), {}
     for _ in range(3000):
         group, step = draw.choice([draw.randrange(500), str(draw.randrange(9)), None]), draw.choice([None, -1, 0, 7])
         prompt = f"p{draw.randrange(9)}"
         name = (prompt if group is None else "", repr(group), step)
         expected = names.setdefault(name, len(names))
-        assert numbers.number_of(Trajectory(prompt, "r", group=group, training_step=step)) == expected
-    assert len(numbers) == len(names) > 500
+        row = table.add(Trajectory(prompt, "r", group=group, training_step=step), RewardOutput(1.0))
+        assert table.groups[row] == expected
+    assert table.samples().group_count == len(names) > 500

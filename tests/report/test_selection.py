@@ -4,6 +4,7 @@ from plaudit import Trajectory
 from plaudit.errors import RolloutsError
 from plaudit.report import Condition, Selection
 from plaudit.rollouts import Rollout
+from tests.report.filter_cases import FILTERS
 
 SAMPLE = Trajectory(
     prompt="p",
@@ -24,6 +25,12 @@ SAMPLE = Trajectory(
 )  # fmt: skip
 def test_a_condition_compares_a_column_with_a_value(text, holds):
     assert Condition.parse(text).holds(SAMPLE) is holds
+
+
+@pytest.mark.parametrize(("value", "condition", "holds"), FILTERS)
+def test_where_agrees_with_the_page(value, condition, holds):
+    metadata = {} if value is None else {"n": value}
+    assert Condition.parse(f"n{condition}").holds(Trajectory("p", "r", metadata=metadata)) is holds
 
 
 @pytest.mark.parametrize("text", ["level", "", "=3", ">= 3"])

@@ -6,8 +6,10 @@ import tracemalloc
 import pytest
 
 from plaudit import RewardOutput, Status, Trajectory, jsonline
-from plaudit.report.failures import Failure
-from plaudit.report.summary import SlowSample, SummaryBuilder, summarize
+from plaudit.report.collecting import summarize, summary_of
+from plaudit.report.coverage import Failure
+from plaudit.report.figures import SlowSample
+from plaudit.report.table import SampleTable
 
 
 def sample(reward, *, score=None, group=None, response="r", name=None, **more):
@@ -94,7 +96,7 @@ def test_a_reason_that_only_mentions_a_sample_is_kept_whole():
 
 
 def test_reasons_without_end_are_counted_in_bounded_memory(monkeypatch):
-    monkeypatch.setattr("plaudit.report.failures.MAX_KINDS", 3)
+    monkeypatch.setattr("plaudit.report.coverage.MAX_KINDS", 3)
     failures = summarize(failed(Status.ERROR, f"cause {letter}") for letter in "abcdefghij").failures
     assert (failures[0].reason, failures[0].count) == ("(further reasons)", 7)
 
@@ -108,20 +110,20 @@ def test_a_summary_is_plain_json():
 
 
 def test_a_summary_can_be_asked_for_while_samples_come_in():
-    builder = SummaryBuilder()
-    builder.add(*sample(1.0), 0)
-    assert builder.summary().count == 1
-    builder.add(*sample(0.0), 1)
-    assert builder.summary().reward.mean == 0.5
+    table = SampleTable()
+    table.add(*sample(1.0))
+    assert summary_of(table).count == 1
+    table.add(*sample(0.0))
+    assert summary_of(table).reward.mean == 0.5
 
 
 def test_samples_are_kept_as_bare_numbers():
-    builder = SummaryBuilder()
+    table = SampleTable()
     tracemalloc.start()
     try:
         for index in range(20_000):
             prompt = f"{index % 2000}" * 200
-            builder.add(Trajectory(prompt, "r" * 1000), RewardOutput(0.5, score=1.0, latency_s=0.1), index)
+            table.add(Trajectory(prompt, "r" * 1000), RewardOutput(0.5, score=1.0, latency_s=0.1))
         kept = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()

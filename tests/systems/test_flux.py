@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit import CompositeReward, RewardFunction, RewardOutput, Trajectory, score
-from plaudit.report.summary import SummaryBuilder
+from plaudit.report import summarize
 from plaudit.rewards import FormatReward, LengthReward, WordReward
 
 
@@ -88,7 +88,4 @@ def test_best_practices_are_tools():
     outputs = score(shaped, samples)
     assert [round(output.reward, 3) for output in outputs] == [0.733, 0.4, 0.6, 1.0]
     assert outputs[0].components["QualityReward"].metadata == {"raw_score": 0.6}
-    builder = SummaryBuilder()
-    for index, (sample, output) in enumerate(zip(samples, outputs, strict=True)):
-        builder.add(sample, output, index)
-    assert builder.summary().to_dict()["reward"]["mean"] == pytest.approx(0.68333, abs=1e-4)
+    assert summarize(zip(samples, outputs, strict=True)).to_dict()["reward"]["mean"] == pytest.approx(0.68333, abs=1e-4)

@@ -7,6 +7,7 @@ import pytest
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.cli import main
 from plaudit.errors import InvalidSettings
+from plaudit.report.advice import FAULTS, remarks
 from plaudit.rollouts import Rollout
 from plaudit.watch import RewardWatch, watch_run
 
@@ -111,6 +112,43 @@ def test_a_file_gives_the_same_looks_as_training(tmp_path, capfd):
     assert "no sign" in capfd.readouterr().out
 
 
+def lines(rollouts):
+    return b"".join(rollout.to_line() for rollout in rollouts)
+
+
+def test_a_run_that_was_cut_back_by_a_resume_is_read_from_its_start(tmp_path, monkeypatch):
+    path = tmp_path / "rollouts.jsonl"
+    path.write_bytes(lines(rollout for step in range(1, 7) for rollout in varied(step)))
+    waits = []
+
+    def resume_training(_):
+        waits.append(None)
+        if len(waits) == 1:  # cut back to step 4, then steps with equal rewards
+            equal = [step_rollouts(step, lambda group, place: (WORDS[place], 1.0)) for step in (5, 6, 7, 8)]
+            path.write_bytes(lines(rollout for step in range(1, 5) for rollout in varied(step)))
+            path.write_bytes(path.read_bytes() + lines(rollout for listed in equal for rollout in listed))
+
+    monkeypatch.setattr("plaudit.watch.reward_watch.time.sleep", resume_training)
+    looks = list(watch_run(path, RewardWatch(every=2, window=2), follow=True, is_over=lambda: len(waits) == 2))
+    assert [look.step for look in looks] == [2, 4, 2, 4, 6, 8]
+    assert "dead groups" in names(looks[-1])
+
+
+def test_a_last_line_without_newline_counts_when_the_file_is_complete(tmp_path):
+    path = tmp_path / "rollouts.jsonl"
+    path.write_bytes(lines(varied(2)).rstrip(b"\n"))
+    (look,) = watch_run(path, RewardWatch(every=2))
+    assert look.figures.summary.count == len(varied(2))
+
+
+def test_a_sign_has_the_limit_of_the_report():
+    (look, *_) = watch_steps(lambda step: step_rollouts(step, lambda group, place: (WORDS[place], 1.0)))
+    (sign,) = (sign for sign in look.signs if sign.name == "dead groups")
+    remark = next(remark for remark in remarks(look.figures) if remark.topic == "groups")
+    assert (sign.limit, sign.remedy) == (FAULTS["dead groups"].limit, remark.advice)
+    assert remark.text.startswith(sign.message)
+
+
 def failing_from(first_step):
     """Rollouts of which, from a step on, three of four raise an error."""
 
@@ -140,5 +178,5 @@ def test_copies_are_not_called_paid_where_every_reward_is_the_same():
     same = " ".join(WORDS[:8])
     looks = watch_steps(lambda step: step_rollouts(step, lambda group, place: (same, 0.0)))
     (sign,) = (sign for sign in looks[-1].signs if sign.name == "copies")
-    assert "is paid;" not in sign.remedy
-    assert "no response is paid more than another" in sign.remedy
+    assert "paid" not in sign.remedy
+    assert "check that the reward reads the prompt" in sign.remedy

@@ -19,7 +19,7 @@ from plaudit.audit.shrinking import shrink
 from plaudit.audit.subject import BudgetSpent, Subject, is_overrun
 from plaudit.audit.tasks import Task
 from plaudit.contract.output import RewardOutput
-from plaudit.report.distribution import wilson_interval
+from plaudit.report.coverage import wilson_interval
 from plaudit.trajectory import Trajectory
 
 __all__ = ["ANY_LENGTH", "ANY_TEXT", "FEW", "Attempt", "Hit", "Reporter", "write_dict"]

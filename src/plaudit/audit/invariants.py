@@ -12,7 +12,7 @@ from plaudit.audit.honest_rewards import HonestRewards
 from plaudit.audit.samples import SampleMaker, replace_response
 from plaudit.audit.subject import BudgetSpent, Subject, is_overrun
 from plaudit.contract.function import RewardLike
-from plaudit.report.distribution import wilson_interval
+from plaudit.report.coverage import wilson_interval
 from plaudit.testing import Finding, Rule, Severity, check_reward
 from plaudit.trajectory import Trajectory
 

@@ -1,16 +1,26 @@
-"""Means with their coverage. The rule: no mean is shown without the share of samples that it leaves out.
+"""What was scored and what was not: means with their coverage, and the reasons of failures by kind.
+
+The rule: no mean is shown without the share of samples that it leaves out.
 
 A mean over scored samples alone rises when failing samples become unscored. `overall` does not: there, and only there,
 an unscored sample counts as 0. It is a display figure; nothing trains on it.
 """
 
 import math
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from plaudit.contract.output import RewardOutput
 
-__all__ = ["CoveredMean", "format_mean", "mean_reward", "mean_score"]
+__all__ = [
+    "CoveredMean", "Failure", "FailureCounts", "failure_kind", "format_mean", "mean_reward", "mean_score",
+    "wilson_interval",
+]  # fmt: skip
+
+MAX_KINDS = 10_000
+FURTHER = "(further reasons)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,3 +90,68 @@ def mean_reward(outputs: Iterable[RewardOutput]) -> CoveredMean:
 def mean_score(outputs: Iterable[RewardOutput]) -> CoveredMean:
     """The mean score of some outputs; samples whose reward gives no score are not part of it."""
     return CoveredMean.of(output.score for output in outputs if output.score is not None or not output.ok)
+
+
+def wilson_interval(share: float, count: int, z: float = 1.96) -> tuple[float, float]:
+    """Bounds of a share that was found among `count` (Wilson 1927); with the default `z`, 95 of 100 hold the true one.
+
+    For means of values in [0, 1] that are not all 0 or 1 the bounds are wider than they need be, never narrower.
+
+    >>> [round(bound, 3) for bound in wilson_interval(1.0, 10)]
+    [0.722, 1.0]
+    """
+    if count < 1:
+        return 0.0, 1.0
+    scale = 1.0 + z * z / count
+    centre = (share + z * z / (2 * count)) / scale
+    reach = z / scale * math.sqrt(share * (1.0 - share) / count + z * z / (4 * count * count))
+    return max(0.0, centre - reach), min(1.0, centre + reach)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A kind of failure: its first reason, how often it happened, and the sample it happened to first."""
+
+    status: str
+    reason: str
+    count: int
+    example: str
+
+
+class FailureCounts:
+    """Counts failures by status and kind."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._first: dict[tuple[str, str], tuple[str, str]] = {}  # reason and sample
+
+    def add(self, output: RewardOutput, sample: str) -> None:
+        """Take the output of a sample that was not scored."""
+        key = (output.status.value, failure_kind(output.reason))
+        reason = output.reason
+        if key not in self._counts and len(self._counts) >= MAX_KINDS:
+            key, reason = (output.status.value, FURTHER), FURTHER
+        self._counts[key] += 1
+        self._first.setdefault(key, (reason, sample))
+
+    def failures(self) -> tuple[Failure, ...]:
+        """All kinds, most frequent first."""
+        return tuple(
+            Failure(key[0], self._first[key][0], count, self._first[key][1])
+            for key, count in self._counts.most_common()
+        )
+
+
+def failure_kind(reason: str) -> str:
+    """What failures of one cause have in common: the exception and its place, else the reason without its data.
+
+    >>> failure_kind("quality raised ValueError: could not read 'x' (at my.py:7)")
+    'ValueError (at my.py:7)'
+    >>> failure_kind("no number in 'a b' after 12 words")
+    'no number in … after … words'
+    """
+    raised = re.search(r"raised (\w+)", reason)
+    place = re.search(r"\(at [^()]+:\d+\)$", reason)
+    if raised and place:
+        return f"{raised[1]} {place[0]}"
+    return re.sub(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|-?\d[\d.,]*", "…", reason)

@@ -1,9 +1,10 @@
-"""Which samples to look at: conditions on their columns, and a number to stop at.
+"""Which samples to look at: conditions on their columns, and how many.
 
-`level>=3` compares numbers where both sides are numbers, else texts. A column is a field, a column of the data or a key
-of the metadata; dots lead into nested values.
+A column is a field, a column of the data or a key of the metadata; dots lead into nested values. The page of a report
+has the same conditions (`page/assets/query.js`), and the same cases test both.
 """
 
+import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,8 +19,9 @@ from plaudit.trajectory import Trajectory
 __all__ = ["ABSENT", "Condition", "Selection", "column_of", "known_columns", "no_such_column"]
 
 ABSENT = object()
-"""What a column holds that a sample does not have."""
-_CONDITION = re.compile(r"\s*([^=!<>\s]+)\s*(==|=|!=|>=|<=|>|<)\s*(.*?)\s*", re.DOTALL)
+"""The value of a column that a sample does not have."""
+_CONDITION = re.compile(r"\s*([^=!<>~\s]+)\s*(==|=|!=|>=|<=|>|<|~)\s*(.*?)\s*", re.DOTALL)
+_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", re.ASCII)
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq, "==": operator.eq, "!=": operator.ne,
     ">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
@@ -28,7 +30,11 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A comparison of one column with a value."""
+    """A comparison of one column with a value, as numbers if both are numbers, else as texts.
+
+    Numbers that differ only by rounding are equal: `n=0.3` holds for 0.1 + 0.2. A text such as "12" is a number,
+    "1_000" is not. `~` holds if the text contains the value, in any case. A sample without the column meets only `!=`.
+    """
 
     column: str
     sign: str
@@ -39,18 +45,24 @@ class Condition:
         """The condition as it is written: `task=math`, `level >= 3`, `model != gpt2`."""
         match = _CONDITION.fullmatch(text)
         if match is None:
-            raise RolloutsError(f"a condition is COLUMN=VALUE, !=, <, <=, > or >=, such as level>=3; got {text!r}")
+            raise RolloutsError(f"a condition is COLUMN=VALUE, !=, <, <=, >, >= or ~, such as level>=3; got {text!r}")
         return cls(*match.groups())
 
     def holds(self, trajectory: Trajectory) -> bool:
-        """Whether a sample meets it; a sample without the column meets only `!=`."""
-        found = column_of(trajectory, self.column)
-        if found is ABSENT:
+        """Whether a sample meets the condition."""
+        return self.compare(column_of(trajectory, self.column))
+
+    def compare(self, value: Any) -> bool:
+        """Whether a value of the column meets the condition."""
+        if value is ABSENT or value is None:
             return self.sign == "!="
-        number, bound = _number(found), _number(self.value)
-        if number is not None and bound is not None:
-            return _COMPARISONS[self.sign](number, bound)
-        return _COMPARISONS[self.sign](_text(found), self.value)
+        if self.sign == "~":
+            return self.value.lower() in _text(value).lower()
+        number, bound = _number(value), _number(self.value)
+        if number is None or bound is None:
+            return _COMPARISONS[self.sign](_text(value), self.value)
+        is_equal = abs(number - bound) <= 1e-9 * max(1.0, abs(bound))
+        return _COMPARISONS[self.sign](bound if is_equal else number, bound)
 
     def __str__(self) -> str:
         return f"{self.column} {self.sign} {self.value}"
@@ -84,11 +96,11 @@ class Selection:
 
 
 def column_of(trajectory: Trajectory, name: str) -> Any:
-    """What a column of a sample holds, ABSENT where it has none of that name."""
-    places: tuple[Mapping[str, Any], ...] = (_fields(trajectory), trajectory.columns, trajectory.metadata)
-    for place in places:
-        if name in place:
-            return place[name]
+    """What a column of a sample holds, ABSENT if it has none of that name."""
+    sources: tuple[Mapping[str, Any], ...] = (_fields(trajectory), trajectory.columns, trajectory.metadata)
+    for source in sources:
+        if name in source:
+            return source[name]
     first, dot, rest = name.partition(".")
     value = column_of(trajectory, first) if dot else ABSENT
     for key in rest.split(".") if dot else ():
@@ -115,10 +127,13 @@ def _fields(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def _number(value: Any) -> float | None:
-    try:
-        return None if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
+    if isinstance(value, bool) or not (isinstance(value, int | float) or _NUMBER.fullmatch(str(value))):
         return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _text(value: Any) -> str:

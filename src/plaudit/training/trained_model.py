@@ -17,8 +17,7 @@ import msgspec
 from plaudit.contract.function import RewardLike
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings, PolicyError
-from plaudit.report.coverage import CoveredMean, mean_reward
-from plaudit.report.distribution import wilson_interval
+from plaudit.report.coverage import CoveredMean, mean_reward, wilson_interval
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import derive_seed
 from plaudit.training.config.keys import read_yaml

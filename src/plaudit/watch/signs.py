@@ -1,16 +1,20 @@
-"""What the figures of some steps say: signs that a policy learns little, or something else than was meant.
+"""Signs that a policy learns little, or something else than was meant: faults of the figures of the latest steps.
 
-A sign says what the rollouts show, not what will come of it. Its limit is a share or a correlation, whatever the scale
-of the reward; growth is measured against the first steps of the run.
+The limits are those of a report (`plaudit.report.advice.FAULTS`). Three signs are about change: they compare the latest
+steps with the first ones. A sign says what the rollouts show, not what will come of it.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from plaudit.report.distribution import wilson_interval
-from plaudit.watch.measures import Measures, quarter
+from plaudit.report.advice import ADVICE, FAULTS, remarks
+from plaudit.report.coverage import wilson_interval
+from plaudit.report.figures import Figures, StepPoint
+from plaudit.report.terminal.formatting import format_share
 
-__all__ = ["SIGNS", "Sign", "find_signs"]
+__all__ = ["SIGNS", "Sign", "find_signs", "to_metrics"]
+
+UNSCORED_RISE, LONGER, PHRASE_SHARE = 0.1, 1.5, 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,94 +28,89 @@ class Sign:
     remedy: str
 
 
-Detector = Callable[[Measures, Measures], Sign | None]
-
-
-def find_signs(first: Measures, now: Measures) -> tuple[Sign, ...]:
+def find_signs(first: Figures, now: Figures) -> tuple[Sign, ...]:
     """The signs in the latest steps; `first` are the figures of the first steps of the run."""
     return tuple(sign for detect in SIGNS.values() if (sign := detect(first, now)) is not None)
 
 
-def _sign(name: str, value: float | None, limit: float, message: str, remedy: str) -> Sign | None:
-    return None if value is None or value < limit else Sign(name, value, limit, message, remedy)
+def to_metrics(figures: Figures) -> dict[str, float]:
+    """The figures with a limit, as metrics.jsonl and other logs name them."""
+    summary = figures.summary
+    numbers = {"unscored": 1 - summary.ok / summary.count if summary.count else None}
+    numbers |= {name.replace(" ", "_"): fault.measure(figures) for name, fault in FAULTS.items()}
+    return {f"watch/{name}": value for name, value in numbers.items() if value is not None}
 
 
-def _unscored(first: Measures, now: Measures) -> Sign | None:
-    """The unscored share has risen since the first samples of the run, by more than chance explains."""
-    early, late = first.unscored_early, now.unscored_late
-    if early is None or late is None:
+def _fault(name: str) -> Callable[[Figures, Figures], Sign | None]:
+    """The sign that a figure of the latest steps reaches its limit."""
+    fault = FAULTS[name]
+
+    def detect(first: Figures, now: Figures) -> Sign | None:
+        value = fault.measure(now)
+        if value is None or value < fault.limit:
+            return None
+        message = next((remark.text.removesuffix(".") for remark in remarks(now) if remark.topic == fault.topic), name)
+        return Sign(name, value, fault.limit, message, fault.advice)
+
+    return detect
+
+
+def _unscored(first: Figures, now: Figures) -> Sign | None:
+    """The unscored share has risen since the first steps of the run, by more than chance explains."""
+    quarter = max(1, len(first.curve) // 4), max(1, len(now.curve) // 4)
+    early, late = _unscored_share(first.curve[: quarter[0]]), _unscored_share(now.curve[-quarter[1] :])
+    if wilson_interval(*late)[0] <= wilson_interval(*early)[1] or late[0] < early[0] + UNSCORED_RISE:
         return None
-    if wilson_interval(late, quarter(now.samples))[0] <= wilson_interval(early, quarter(first.samples))[1]:
-        return None
+    failure = now.summary.failures[0]
     message = (
-        f"the policy moves to where it cannot be scored: {late:.0%} of the latest samples are unscored, {early:.0%} of "
-        f"the first (most often {now.unscored_reason})"
+        f"the policy moves to where it cannot be scored: {late[0]:.0%} of the latest samples are unscored, "
+        f"{early[0]:.0%} of the first (most often {failure.status}: {failure.reason})"
     )
-    remedy = "make the reward score these responses: what is unscored is left out of training and of the mean reward"
-    return _sign("unscored", late, early + 0.1, message, remedy)
+    return Sign("unscored", late[0], early[0] + UNSCORED_RISE, message, ADVICE["statuses.rising"])
 
 
-def _dead(first: Measures, now: Measures) -> Sign | None:
-    message = f"{now.dead or 0:.0%} of the groups have equal rewards and teach nothing"
-    return _sign("dead groups", now.dead, 0.7, message, "take easier or harder prompts, or more samples in a group")
+def _unscored_share(points: tuple[StepPoint, ...]) -> tuple[float, int]:
+    """The share of unscored samples of some steps, and how many samples they have."""
+    count = sum(point.count for point in points)
+    return (1 - sum(point.scored * point.count for point in points) / count if count else 0.0), count
 
 
-def _phantom(first: Measures, now: Measures) -> Sign | None:
-    message = f"{now.phantom or 0:.0%} of what is learned comes from groups whose scores are all equal"
-    return _sign("phantom groups", now.phantom, 0.5, message, "gate what is not correctness, or lower its weight")
-
-
-def _saturation(first: Measures, now: Measures) -> Sign | None:
-    message = f"{now.at_top or 0:.0%} of the rewards are the highest there is"
-    return _sign(
-        "saturation", now.at_top, 0.9, message, "the reward tells little apart now: harder prompts, finer rewards"
-    )
-
-
-def _length(first: Measures, now: Measures) -> Sign | None:
+def _length(first: Figures, now: Figures) -> Sign | None:
     """Longer responses earn more within groups, and responses have become longer."""
-    grown = 1.0 if not first.length or not now.length else now.length / first.length
-    message = f"longer responses earn more in their groups, and responses are {grown:.1f} times as long as at first"
-    sign = _sign("length", now.length_pay, 0.2, message, "bound what length can earn, or look at what the length buys")
-    return sign if grown >= 1.5 else None
-
-
-def _dominance(first: Measures, now: Measures) -> Sign | None:
-    if now.components < 2 or now.dominant is None or now.dominance is None:
+    before, after = _mean_length(first), _mean_length(now)
+    sign = _fault("length")(first, now)
+    if sign is None or not before or after < LONGER * before:
         return None
-    message = f"{now.dominant} decides {now.dominance:.0%} of the differences within groups"
-    return _sign("dominance", now.dominance, 0.95, message, "put the parts on one scale, or change their weights")
+    message = f"{sign.message}, and responses are {after / before:.1f} times as long as at first"
+    return Sign(sign.name, sign.value, sign.limit, message, sign.remedy)
 
 
-def _copies(first: Measures, now: Measures) -> Sign | None:
-    message = f"{now.copies or 0:.0%} of the responses are nearly the same under other prompts"
-    remedy = "look at what they say: a response that fits every prompt is paid"
-    if now.at_top is None:  # all rewards are equal
-        remedy = "no response is paid more than another: check that the reward reads the prompt and the ground truth"
-    return _sign("copies", now.copies, 0.5, message, remedy)
+def _mean_length(figures: Figures) -> float:
+    count = sum(point.count for point in figures.curve)
+    return sum(point.length * point.count for point in figures.curve) / count if count else 0.0
 
 
-def _phrases(first: Measures, now: Measures) -> Sign | None:
-    """Phrases that most paid responses hold and that did not pay at first."""
-    known = {text for text, _ in first.phrases}
-    new = [(text, share) for text, share in now.phrases if text not in known and share >= 0.3]
+def _phrases(first: Figures, now: Figures) -> Sign | None:
+    """A phrase that many well-paid responses contain, and that did not pay at first."""
+    known = {phrase.text for phrase in first.phrases.paying}
+    new = [one for one in now.phrases.paying if one.text not in known and one.high >= PHRASE_SHARE]
     if not new:
         return None
-    text, share = new[0]
+    share = format_share(new[0].high)
     message = (
-        f"{text!r} stands in {share:.0%} of the responses that earn more than their group, and did not pay at first"
+        f"“{new[0].text}” is in {share} of the responses that earn more than their group, and did not pay at first"
     )
-    return _sign("phrases", share, 0.3, message, "look at responses that hold it: plaudit report shows them")
+    return Sign("phrases", new[0].high, PHRASE_SHARE, message, ADVICE["phrases.some"])
 
 
-SIGNS: dict[str, Detector] = {
+SIGNS: dict[str, Callable[[Figures, Figures], Sign | None]] = {
     "unscored": _unscored,
-    "dead groups": _dead,
-    "phantom groups": _phantom,
-    "saturation": _saturation,
+    "dead groups": _fault("dead groups"),
+    "phantom groups": _fault("phantom groups"),
+    "saturation": _fault("saturation"),
     "length": _length,
-    "dominance": _dominance,
-    "copies": _copies,
+    "dominance": _fault("dominance"),
+    "copies": _fault("copies"),
     "phrases": _phrases,
 }
 """Every sign by its name, as `logging.stop_on` takes them."""

@@ -5,6 +5,7 @@ One browser for all; whatever a page asks of the network, says on the console or
 
 import re
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -13,9 +14,10 @@ from playwright.sync_api import Page, expect, sync_playwright
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.diff import compare_pairs
 from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
-from plaudit.report.view.view_server import ViewServer
+from plaudit.report.view import ViewServer
 from plaudit.rollouts import Rollout
 from tests.browser import find_chromium
+from tests.report.filter_cases import FILTERS
 from tests.report.page.hostile_run import HOSTILE, hostile_rollouts
 
 SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 800}}
@@ -152,6 +154,18 @@ def test_a_query_in_the_address_gives_its_samples(page, report, address, expecte
     expect(page.locator(".count [role=status]")).to_contain_text("samples")
     assert rows(page) == (rows(page) if expected is None else expected[:50])
     assert bool(rows(page)) is (expected != [])
+
+
+def test_the_page_filters_as_where_does(page, tmp_path):
+    rollouts = [
+        Rollout(Trajectory(f"q{n}", "r", columns={} if value is None else {"n": value}), RewardOutput(1.0))
+        for n, (value, _, _) in enumerate(FILTERS)
+    ]
+    report = write_run(tmp_path / "filters.html", rollouts)
+    for number, (value, condition, holds) in enumerate(FILTERS):
+        wanted = quote(f"n{condition}", safe="")
+        visit(page, report, f"#samples?where={wanted}&where=sample%3D{number}")
+        assert (rows(page) == [number]) is holds, (value, condition)
 
 
 def test_samples_are_sorted_by_a_click_and_paged(page, report):

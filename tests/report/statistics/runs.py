@@ -4,8 +4,7 @@ import random
 from collections.abc import Iterable
 
 from plaudit import RewardOutput, Status, Trajectory
-from plaudit.report.statistics.kept_texts import KeptTexts
-from plaudit.report.statistics.table import SampleTable
+from plaudit.report.table import Samples, SampleTable
 from plaudit.rollouts import Rollout, ScoredRollout
 
 
@@ -27,17 +26,14 @@ def rollout(
 
 
 def table_of(rollouts: Iterable[ScoredRollout]) -> SampleTable:
-    table = SampleTable()
+    table = SampleTable(keep_texts=True)
     for one in rollouts:
         table.add(one.trajectory, one.output)
     return table
 
 
-def texts_of(rollouts: Iterable[ScoredRollout]) -> KeptTexts:
-    texts = KeptTexts()
-    for row, one in enumerate(rollouts):
-        texts.add(row, one)
-    return texts
+def samples_of(rollouts: Iterable[ScoredRollout]) -> Samples:
+    return table_of(rollouts).samples()
 
 
 def random_run(groups: int = 40, size: int = 6, seed: int = 1) -> list[ScoredRollout]:

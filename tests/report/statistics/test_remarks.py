@@ -2,9 +2,8 @@
 
 import pytest
 
-from plaudit.report.statistics.advice import ADVICE
-from plaudit.report.statistics.figures import collect_figures
-from plaudit.report.statistics.remarks import Level, headline, remarks
+from plaudit.report.advice import ADVICE, Level, headline, remarks
+from plaudit.report.collecting import collect_figures
 from tests.report.statistics.runs import random_run, rollout
 from tests.report.statistics.test_texts import run_with
 

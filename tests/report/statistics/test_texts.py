@@ -5,15 +5,21 @@ import random
 import pytest
 
 from plaudit.report.statistics.duplicates import near_duplicates
-from plaudit.report.statistics.kept_texts import KeptTexts
 from plaudit.report.statistics.phrases import paying_phrases
-from tests.report.statistics.runs import rollout, table_of, texts_of
+from plaudit.report.table import KeptTexts, group_digest
+from tests.report.statistics.runs import rollout, table_of
 
 WORDS = [f"word{number}" for number in range(40)]
 
 
 def phrases_of(run):
-    return paying_phrases(table_of(run), texts_of(run))
+    table = table_of(run)
+    return paying_phrases(table.samples(), table.texts)
+
+
+def duplicates_of(run):
+    table = table_of(run)
+    return near_duplicates(table.samples(), table.texts)
 
 
 def run_with(flattery: bool, seed: int = 3):
@@ -81,7 +87,7 @@ def test_near_duplicates_are_counted_within_and_across_groups():
         *(rollout(1.0, group="b", response=text) for text in others),
         rollout(1.0, group="c", response="  "),
     ]
-    found = near_duplicates(table_of(run), texts_of(run))
+    found = duplicates_of(run)
     assert found.responses == 7
     assert found.within_group == pytest.approx(2 / 7)
     assert found.across_groups == pytest.approx(3 / 7)
@@ -99,13 +105,14 @@ def test_near_duplicates_agree_with_the_exact_overlap_of_all_pairs():
         texts.append(" ".join(changed))
     run = [rollout(1.0, group="g", response=text) for text in texts]
     exact = sum(any(jaccard(a, b) >= 0.8 for b in texts if b is not a) for a in texts) / len(texts)
-    assert near_duplicates(table_of(run), texts_of(run)).within_group == pytest.approx(exact, abs=0.1)
+    assert duplicates_of(run).within_group == pytest.approx(exact, abs=0.1)
 
 
 def test_where_texts_exceed_the_budget_whole_groups_are_let_go():
     texts = KeptTexts(characters=60_000)
     for row in range(400):
-        texts.add(row, rollout(1.0, group=row // 8, response="w" * 500))
+        one = rollout(1.0, group=row // 8, response="w" * 500)
+        texts.add(row, group_digest(one.trajectory), one)
     kept = [row for row, _ in texts]
     assert 0 < len(kept) <= 60
     assert len(kept) == 8 * len({row // 8 for row in kept})

@@ -5,10 +5,10 @@ import pytest
 from rich.console import Console
 
 from plaudit import RewardOutput, Status, Trajectory
+from plaudit.report.collecting import summarize
 from plaudit.report.distribution import Bin
-from plaudit.report.summary import summarize
 from plaudit.report.terminal.histogram import render_histogram
-from plaudit.report.terminal.summary_table import render_summary
+from plaudit.report.terminal.tables import render_summary
 
 WIDTHS = (60, 80, 120)
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from plaudit import report as reports
 from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.cli.options import (
     ColumnsOption,
@@ -22,9 +23,8 @@ from plaudit.cli.scoring.run_report import LimitOption, WhereOption, build_selec
 from plaudit.cli.scoring.summary import require_scored
 from plaudit.diff import Difference, compare_files
 from plaudit.errors import RolloutsError
-from plaudit.report.page.report_file import MAX_BYTES, ReportedRun, build_report, read_metrics, write_page
 from plaudit.report.run_files import RunFiles, run_files
-from plaudit.report.terminal.headline import render_headline
+from plaudit.report.terminal.tables import render_headline
 from plaudit.rollouts import ScoredRollout
 
 __all__ = ["report"]
@@ -44,7 +44,7 @@ def report(
     ] = None,
     max_mb: Annotated[
         float, typer.Option("--max-mb", min=1, help="How large the page may be; texts beyond that are left out.")
-    ] = MAX_BYTES / 1e6,
+    ] = 14.0,
     limit: LimitOption = None,
     where: WhereOption = None,
     columns: ColumnsOption = None,
@@ -65,12 +65,13 @@ def report(
         reader = open_rollouts(str(files.rollouts), columns, skip_bad=skip_bad)
         selected = require_scored(reader, build_selection(where, limit).select(reader))
         with show_progress(f"reading {files.name}", count_lines(str(files.rollouts)), quiet=quiet) as advance:
-            metrics = read_metrics(files.metrics) if files.metrics else {}
-            runs.append(build_report(files.name, _count_rollouts(selected, advance), metrics=metrics, room=room))
+            counted = _count_rollouts(selected, advance)
+            runs.append(reports.build_report(files.name, counted, metrics=files.metrics, room=room))
         if not quiet:
             report_input(reader)
     if page:
-        write_page(runs, page, difference=_difference(rollouts, columns) if where is None and limit is None else None)
+        difference = _difference(rollouts, columns) if where is None and limit is None else None
+        reports.write_page(runs, page, difference=difference)
     _show(runs, json=json, quiet=quiet)
     if page and not quiet:
         print_message(f"the report is in {page} ({page.stat().st_size / 1e6:.1f} MB); open it in a browser")
@@ -93,7 +94,7 @@ def _difference(rollouts: list[str], columns: list[str] | None) -> Difference | 
         return None
 
 
-def _show(runs: list[ReportedRun], *, json: bool, quiet: bool) -> None:
+def _show(runs: "list[reports.ReportedRun]", *, json: bool, quiet: bool) -> None:
     if json:
         print_json(runs[0].to_dict() if len(runs) == 1 else {"runs": [run.to_dict() for run in runs]})
     elif not quiet:

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from plaudit import report as reports
 from plaudit.cli.console import print_message, print_text
 from plaudit.cli.options import open_rollouts
 from plaudit.cli.scoring.summary import require_scored
 from plaudit.errors import RolloutsError
-from plaudit.report.view.view_server import ViewServer
 
 __all__ = ["view"]
 
@@ -34,7 +34,7 @@ def view(
         reader = open_rollouts(str(file), None)
         next(require_scored(reader, reader), None)  # else the page would be empty, and nobody knew why
     try:
-        server = ViewServer(folders, port=port)
+        server = reports.ViewServer(folders, port=port)
     except OSError as error:
         raise RolloutsError(
             f"cannot listen on port {port}: {error.strerror}; leave --port out for a free one"

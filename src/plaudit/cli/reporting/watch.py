@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from plaudit import watch as watching
 from plaudit.cli.console import print_json, print_result
 from plaudit.cli.options import JsonOption, open_rollouts
 from plaudit.cli.scoring.summary import require_scored
 from plaudit.report.run_files import run_files
-from plaudit.watch import Look, RewardWatch, watch_run
 
 __all__ = ["watch"]
 
@@ -35,8 +35,10 @@ def watch(
 
     The exit code is 1 when the last look saw a sign.
     """
-    looks: list[Look] = []
-    for look in watch_run(run, RewardWatch(every=every, window=window, stop_on=stop_on or ()), follow=follow):
+    looks: list[watching.Look] = []
+    for look in watching.watch_run(
+        run, watching.RewardWatch(every=every, window=window, stop_on=stop_on or ()), follow=follow
+    ):
         looks.append(look)
         if not json:
             for sign in look.new:
@@ -51,7 +53,7 @@ def watch(
     elif last is None:
         print_result(f"no look yet: the run has fewer than {every} steps with rollouts")
     elif not last.signs:
-        print_result(f"step {last.step}: no sign in the last {last.measures.samples:,} samples")
+        print_result(f"step {last.step}: no sign in the last {last.figures.summary.count:,} samples")
     return SEEN if last is not None and last.signs else 0
 
 
@@ -61,5 +63,5 @@ def _refuse_unscored(run: Path) -> None:
     deque(require_scored(reader, reader), maxlen=0)
 
 
-def _plain(look: Look) -> dict[str, Any]:
-    return {"step": look.step, **look.measures.to_metrics(), "signs": [asdict(sign) for sign in look.signs]}
+def _plain(look: "watching.Look") -> dict[str, Any]:
+    return {"step": look.step, **look.to_metrics(), "signs": [asdict(sign) for sign in look.signs]}

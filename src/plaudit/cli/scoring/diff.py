@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from plaudit import report as reports
 from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.cli.options import (
     DEFAULT_DEADLINE_S,
@@ -25,7 +26,6 @@ from plaudit.cli.options import (
 )
 from plaudit.diff import Difference, Disagreement, compare_pairs, pair_files, pair_rewards
 from plaudit.diff.matching import ScoredPair
-from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
 from plaudit.rollouts import Rollout
 from plaudit.trajectory import Trajectory
 
@@ -85,13 +85,13 @@ def diff(
 
 def _write_page(out: Path, difference: Difference, pairs: list[ScoredPair], old: str, new: str) -> None:
     runs = [
-        build_report(name, (Rollout(*scored) for scored in side), room=MAX_BYTES // 2)
+        reports.build_report(name, (Rollout(*scored) for scored in side), room=reports.MAX_BYTES // 2)
         for name, side in (
             (old, ((trajectory, output) for trajectory, output, _ in pairs)),
             (new, ((trajectory, output) for trajectory, _, output in pairs)),
         )
     ]
-    write_page(runs, out, difference=difference)
+    reports.write_page(runs, out, difference=difference)
 
 
 def _render(difference: Difference, rows: int) -> list[RenderableType]:

@@ -26,8 +26,7 @@ from plaudit.cli.scoring.run_report import LimitOption, WhereOption, build_selec
 from plaudit.cli.scoring.summary import require_scored
 from plaudit.errors import RolloutsError
 from plaudit.loading import spec_using
-from plaudit.report import Pick, PickedSample, pick_samples
-from plaudit.report.samples import DEFAULT_PICKS
+from plaudit.report.samples import DEFAULT_PICKS, Pick, PickedSample, pick_samples
 from plaudit.report.terminal.sample_view import render_sample
 from plaudit.rollouts import Rollout
 

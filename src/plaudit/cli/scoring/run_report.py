@@ -8,13 +8,14 @@ from typing import Annotated, Any, TypeAlias
 import typer
 from rich.console import RenderableType
 
+from plaudit import report as reports
 from plaudit.cli.console import print_message
 from plaudit.contract.output import RewardOutput
-from plaudit.report import AgreementBuilder, BreakdownBuilder, Condition, Selection, Summary, SummaryBuilder
-from plaudit.report.selection import ABSENT, column_of, known_columns, no_such_column
-from plaudit.report.terminal.comparison_tables import render_agreement, render_breakdown
+from plaudit.report.by_column import AgreementBuilder, BreakdownBuilder
+from plaudit.report.figures import Summary
+from plaudit.report.selection import ABSENT, Condition, Selection, column_of, known_columns, no_such_column
 from plaudit.report.terminal.histogram import render_histogram
-from plaudit.report.terminal.summary_table import render_summary
+from plaudit.report.terminal.tables import render_agreement, render_breakdown, render_summary
 from plaudit.rollouts import Rollout
 from plaudit.trajectory import Trajectory
 
@@ -68,7 +69,7 @@ class RunReport:
 
     breakdowns: list[BreakdownBuilder]
     labels: AgreementBuilder | None
-    builder: SummaryBuilder = field(default_factory=SummaryBuilder)
+    table: "reports.SampleTable" = field(default_factory=lambda: reports.SampleTable())
 
     def check_columns(self, rollouts: Iterable[Rollout]) -> None:
         """Raise RolloutsError where none of a few samples, if there are no more, has a column that is asked for."""
@@ -79,13 +80,17 @@ class RunReport:
             known = dict.fromkeys(name for each in first for name in known_columns(each))
             raise no_such_column(missing[0], known)
 
-    def add(self, trajectory: Trajectory, output: RewardOutput, index: int) -> None:
+    def add(self, trajectory: Trajectory, output: RewardOutput) -> None:
         """Take one sample."""
-        self.builder.add(trajectory, output, index)
+        self.table.add(trajectory, output)
         for breakdown in self.breakdowns:
             breakdown.add(trajectory, output)
         if self.labels is not None:
             self.labels.add(trajectory, output)
+
+    def summary(self) -> Summary:
+        """The summary of the samples so far."""
+        return reports.summary_of(self.table)
 
     def render(self, summary: Summary) -> list[RenderableType]:
         """The tables for the terminal, without the histogram."""

@@ -57,8 +57,9 @@ from plaudit.diff import ChangeCounts
 from plaudit.engine import Scorer, ScorerStats, reward_key
 from plaudit.errors import RolloutsError
 from plaudit.loading import spec_using
-from plaudit.report import Selection, Summary
-from plaudit.report.terminal.summary_table import render_engine_stats
+from plaudit.report.figures import Summary
+from plaudit.report.selection import Selection
+from plaudit.report.terminal.tables import render_engine_stats
 from plaudit.rewards.verifiers.auto import AutoReward
 from plaudit.rollouts import (
     Completed,
@@ -147,7 +148,7 @@ def score(
         except KeyboardInterrupt:
             print_message(run.describe_interruption())
             return INTERRUPTED
-    summary = run.report.builder.summary()
+    summary = run.report.summary()
     if not quiet:
         run.show(summary, repr(loaded.reward), scorer.stats, beside_output=json)
     if json:
@@ -181,7 +182,7 @@ class _Run:
         """Score what is left to do, and pass each sample on as soon as it is scored."""
         for rollout in islice(scorer.score_stream(samples, interleaved=True), self.repeated, None):
             write(rollout)
-            self.report.add(rollout.trajectory, rollout.output, self.scored)
+            self.report.add(rollout.trajectory, rollout.output)
             self.scored += 1
             advance(rollout.output)
             if isinstance(scorer.reward, AutoReward):
@@ -222,7 +223,7 @@ class _Run:
             return
         for rollout in read_rollouts(self.earlier.path):
             if rollout.output is not None:
-                self.report.add(rollout.trajectory, rollout.output, self.scored)
+                self.report.add(rollout.trajectory, rollout.output)
                 self.scored += 1
         print_message(f"{self.out} holds {self.earlier.count:,} scored samples already; going on from there")
 

@@ -41,9 +41,9 @@ def summary(
     """Show the summary of a scored file: rewards, components, failures, groups; nothing is scored again."""
     reader = open_rollouts(scored, None, skip_bad=skip_bad)
     report = build_report(by, against)
-    for index, rollout in enumerate(require_scored(reader, build_selection(where, limit).select(reader))):
-        report.add(rollout.trajectory, rollout.output, index)
-    result = report.builder.summary()
+    for rollout in require_scored(reader, build_selection(where, limit).select(reader)):
+        report.add(rollout.trajectory, rollout.output)
+    result = report.summary()
     if not quiet:
         report_input(reader)
     if json:

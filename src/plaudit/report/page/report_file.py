@@ -8,19 +8,23 @@ from typing import Any
 from plaudit import jsonline
 from plaudit.diff import Difference, Disagreement
 from plaudit.errors import RolloutsError
+from plaudit.report.advice import Remark, remarks
+from plaudit.report.collecting import figures_of
+from plaudit.report.figures import Figures
 from plaudit.report.page.bundle import build_page
-from plaudit.report.page.packing import PackedSamples, encode_json
-from plaudit.report.statistics.figures import Figures, FiguresBuilder
-from plaudit.report.statistics.remarks import Remark, remarks
+from plaudit.report.page.packing import Packed, PackedSamples, encode_json
+from plaudit.report.table import SampleTable
 from plaudit.rollouts import ScoredRollout
 from plaudit.rollouts.atomic_file import write_atomically
 from plaudit.version import __version__
 
-__all__ = ["MAX_BYTES", "Metrics", "ReportedRun", "build_report", "read_metrics", "write_page"]
+__all__ = ["MAX_BYTES", "ReportBuilder", "ReportedRun", "build_report", "describe_run", "write_page"]
 
 MAX_BYTES = 14_000_000
+MARGIN = 20_000
+"""Bytes of a page that are not counted one by one: the names of blocks, and what escapes add to the data."""
 MAX_POINTS = 300
-MAX_FLIPS, MAX_TEXT = 200, 2_000
+MAX_FAILURES, MAX_FLIPS, MAX_TEXT = 100, 200, 2_000
 CURVES = (
     "eval/score", "eval/score_all", "eval/reward", "eval/reward_all", "eval/greedy", "entropy", "kl", "kl_old",
     "time/sample", "time/reward", "time/update",
@@ -31,7 +35,7 @@ Metrics = Mapping[str, Sequence[tuple[int, float]]]
 
 @dataclass(frozen=True, slots=True)
 class ReportedRun:
-    """A run: its figures, what they say, its metrics, and its samples where a page is to be written."""
+    """A run: its figures, what they say, its metrics, and its samples if a page is to be written."""
 
     name: str
     figures: Figures
@@ -49,32 +53,47 @@ class ReportedRun:
         }
 
 
+class ReportBuilder:
+    """Takes the rollouts of a run one by one; with `room`, also their samples, in about so many bytes of a page."""
+
+    def __init__(self, name: str, room: int = 0) -> None:
+        self.name = name
+        self.table = SampleTable(keep_texts=True)
+        self._samples = PackedSamples(room) if room else None
+
+    def add(self, rollout: ScoredRollout) -> None:
+        """Take one rollout."""
+        row = self.table.add(rollout.trajectory, rollout.output)
+        if self._samples is not None:
+            self._samples.add(rollout, self.table.groups[row])
+
+    def build(self, metrics: Path | None = None) -> ReportedRun:
+        """The report of the rollouts so far, with the curves of a metrics file."""
+        figures = figures_of(self.table)
+        return ReportedRun(self.name, figures, remarks(figures), read_metrics(metrics), self._samples)
+
+
 def build_report(
-    name: str, rollouts: Iterable[ScoredRollout], *, metrics: Metrics | None = None, room: int = 0
+    name: str, rollouts: Iterable[ScoredRollout], *, metrics: Path | None = None, room: int = 0
 ) -> ReportedRun:
     """The report of scored rollouts; with `room`, their samples too, in about so many bytes of a page."""
-    builder, samples = FiguresBuilder(), PackedSamples(room * 3 // 4) if room else None
+    builder = ReportBuilder(name, room * 3 // 4)  # base64 takes a third more
     for rollout in rollouts:
-        row = builder.add(rollout)
-        if samples is not None:
-            samples.add(rollout, builder.table.groups[row])
-    figures = builder.figures()
-    return ReportedRun(name, figures, remarks(figures), metrics or {}, samples)
+        builder.add(rollout)
+    return builder.build(metrics)
 
 
 def write_page(runs: Sequence[ReportedRun], path: Path, *, difference: Difference | None = None) -> None:
     """Write the page of one run or several, whole or not at all; two runs of the same samples with their difference."""
     described, blocks = [], []
-    frame = len(build_page("", b"")) // len(runs)
-    for number, run in enumerate(runs):
-        if run.samples is None:
-            raise ValueError(f"the report of {run.name!r} was built without room for its samples")
-        taken = frame + len(encode_json(describe_run(run)))
-        head, packed, texts = run.samples.pack(taken * 3 // 4)  # as base64, bytes take a third more
-        blocks += [(f"run-{number}", head), *((f"run-{number}-{place}", block) for place, block in enumerate(packed))]
-        described.append({**describe_run(run), "columns": run.samples.columns(), "texts": texts})
-    title = f"{', '.join(run.name for run in runs)} – plaudit"
     compared = {"difference": _describe_difference(difference)} if difference else {}
+    frame = (len(build_page("", encode_json(compared))) + MARGIN) // len(runs)
+    for number, run in enumerate(runs):
+        plain, packed = describe_run(run, taken=frame)
+        described.append(plain)
+        blocks.append((f"run-{number}-columns", packed.head))
+        blocks += [(f"run-{number}-{name}", block) for name, block in packed.blocks.items()]
+    title = f"{', '.join(run.name for run in runs)} – plaudit"
     data = encode_json({"served": False, "version": __version__, "runs": described, **compared})
     try:
         write_atomically(path, build_page(title, data, blocks))
@@ -82,18 +101,23 @@ def write_page(runs: Sequence[ReportedRun], path: Path, *, difference: Differenc
         raise RolloutsError(f"cannot write {path}: {error.strerror}") from error
 
 
-def describe_run(run: ReportedRun) -> dict[str, Any]:
-    """What the page is told of a run."""
+def describe_run(run: ReportedRun, *, taken: int = 0) -> tuple[dict[str, Any], Packed]:
+    """A run as the page needs it, and its samples; `taken` is how many bytes of its room the page itself takes."""
+    if run.samples is None:
+        raise ValueError(f"the report of {run.name!r} was built without room for its samples")
     reward = run.figures.summary.reward
-    return {
+    plain = {
         **run.to_dict(),
         "rows": run.figures.summary.count,
         "range": [reward.min, reward.max] if reward else [0.0, 1.0],
     }
+    plain["figures"]["summary"]["failures"] = plain["figures"]["summary"]["failures"][:MAX_FAILURES]
+    packed = run.samples.pack((taken + len(encode_json(plain))) * 3 // 4)
+    return {**plain, "columns": packed.columns, "texts": packed.texts}, packed
 
 
 def _describe_difference(difference: Difference) -> dict[str, Any]:
-    """What the page is told of a difference: the first flips, and long texts only from their beginning."""
+    """A difference as the page needs it: the first flips, and only the beginning of long texts."""
     flipped = {each.index for each in difference.flips}
     return {
         **difference.to_dict(),
@@ -108,9 +132,9 @@ def _describe_disagreement(each: Disagreement) -> dict[str, Any]:
     return {**asdict(each), "prompt": "", "response": response}
 
 
-def read_metrics(path: Path) -> dict[str, list[tuple[int, float]]]:
-    """The curves in a run's metrics.jsonl, thinned out where there are many steps; none where there is no such file."""
-    if not path.is_file():
+def read_metrics(path: Path | None) -> Metrics:
+    """The curves in a run's metrics.jsonl, thinned out if there are many steps; none if there is no such file."""
+    if path is None or not path.is_file():
         return {}
     curves: dict[str, list[tuple[int, float]]] = {}
     for line in path.read_bytes().splitlines():

@@ -7,99 +7,57 @@ variance that a weighted sum explains: 1 for a weighted sum, less for gates, pro
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 
-from plaudit.report.statistics.table import SampleTable, deviations, ratio
+import numpy as np
 
-__all__ = ["ComponentShare", "ComponentShares", "component_shares"]
+from plaudit.report.figures import ComponentShare, ComponentShares
+from plaudit.report.table import Floats, Samples, ratio
+
+__all__ = ["component_shares"]
 
 _TINY = 1e-9  # of a column's own spread: below it, the column is a combination of others, or constant
 
 
-@dataclass(frozen=True, slots=True)
-class ComponentShare:
-    """One component: its weight and its share of the variance of the reward within groups; None where unknown.
-
-    It `judges` when it gives scores.
-    """
-
-    name: str
-    judges: bool
-    weight: float | None
-    share: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class ComponentShares:
-    """The components, largest share first; `explained` is the sum of the shares, `samples` those with every component.
-
-    `explained` is None where rewards do not vary within groups.
-    """
-
-    components: tuple[ComponentShare, ...]
-    explained: float | None
-    samples: int
-
-
-def component_shares(table: SampleTable) -> ComponentShares:
-    """The share of each component directly below the total."""
-    names = list(table.components)
-    columns = [table.components[name] for name in names]
-    products = _Products(len(names))
-    for group in table.comparable():
-        rows = [row for row in group if not any(math.isnan(column[row]) for column in columns)]
-        if len(rows) > 1:
-            products.add([deviations(column, rows) for column in columns], deviations(table.rewards, rows))
-    weights = _least_squares(products.inner, products.with_total)
-    shares = [
-        ComponentShare(
-            name, name in table.judging, weight, None if weight is None else ratio(weight * covariance, products.total)
-        )
-        for name, weight, covariance in zip(names, weights, products.with_total, strict=True)
-    ]
+def component_shares(samples: Samples) -> ComponentShares:
+    """The share of each component directly below the total, over the samples that have all of them."""
+    names = samples.top_level
+    complete = samples.scored.copy()
+    for name in names:
+        complete &= ~np.isnan(samples.components[name])
+    groups = samples.comparable_among(complete)
+    rewards = groups.deviations(samples.rewards)
+    columns = np.stack([groups.deviations(samples.components[name]) for name in names] or [rewards[:0]], axis=-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(rewards @ rewards)
+        weights = _least_squares(columns, rewards) if names else {}
+        shares = [
+            ComponentShare(
+                name,
+                name in samples.judging,
+                weights.get(index),
+                None if index not in weights else ratio(weights[index] * float(columns[:, index] @ rewards), total),
+            )
+            for index, name in enumerate(names)
+        ]
     known = [one.share for one in shares if one.share is not None]
     shares.sort(key=lambda one: -math.inf if one.share is None else one.share, reverse=True)
-    return ComponentShares(tuple(shares), math.fsum(known) if known else None, products.samples)
+    return ComponentShares(tuple(shares), math.fsum(known) if known else None, len(groups.rows))
 
 
-class _Products:
-    """Sums of products of the columns with each other and with the total."""
-
-    def __init__(self, size: int) -> None:
-        self.inner = [[0.0] * size for _ in range(size)]
-        self.with_total = [0.0] * size
-        self.total = 0.0
-        self.samples = 0
-
-    def add(self, columns: Sequence[Sequence[float]], total: Sequence[float]) -> None:
-        self.samples += len(total)
-        self.total += _dot(total, total)
-        for i, column in enumerate(columns):
-            self.with_total[i] += _dot(column, total)
-            for j in range(i + 1):
-                self.inner[i][j] += _dot(column, columns[j])
-                self.inner[j][i] = self.inner[i][j]
-
-
-def _dot(one: Sequence[float], other: Sequence[float]) -> float:
-    return sum(a * b for a, b in zip(one, other, strict=True))
-
-
-def _least_squares(inner: Sequence[Sequence[float]], right: Sequence[float]) -> list[float | None]:
-    """The weights that solve the normal equations; None for columns that tell nothing which others do not."""
-    size = len(right)
-    rows = [[*inner[i], right[i]] for i in range(size)]
-    free = set(range(size))
-    pivots: list[int] = []
-    while free:
-        pivot = max(free, key=lambda i: rows[i][i] / inner[i][i] if inner[i][i] > 0 else 0.0)
-        if not inner[pivot][pivot] > 0 or rows[pivot][pivot] <= _TINY * inner[pivot][pivot]:
+def _least_squares(columns: Floats, rewards: Floats) -> dict[int, float]:
+    """The weight of each column, without columns that are constant or a combination of others."""
+    sizes, rest = (columns**2).sum(axis=0), columns.copy()
+    chosen: list[int] = []
+    while len(chosen) < columns.shape[1]:
+        left = np.nan_to_num((rest**2).sum(axis=0) / np.where(sizes > 0, sizes, np.nan), nan=0.0, posinf=0.0)
+        left[chosen] = 0.0
+        best = int(left.argmax())
+        if left[best] <= _TINY:
             break
-        free.discard(pivot)
-        pivots.append(pivot)
-        for i in range(size):
-            if i != pivot:
-                factor = rows[i][pivot] / rows[pivot][pivot]
-                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[pivot], strict=True)]
-    return [rows[i][size] / rows[i][i] if i in pivots else None for i in range(size)]
+        chosen.append(best)
+        direction = rest[:, best] / np.sqrt(rest[:, best] @ rest[:, best])
+        rest = rest - np.outer(direction, direction @ rest)
+    if not chosen:
+        return {}
+    weights = np.linalg.lstsq(columns[:, chosen], rewards, rcond=None)[0]
+    return dict(zip(chosen, map(float, weights), strict=True))

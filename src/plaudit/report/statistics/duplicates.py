@@ -11,13 +11,12 @@ import zlib
 from array import array
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from plaudit.report.statistics.kept_texts import KeptTexts
-from plaudit.report.statistics.table import SampleTable
+from plaudit.report.figures import Duplicates
+from plaudit.report.table import KeptTexts, Samples
 from plaudit.verify.text import bare_words
 
-__all__ = ["Duplicates", "near_duplicates"]
+__all__ = ["near_duplicates"]
 
 ALIKE = 0.8
 RUN = 3
@@ -27,21 +26,8 @@ _MOST_CANDIDATES = 50
 _TOO_FEW = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicates:
-    """Shares of the `responses` that were compared, and the text that is found most often."""
-
-    responses: int
-    within_group: float
-    across_groups: float
-    distinct: float
-    most_common: str
-    most_common_count: int
-    row: int
-
-
-def near_duplicates(table: SampleTable, texts: KeptTexts) -> Duplicates | None:
-    """How alike the responses are; None where there is nothing to compare."""
+def near_duplicates(samples: Samples, texts: KeptTexts) -> Duplicates | None:
+    """How alike the responses are; None if there is nothing to compare."""
     equal: dict[bytes, list[int]] = {}  # rows by the digest of their words
     sketches: list[array[int]] = []
     first: dict[int, str] = {}
@@ -58,7 +44,7 @@ def near_duplicates(table: SampleTable, texts: KeptTexts) -> Duplicates | None:
     responses = sum(map(len, equal.values()))
     if responses < 2:
         return None
-    within, across = _Alike([[table.groups[row] for row in rows] for rows in equal.values()], sketches).shares()
+    within, across = _Alike([[int(samples.groups[row]) for row in rows] for rows in equal.values()], sketches).shares()
     most = max(equal.values(), key=len)
     return Duplicates(
         responses=responses,

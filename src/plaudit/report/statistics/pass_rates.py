@@ -3,44 +3,24 @@
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import numpy as np
 
 from plaudit.errors import InvalidSettings
 from plaudit.report.distribution import Bin
-from plaudit.report.statistics.table import SampleTable
+from plaudit.report.figures import PassAtK, PassRates
+from plaudit.report.table import RIGHT, Groups, Samples
 
-__all__ = ["PassAtK", "PassRates", "pass_at_k", "pass_rates"]
+__all__ = ["pass_at_k", "pass_rates"]
 
 BINS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class PassAtK:
-    """The mean of pass@k over the groups with at least `k` judged samples."""
-
-    k: int
-    value: float
-    groups: int
-
-
-@dataclass(frozen=True, slots=True)
-class PassRates:
-    """Pass rates of the groups as a histogram: never solved, ten bins between, always solved; pass@k for k = 1, 2, 4, …
-
-    Only samples with a score count; a response is right from a score of one half on.
-    """
-
-    groups: int
-    never: int
-    always: int
-    bins: tuple[Bin, ...]
-    pass_at: tuple[PassAtK, ...]
-
-
-def pass_rates(table: SampleTable) -> PassRates | None:
-    """The pass rates of a run; None where no sample has a score."""
-    judged = ([right for row in rows if (right := table.is_right(row)) is not None] for rows in table.by_group())
-    solved = Counter((len(group), sum(group)) for group in judged if group)
+def pass_rates(samples: Samples) -> PassRates | None:
+    """The pass rates of a run; None if no sample has a score."""
+    groups = Groups.of(samples, samples.scored & ~np.isnan(samples.scores), least=1)
+    right = groups.sums((samples.scores[groups.rows] >= RIGHT).astype(float)).astype(int)
+    solved = Counter(zip(groups.sizes.tolist(), right.tolist(), strict=True))
     if not solved:
         return None
     return PassRates(
@@ -66,18 +46,18 @@ def pass_at_k(samples: int, right: int, k: int) -> float:
     if k > samples - right:
         return 1.0
     fewer, more = sorted((k, right))  # C(n−c, k) / C(n, k) = Π (n−more−i) / (n−i) over i < fewer
-    return 1.0 - math.prod((samples - more - place) / (samples - place) for place in range(fewer))
+    return 1.0 - math.prod((samples - more - index) / (samples - index) for index in range(fewer))
 
 
 def _pass_at(solved: Mapping[tuple[int, int], int]) -> tuple[PassAtK, ...]:
     """From how many groups there are by size and right samples."""
     largest = max(size for size, _ in solved)
-    found = []
+    figures = []
     for k in sorted({1 << power for power in range(largest.bit_length())} | {largest}):
         large = {(size, right): groups for (size, right), groups in solved.items() if size >= k}
         passed = math.fsum(groups * pass_at_k(size, right, k) for (size, right), groups in large.items())
-        found.append(PassAtK(k, passed / sum(large.values()), sum(large.values())))
-    return tuple(found)
+        figures.append(PassAtK(k, passed / sum(large.values()), sum(large.values())))
+    return tuple(figures)
 
 
 def _bins(solved: Mapping[tuple[int, int], int]) -> tuple[Bin, ...]:
@@ -85,4 +65,4 @@ def _bins(solved: Mapping[tuple[int, int], int]) -> tuple[Bin, ...]:
     for (size, right), groups in solved.items():
         if 0 < right < size:
             counts[right * BINS // size] += groups
-    return tuple(Bin(place / BINS, (place + 1) / BINS, count) for place, count in enumerate(counts))
+    return tuple(Bin(index / BINS, (index + 1) / BINS, count) for index, count in enumerate(counts))

@@ -6,7 +6,7 @@ Text that comes from samples is printed without its control characters, since a 
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["bare_table", "escape_controls", "format_duration", "format_number", "to_text"]
+__all__ = ["bare_table", "escape_controls", "format_duration", "format_number", "format_share", "to_text"]
 
 
 def format_number(value: float) -> str:
@@ -30,6 +30,16 @@ def format_duration(seconds: float) -> str:
     if seconds < 1:
         return f"{seconds * 1000:.3g} ms"
     return f"{seconds:.3g} s" if seconds < 100 else f"{seconds / 60:.1f} min"
+
+
+def format_share(share: float) -> str:
+    """A share in percent, with a digit more where it is small.
+
+    >>> format_share(0.4), format_share(0.021)
+    ('40 %', '2.1 %')
+    """
+    digits = 0 if abs(share) >= 0.1 or not share else 1
+    return f"{100 * share + 1e-9:.{digits}f} %"  # halves go up, as on the page
 
 
 def escape_controls(text: str, *, keep: str = "") -> str:

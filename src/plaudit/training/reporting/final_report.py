@@ -9,7 +9,7 @@ from pathlib import Path
 
 from plaudit import jsonline
 from plaudit.report.analysis import analyze
-from plaudit.report.page.report_file import MAX_BYTES, build_report, read_metrics, write_page
+from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
 from plaudit.rollouts import Rollout, read_rollouts
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompts import Prompts
@@ -53,8 +53,7 @@ def write_run_page(folder: RunFolder) -> None:
     scored = (
         Rollout(line.trajectory, line.output) for line in read_rollouts(folder.rollouts) if line.output is not None
     )
-    metrics = read_metrics(folder.metrics)
-    write_page([build_report(folder.path.name, scored, metrics=metrics, room=MAX_BYTES)], folder.report)
+    write_page([build_report(folder.path.name, scored, metrics=folder.metrics, room=MAX_BYTES)], folder.report)
 
 
 def write_analysis(folder: RunFolder) -> None:

@@ -112,7 +112,7 @@ class Recorder:
             self._progress.note(f"step {step}: {sign.name}: {sign.message}; {sign.remedy}")
         if look.stop is not None:
             self.problem = f"stopped at step {step} by logging.stop_on: {look.stop.name}: {look.stop.message}"
-        return look.measures.to_metrics()
+        return look.to_metrics()
 
     def _to_keep(self, trajectory: Trajectory, **columns: bool) -> Trajectory:
         """What rollouts.jsonl keeps of a trajectory."""

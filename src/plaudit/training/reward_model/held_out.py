@@ -9,7 +9,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from plaudit.report.distribution import Distribution, wilson_interval
+from plaudit.report.coverage import wilson_interval
+from plaudit.report.distribution import Distribution
 from plaudit.training.reward_model.pair import PreferencePair
 
 __all__ = [

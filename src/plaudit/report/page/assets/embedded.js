@@ -1,4 +1,5 @@
-// Runs that lie in the page itself: columns of numbers at once, texts block by block as they are looked at.
+// The samples of a run: columns of numbers at once, texts block by block as they are looked at. The blocks are in the
+// page itself, or `plaudit view` serves them.
 import { compare, holds, searchText } from "./query.js";
 
 const KEPT_BLOCKS = 40;
@@ -16,9 +17,7 @@ function decodeBase64(packed) {
   return bytes;
 }
 
-async function unpack(id) {
-  await read;
-  const bytes = decodeBase64(document.getElementById(id).textContent);
+async function decompress(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }
@@ -31,12 +30,17 @@ export class EmbeddedRun {
     this.searched = new Map(); // block → the texts of its samples in lower case, kept once a search has read them
   }
 
+  async unpack(name) {
+    await read;
+    return decompress(decodeBase64(document.getElementById(`run-${this.number}-${name}`).textContent));
+  }
+
   async load() {}
 
   async open() {
-    this.table ??= unpack(`run-${this.number}`).then((packed) => {
-      this.places = new Map();
-      packed.blocks.forEach((rows, block) => rows.forEach((row, place) => this.places.set(row, [block, place])));
+    this.table ??= this.unpack("columns").then((packed) => {
+      packed.blocks = Object.entries(packed.blocks).map(([name, rows]) => ({ name, rows }));
+      this.places = new Map(packed.blocks.flatMap(({ name, rows }) => rows.map((row, index) => [row, [name, index]])));
       this.values = new Map(packed.columns.map((column) => [column.name, column.texts ? column.values.map((code) => code === null ? null : column.texts[code]) : column.values]));
       return packed;
     });
@@ -52,8 +56,8 @@ export class EmbeddedRun {
     let seen = performance.now();
     for (let first = 0; first < blocks.length; first += BLOCKS_AT_ONCE) {
       const part = blocks.slice(first, first + BLOCKS_AT_ONCE);
-      const texts = await Promise.all(part.map((_, place) => this.textsOf(first + place)));
-      part.forEach((members, place) => members.forEach((row, at) => { if (texts[place][at].includes(needle)) rows.add(row); }));
+      const texts = await Promise.all(part.map(({ name }) => this.textsOf(name)));
+      part.forEach((block, place) => block.rows.forEach((row, at) => { if (texts[place][at].includes(needle)) rows.add(row); }));
       if (performance.now() - seen < SLICE_MS) continue;
       progress?.(rows.size, (first + part.length) / blocks.length);
       await new Promise((resume) => setTimeout(resume));
@@ -64,7 +68,7 @@ export class EmbeddedRun {
   }
 
   textsOf(block) {
-    if (!this.searched.has(block)) this.searched.set(block, unpack(`run-${this.number}-${block}`).then((samples) => samples.map(searchText)));
+    if (!this.searched.has(block)) this.searched.set(block, this.unpack(block).then((samples) => samples.map(searchText)));
     return this.searched.get(block);
   }
 
@@ -72,7 +76,7 @@ export class EmbeddedRun {
   async prepareSearch() {
     await this.open();
     const { blocks } = await this.table;
-    for (let block = 0; block < blocks.length; block++) await this.textsOf(block);
+    for (const { name } of blocks) await this.textsOf(name);
   }
 
   async find(query, progress, signal) {
@@ -141,12 +145,12 @@ export class EmbeddedRun {
     await this.open();
     const place = this.places.get(row);
     if (!place) return null;
-    const block = `run-${this.number}-${place[0]}`;
+    const [block, index] = place;
     if (!this.opened.has(block)) {
       if (this.opened.size >= KEPT_BLOCKS) this.opened.delete(this.opened.keys().next().value);
-      this.opened.set(block, unpack(block));
+      this.opened.set(block, this.unpack(block));
     }
-    return (await this.opened.get(block))[place[1]];
+    return (await this.opened.get(block))[index];
   }
 
   async choices(column) {
@@ -162,6 +166,26 @@ export class EmbeddedRun {
   async valuesOf(row) {
     await this.open();
     return Object.fromEntries(this.columns.map((name) => [name, this.value(row, name)]));
+  }
+}
+
+async function get(path) {
+  const answer = await fetch(path, { cache: "no-store" });
+  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+  return answer;
+}
+
+export async function servedRuns() { return (await get("runs")).json(); }
+
+// A run that grows: `refresh` takes the figures and columns of its new version; blocks keep their contents under a name.
+export class ServedRun extends EmbeddedRun {
+  async unpack(name) { return decompress(await (await get(`runs/${this.number}/${name}`)).arrayBuffer()); }
+
+  async load() { if (!this.figures) await this.refresh(); }
+
+  async refresh() {
+    const described = await (await get(`runs/${this.number}`)).json();
+    Object.assign(this, described, { table: undefined, lastKey: undefined });
   }
 }
 

@@ -1,7 +1,6 @@
 // The page: which tab is shown, of which run; keys; light and dark; and, where runs are live, looking for news.
 import { Browser } from "./samples.js";
-import { EmbeddedRun } from "./embedded.js";
-import { ServedRun, askRuns } from "./served.js";
+import { EmbeddedRun, ServedRun, servedRuns } from "./embedded.js";
 import { comparison } from "./comparison.js";
 import { drawing, element, formatNumber, hideTip, replace } from "./dom.js";
 import { overview } from "./overview.js";
@@ -36,7 +35,7 @@ function header(address, run) {
   replace(top_, element("div", { class: "bar" },
     element("div", { class: "brand" }, mark, element("h1", {}, run.name), element("span", { class: "of" }, "plaudit")),
     element("nav", { class: "tabs", "aria-label": "Parts of the report" }, tabs.map(([tab, title]) => element("a", { href: writeAddress({ tab, run: address.run }), "aria-current": address.tab === tab ? "page" : null }, title))),
-    element("div", { class: "end" }, run.live ? element("span", { class: "live", role: "status" }, `live, ${formatNumber(run.rows)} samples`) : null, chooser, themeButton)));
+    element("div", { class: "end" }, run.live ? element("span", { class: "live", role: "status" }, `live, ${formatNumber(run.read)} samples`) : null, chooser, themeButton)));
 }
 
 async function show() {
@@ -50,7 +49,7 @@ async function show() {
   if (turn !== drawn) return;
   header(address, run);
   document.title = `${run.name} – plaudit`;
-  if (!run.figures) return replace(main, element("p", { class: "loading" }, `Reading the rollouts: ${formatNumber(run.rows)} so far …`));
+  if (!run.figures) return replace(main, element("p", { class: "loading" }, `Reading the rollouts: ${formatNumber(run.read)} so far …`));
   if (address.tab === "samples") {
     if (browser?.run !== run || !main.contains(browser.node)) {
       browser = new Browser(run, runs);
@@ -80,18 +79,18 @@ function keys(event) {
   actions[event.key]?.();
 }
 
-// Ask for news while something is written; an overview is drawn again, a list of samples is left where it is.
+// Look for news while runs are served; an overview is drawn again, a list of samples is left as it is.
 async function follow() {
   try {
-    const found = await askRuns();
-    for (const [number, each] of found.entries()) {
+    for (const [number, state] of (await servedRuns()).entries()) {
       const known = runs[number];
-      if (!known) runs.push(new ServedRun({ ...each, served: true }, number));
-      else if (known.version !== each.version || known.rows !== each.rows || known.live !== each.live) {
-        const redraw = known.version !== each.version;
-        Object.assign(known, each);
-        if (redraw) await known.refresh();
-      } else continue;
+      if (!known) runs.push(new ServedRun(state, number));
+      else if (known.version === state.version && known.read === state.read && known.live === state.live) continue;
+      else {
+        const isNew = known.version !== state.version;
+        Object.assign(known, state);
+        if (isNew && known.figures) await known.refresh();
+      }
       const address = readAddress();
       if (address.tab !== "samples" || !browser) await show();
       else header(address, runs[address.run] ?? runs[0]);

@@ -95,7 +95,7 @@ function rewards(figures, run) {
       makeTable("Spread", [["value", ""], ["mean", "n"], ["over all", "n"], ["unscored", "n"], ["std", "n"], ["min", "n"], ["p25", "n"], ["p50", "n"], ["p75", "n"], ["max", "n"]],
         spreads.filter(([, spread]) => spread).map(([name, spread]) => [name, ...["mean", "mean_all", "unscored", "std", "min", "p25", "p50", "p75", "max"].map((key) => formatNumber(spread[key]))])),
       makeTable("Saturation", [["value", ""], ["distinct", "n"], ["at the lowest", "n"], ["at the highest", "n"], ["bimodality", "n"]],
-        figures.saturation.map((one) => [columnName(one), formatNumber(one.distinct), formatShare(one.at_low), formatShare(one.at_high), formatNumber(one.bimodality)]))],
+        spreads.filter(([, spread]) => spread).map(([name, spread]) => [name, formatNumber(spread.distinct), formatShare(spread.at_min), formatShare(spread.at_max), formatNumber(spread.bimodality)]))],
   };
 }
 
@@ -149,12 +149,11 @@ function groups({ groups: found, summary }) {
   };
 }
 
-function components({ components: found, summary, saturation }) {
-  const ends = Object.fromEntries(saturation.filter((one) => one.component).map((one) => [one.name, one]));
+function components({ components: found, summary }) {
   return {
     chart: rowChart("Share of each component in the variance of the reward within groups", found.components.filter((one) => one.share !== null).map((one) => ({ label: one.name, value: one.share, color: one.share < 0 ? "red" : one.judges ? "green" : "blue", caption: formatShare(one.share), tip: `${one.name}: ${formatShare(one.share)} of the variance within groups` })), { most: 1, names: 190 }),
     tables: makeTable("Components", [["component", ""], ["share", "n"], ["weight", "n"], ["mean", "n"], ["std", "n"], ["at lowest", "n"], ["at highest", "n"]],
-      found.components.map((one) => [one.name, formatShare(one.share), formatNumber(one.weight), formatNumber(summary.components[one.name]?.mean), formatNumber(summary.components[one.name]?.std), formatShare(ends[one.name]?.at_low), formatShare(ends[one.name]?.at_high)])),
+      found.components.map((one) => [one.name, formatShare(one.share), formatNumber(one.weight), formatNumber(summary.components[one.name]?.mean), formatNumber(summary.components[one.name]?.std), formatShare(summary.components[one.name]?.at_min), formatShare(summary.components[one.name]?.at_max)])),
   };
 }
 

@@ -1,19 +1,20 @@
-// Which samples meet a query: conditions on columns, a search in the texts, an order. The server of `plaudit view`
-// answers the same queries from its index.
+// Which samples meet a query: conditions on columns, a search in the texts, an order. `plaudit score --where` has the
+// same conditions (report/selection.py), and the same cases test both.
 export const SIGNS = ["=", "!=", ">=", "<=", ">", "<", "~"];
 
 const NUMBER = /^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$/;
 
-export function holds(found, [, sign, wanted]) {
-  if (found === null || found === undefined) return sign === "!=";
-  if (sign === "~") return String(found).toLowerCase().includes(wanted.toLowerCase());
-  const bound = NUMBER.test(wanted) ? Number(wanted) : NaN;
-  const numbers = typeof found === "number" && !Number.isNaN(bound);
-  const [one, other] = numbers ? [found, bound] : [String(found), wanted];
-  const same = numbers ? Math.abs(one - other) <= 1e-9 * Math.max(1, Math.abs(other)) : one === other;
+const number = (value) => (typeof value === "number" || NUMBER.test(value) ? Number(value) : NaN);
+
+export function holds(value, [, sign, wanted]) {
+  if (value === null || value === undefined) return sign === "!=";
+  if (sign === "~") return String(value).toLowerCase().includes(wanted.toLowerCase());
+  let [one, other] = [number(value), number(wanted)];
+  if (!Number.isFinite(one) || !Number.isFinite(other)) [one, other] = [String(value), wanted];
+  else if (Math.abs(one - other) <= 1e-9 * Math.max(1, Math.abs(other))) one = other; // equal but for rounding
   switch (sign) {
-    case "=": return same;
-    case "!=": return !same;
+    case "=": return one === other;
+    case "!=": return one !== other;
     case ">=": return one >= other;
     case "<=": return one <= other;
     case ">": return one > other;

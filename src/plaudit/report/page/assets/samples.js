@@ -95,7 +95,7 @@ export class Browser {
     this.found = found;
     const of = view === "groups" ? "groups" : "samples";
     count.textContent = `${formatNumber(found.total)} ${of}${query.where.length || query.search ? ` of a run with ${formatNumber(this.run.rows)} samples` : ""}`;
-    if (this.run.texts < this.run.rows && !this.run.served) head.append(element("span", { class: "hint" }, `texts of ${formatNumber(this.run.texts)} are in this file`));
+    if (this.run.texts < this.run.rows) head.append(element("span", { class: "hint" }, `with the texts of ${formatNumber(this.run.texts)}; the others did not fit`));
     head.append(this.pager(found.total));
     replace(this.body, head, element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `List of ${of}` }, view === "groups" ? this.groupTable(found.rows) : this.sampleTable(found.rows)));
     this.mark();
@@ -122,7 +122,7 @@ export class Browser {
       element("tbody", {}, rows.map((row) => element("tr", { "data-sample": row.sample, onclick: (event) => event.target.closest("a") || this.go({ sample: row.sample }) },
         shown.map((name) => element("td", { class: "n" }, this.cell(row, name))),
         extra.map((name) => element("td", {}, formatNumber(row.values[name]))),
-        texts.map(([name]) => element("td", { class: `preview ${name}` }, row.preview === null ? (name === "response" ? element("i", {}, "not in this file") : "") : plainPreview(row.preview[name])))))));
+        texts.map(([name]) => element("td", { class: `preview ${name}` }, row.preview === null ? (name === "response" ? element("i", {}, "left out") : "") : plainPreview(row.preview[name])))))));
   }
 
   cell(row, name) {

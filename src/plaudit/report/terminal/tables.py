@@ -1,9 +1,9 @@
-"""The summary of a run for the terminal.
+"""What a run looked like, on the terminal: its summary, the headline of a report, rewards by a column, agreement.
 
-Where the width does not suffice, whole columns are left out, the least informative first: a figure is never cut.
+If the terminal is too narrow, whole columns are left out, the least informative first: a figure is never cut.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -14,13 +14,24 @@ from rich.text import Text
 
 from plaudit.contract.output import Status
 from plaudit.engine import ScorerStats
+from plaudit.report.advice import Level, Remark, headline
+from plaudit.report.by_column import Agreement, Breakdown
+from plaudit.report.coverage import format_mean
 from plaudit.report.distribution import Distribution
-from plaudit.report.summary import Latency, Summary
-from plaudit.report.terminal.formatting import format_duration, format_number, to_text
+from plaudit.report.figures import Figures, Latency, Summary
+from plaudit.report.terminal.formatting import (
+    bare_table,
+    escape_controls,
+    format_duration,
+    format_number,
+    format_share,
+    to_text,
+)
 
-__all__ = ["render_engine_stats", "render_summary"]
+__all__ = ["render_agreement", "render_breakdown", "render_engine_stats", "render_headline", "render_summary"]
 
-MAX_FAILURES = 8
+MAX_FAILURES, MAX_SLICES, MAX_VALUE = 8, 20, 40
+_LEVEL_STYLES = {Level.WARNING: "red", Level.NOTE: "yellow"}
 _STYLES = {Status.OK: "green", Status.ERROR: "red", Status.TIMEOUT: "red"}
 
 
@@ -143,8 +154,8 @@ def _facts(summary: Summary, ascii_only: bool) -> Table:
 
 def _statuses(summary: Summary) -> Text:
     line = Text(f"{summary.count:,}")
-    for place, (status, count) in enumerate(summary.statuses.items()):
-        line.append(": " if place == 0 else ", ")
+    for index, (status, count) in enumerate(summary.statuses.items()):
+        line.append(": " if index == 0 else ", ")
         line.append(f"{count:,} {status}", style=_STYLES.get(Status(status), "yellow"))
     return line
 
@@ -174,3 +185,69 @@ def _failures(summary: Summary, ascii_only: bool) -> RenderableType:
         return table
     kinds = "1 further kind" if len(rest) == 1 else f"{len(rest):,} further kinds"
     return Group(table, f"{kinds} of failure, {sum(one.count for one in rest):,} samples, not shown")
+
+
+def render_headline(name: str, figures: Figures, remarks: Sequence[Remark]) -> RenderableType:
+    """The figures of a run in a line, then every remark to act on with its advice."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for one in headline(remarks):
+        table.add_row(Text(one.level.value, style=_LEVEL_STYLES[one.level]), Text(escape_controls(one.text)))
+        if one.advice:
+            table.add_row("", Text(one.advice, style="dim"))
+    if not table.row_count:
+        table.add_row(Text("good", style="green"), "nothing stands out in these figures")
+    return Group(Text.assemble((escape_controls(name), "bold"), f": {_headline_facts(figures)}"), table)
+
+
+def _headline_facts(figures: Figures) -> str:
+    summary, groups = figures.summary, figures.groups
+    facts = [f"{summary.count:,} samples"]
+    if summary.ok < summary.count:
+        facts.append(f"{summary.count - summary.ok:,} not scored")
+    if summary.reward is not None:
+        facts.append(f"mean reward {format_mean(summary.reward.covered_mean, format_number)}")
+    if figures.pass_rates is not None:
+        shown = dict.fromkeys((figures.pass_rates.pass_at[0], figures.pass_rates.pass_at[-1]))
+        facts += [f"pass@{one.k} {format_share(one.value)}" for one in shown]
+    if groups.compared:
+        phantom = "" if summary.score is None else f", {groups.phantom:,} phantom"
+        facts.append(f"{groups.dead:,} of {groups.compared:,} groups dead{phantom}")
+    return ", ".join(facts)
+
+
+def render_breakdown(breakdown: Breakdown) -> RenderableType:
+    """A line for each value of the column, the largest first."""
+    table = bare_table()
+    table.add_column(f"by {breakdown.column}", overflow="fold")
+    partial = any(one.scored < one.count for one in breakdown.slices)
+    means = ("reward", "reward_all", "score", "score_all") if partial else ("reward", "score")
+    for title in ("n", "scored", *(name.replace("_all", ", all") for name in means)):
+        table.add_column(title, justify="right", no_wrap=True)
+    for one in breakdown.slices[:MAX_SLICES]:
+        value = escape_controls(one.value)
+        value = value if len(value) <= MAX_VALUE else f"{value[:MAX_VALUE]}…"
+        table.add_row(value, f"{one.count:,}", f"{one.scored:,}", *(_figure(getattr(one, name)) for name in means))
+    rest = breakdown.slices[MAX_SLICES:]
+    if not rest:
+        return table
+    return Group(table, f"{len(rest):,} further values, {sum(one.count for one in rest):,} samples, not shown")
+
+
+def render_agreement(agreement: Agreement, column: str) -> RenderableType:
+    """Counts of right and wrong by reward and label, and what follows from them."""
+    counts = bare_table(f"against {column}")
+    for title in ("labelled right", "labelled wrong"):
+        counts.add_column(title, justify="right")
+    counts.add_row("reward says right", f"{agreement.right_right:,}", f"{agreement.right_wrong:,}")
+    counts.add_row("reward says wrong", f"{agreement.wrong_right:,}", f"{agreement.wrong_wrong:,}")
+    shares = {name: getattr(agreement, name) for name in ("precision", "recall", "accuracy")} | {"κ": agreement.kappa}
+    facts = ", ".join(f"{name} {_figure(value)}" for name, value in shares.items())
+    left_out = {"not scored": agreement.unscored, "without a label": agreement.unlabelled}
+    notes = ", ".join(f"{count:,} {name}" for name, count in left_out.items() if count)
+    return Group(counts, f"{facts} of {agreement.count:,} samples" + (f" ({notes} left out)" if notes else ""))
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else format_number(value)

@@ -1,0 +1,136 @@
+"""How a run changes over its training steps: curves, and how far the last quarter differs from the first.
+
+The population stability index is Σ (q − p) ln(q / p) over about ten bins between the tenths of the early values; the
+Kolmogorov–Smirnov distance is max |F − G| of the two cumulative distributions. Both stay the same when values are
+shifted and scaled, so rewards, lengths and components can be compared with each other. `shift` is the difference of the
+means in standard deviations of the whole.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from plaudit.report.coverage import CoveredMean
+from plaudit.report.figures import Drift, StepPoint
+from plaudit.report.statistics.groups import PHANTOM, group_kinds
+from plaudit.report.table import NO_STEP, Floats, Integers, Samples, ratio
+
+__all__ = ["ks_distance", "measure_drift", "quarters", "stability_index", "step_curve"]
+
+MAX_POINTS = 200
+BINS = 10
+_COMMON = 0.05
+_LEAST = 20  # values on either side: with fewer, a drift says nothing
+
+
+def step_curve(samples: Samples) -> tuple[StepPoint, ...]:
+    """The means of each training step; empty if samples have none."""
+    rows = np.flatnonzero(samples.steps != NO_STEP)
+    steps, place = np.unique(samples.steps[rows], return_inverse=True)
+    if not len(steps):
+        return ()
+    size = math.ceil(len(steps) / MAX_POINTS)
+    point = np.full(len(samples.steps), -1)
+    point[rows] = place // size
+    groups = samples.compared_groups
+    kinds, group_point = group_kinds(samples, groups), point[groups.rows[groups.starts]]
+    return tuple(
+        _point(samples, np.flatnonzero(point == index), kinds[group_point == index], part[0], part[-1])
+        for index, part in enumerate(np.split(steps, range(size, len(steps), size)))
+    )
+
+
+def _point(samples: Samples, rows: Integers, kinds: Integers, first: np.int64, last: np.int64) -> StepPoint:
+    rewards, scores = (_known(column[rows]) for column in (samples.rewards, samples.scores))
+    unscored = len(rows) - len(rewards)
+    reward, score = _mean(rewards), _mean(scores)
+    with np.errstate(over="ignore"):
+        spread = None if reward is None else ratio(((rewards - reward) ** 2).sum(), len(rewards))
+    return StepPoint(
+        first=int(first),
+        last=int(last),
+        count=len(rows),
+        scored=len(rewards) / len(rows),
+        reward=reward,
+        reward_all=None if reward is None else CoveredMean.of_scored(reward, len(rewards), unscored).overall,
+        reward_std=None if spread is None else math.sqrt(spread),
+        score=score,
+        score_all=None if score is None else CoveredMean.of_scored(score, len(scores), unscored).overall,
+        length=float(samples.lengths[rows].mean()),
+        dead=ratio((kinds > PHANTOM).sum(), len(kinds)),
+        phantom=ratio((kinds == PHANTOM).sum(), len(kinds)),
+        components={name: _mean(_known(samples.components[name][rows])) for name in samples.top_level},
+    )
+
+
+def quarters(steps: Integers) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Which rows are of the first and of the last quarter of the training steps; none if there are fewer than four."""
+    known = np.unique(steps[steps != NO_STEP])
+    if len(known) < 4:
+        return np.zeros(len(steps), dtype=bool), np.zeros(len(steps), dtype=bool)
+    quarter = len(known) // 4
+    return (steps != NO_STEP) & (steps <= known[quarter - 1]), steps >= known[-quarter]
+
+
+def measure_drift(samples: Samples) -> tuple[Drift, ...]:
+    """How far the last quarter of the training steps differs from the first, the largest distance first.
+
+    Empty if there are fewer than four steps; a column with few values on either side is left out.
+    """
+    in_early, in_late = quarters(samples.steps)
+    columns = [("reward", False, samples.rewards), ("score", False, samples.scores), ("length", False, samples.lengths)]
+    columns += [(name, True, samples.components[name]) for name in samples.top_level]
+    drifts = []
+    for name, component, column in columns:
+        early, late = np.sort(_known(column[in_early])), np.sort(_known(column[in_late]))
+        if min(len(early), len(late)) >= _LEAST:
+            drifts.append(_drift(name, component, early, late))
+    return tuple(sorted(drifts, key=lambda one: one.ks, reverse=True))
+
+
+def _drift(name: str, component: bool, early: Floats, late: Floats) -> Drift:
+    with np.errstate(over="ignore", invalid="ignore"):
+        before, after, spread = early.mean(), late.mean(), float(np.concatenate([early, late]).std())
+        shift = ratio(after - before, spread)
+    return Drift(
+        name, component, float(before), float(after), shift, stability_index(early, late), ks_distance(early, late)
+    )
+
+
+def stability_index(early: Sequence[float] | Floats, late: Sequence[float] | Floats) -> float:
+    """The population stability index of two ordered lists; every bin gets half a value, so that none is empty.
+
+    A value that a twentieth of the early ones share has a bin of its own: rewards are often just 0 or 1.
+    """
+    edges = np.unique(np.quantile(early, np.arange(1, BINS) / BINS))
+    common = np.searchsorted(early, edges, "right") - np.searchsorted(early, edges, "left") >= _COMMON * len(early)
+    shares = []
+    for values in (early, late):
+        below, upto = np.searchsorted(values, edges, "left"), np.searchsorted(values, edges, "right")
+        cuts = np.sort(np.concatenate([below[common], upto]))
+        counts = np.diff(cuts, prepend=0, append=len(values)) + 0.5
+        shares.append(counts / counts.sum())
+    p, q = shares
+    return float(((q - p) * np.log(q / p)).sum())
+
+
+def ks_distance(one: Sequence[float] | Floats, other: Sequence[float] | Floats) -> float:
+    """The largest difference of the cumulative distributions of two ordered lists.
+
+    >>> ks_distance([1.0, 2.0], [3.0, 4.0])
+    1.0
+    """
+    values = np.concatenate([one, other])
+    shares = (np.searchsorted(each, values, "right") / len(each) for each in (one, other))
+    return float(np.abs(np.subtract(*shares)).max())
+
+
+def _known(values: Floats) -> Floats:
+    return values[~np.isnan(values)]
+
+
+def _mean(values: Floats) -> float | None:
+    with np.errstate(over="ignore"):
+        return ratio(values.sum(), len(values))
