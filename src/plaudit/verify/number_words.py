@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["SCALES", "find_number_words", "parse_number_words", "scale_of"]
+__all__ = ["SCALES", "digits_for_words", "find_number_words", "parse_number_words", "scale_of"]
 
 _SMALL = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -59,6 +59,15 @@ def find_number_words(text: str) -> list[int]:
         if (value := _value(run[0])) is not None
     ]
     return [value for value in found if abs(value) != 1]
+
+
+def digits_for_words(text: str) -> str:
+    """The text with numbers in words as digits; "one" stays, as it is a pronoun.
+
+    >>> digits_for_words("twenty-one or one of them")
+    '21 or one of them'
+    """
+    return _RUN.sub(lambda run: run[0] if (value := _value(run[0])) in (None, 1) else str(value), text)
 
 
 def scale_of(word: str) -> int | None:

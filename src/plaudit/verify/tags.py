@@ -30,7 +30,8 @@ HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 """A heading in markdown; its group is the title."""
 THOUGHT = re.compile(
     r"<\s*\|?\s*(?P<end>/|end_of_)?\s*(?:begin_of_|[a-z]+:)?(?P<name>think|thought|reasoning|reflection|scratchpad"
-    r"|analysis)(?:ing|s)?(?=[\s|>])[^<>]{0,80}>|[\[◁](?P<other_end>/)?think(?:ing)?[\]▷]",
+    r"|analysis|inner_monologue|monologue)(?:ing|s)?(?=[\s|>])[^<>]{0,80}>|[\[◁](?P<other_end>/)?think(?:ing)?[\]▷]"
+    r"|<\|channel\|>(?:analysis|commentary|(?P<final>final))[^<>]{0,80}<\|message\|>",
     re.IGNORECASE,
 )
 """A tag around thoughts, with spaces, attributes or bars in it, or in other brackets."""
@@ -107,7 +108,7 @@ def without_thinking(text: str) -> str:
     if "<" not in text and not any(end in text for end in _OTHER_ENDS):
         return text
     tags = [
-        _Tag((tag["name"] or "think").lower(), bool(tag["end"] or tag["other_end"]), *tag.span())
+        _Tag((tag["name"] or "think").lower(), bool(tag["end"] or tag["other_end"] or tag["final"]), *tag.span())
         for tag in THOUGHT.finditer(text)
     ]
     return _outside(text, tags)

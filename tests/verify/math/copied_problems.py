@@ -41,7 +41,7 @@ def arithmetic() -> Iterator[Copied]:
         yield Copied(rf"{fraction(one)} \cdot {fraction(other)}", fraction(one * other))
         yield Copied(rf"{fraction(one)} \div {fraction(other)}", fraction(one / other))
         yield Copied(rf"\frac{{{fraction(one)}}}{{{fraction(other)}}}", fraction(one / other))
-    for above, below in [(6, 8), (84, 144), (25, 100), (18, 12), (1001, 143)]:
+    for above, below in [(56, 8), (144, 12), (100, 25), (18, 18), (1001, 143)]:
         yield Copied(rf"\frac{{{above}}}{{{below}}}", fraction(Fraction(above, below)))
         yield Copied(f"{above}/{below}", fraction(Fraction(above, below)))
     for text, value in [("0.5 + 0.5", "1"), ("2.5 - 1.25", "1.25"), (r"0.2 \cdot 0.3", "0.06"), (r"1.5 \div 0.5", "3")]:

@@ -1,6 +1,7 @@
 """The numbered rules of `docs/guides/math.md`, each as a property; every test is named after its rule."""
 
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,17 @@ THOUGHTS = [
     ("<reasoning>", "</reasoning>"), ("<thoughts>", "</thoughts>"), ("<scratchpad>", "</scratchpad>"),
     ("<analysis>", "</analysis>"), ("<reflection>", "</reflection>"), ("<think>A <reasoning> tag. ", "</think>"),
 ]  # fmt: skip
-HIDDEN = [("<!-- ", " -->"), ("<del>", "</del>"), ("<s>", "</s>"), ("~~", "~~"), (r"\phantom{", "}")]
+HIDDEN = [
+    ("% ", "\n"),
+    (r"\cancel{", "}"),
+    (r"\textcolor{white}{", "}"),
+    ("<p hidden>", "</p>"),
+    ("<!-- ", " -->"),
+    ("<del>", "</del>"),
+    ("<s>", "</s>"),
+    ("~~", "~~"),
+    (r"\phantom{", "}"),
+]
 MARK = st.sampled_from(list(MARKS.values()))
 DENIALS = ["The answer is not {}.", "I first thought the answer was {}.", r"\boxed{{{}}} is wrong.", "Anything but {}."]
 RETRACTIONS = [r"\boxed{{{}}}. Wait, that is wrong.", "The answer is {}. Scratch that.", r"\boxed{{{}}}. No."]
@@ -111,6 +122,26 @@ def test_rule_6_another_mark_with_another_number_contradicts_the_answer(number, 
     assert is_right(number, f"{marks[0].format(number)}\n{marks[1].format(number)}")
 
 
+STATEMENTS = [
+    r"\boxed{{{}}}. The correct value is {}.", r"\boxed{{{}}}. Final result: {}", r"\boxed{{{}}}. In fact it is {}.",
+    "#### {}\n{}", r"$\boxed{{{}}} = {}$",
+]  # fmt: skip
+
+
+@given(NUMBERS, st.sampled_from(STATEMENTS))
+def test_rule_6_a_value_stated_after_the_answer_contradicts_it(number, template):
+    assert not is_right(number, template.format(number, number + 1))
+    assert is_right(number, template.format(number, number))
+
+
+@pytest.mark.parametrize(
+    "template", [r"\boxed{{{}}}. The answer is {}.", r"\boxed{{{}}}. Actually, {}.", r"\boxed{{{}}} or {}"]
+)
+def test_rule_6_letters_and_numbers_in_words_contradict_an_answer(template):
+    assert not is_right("A", template.format("A", "B"))
+    assert not is_right("14", template.format("14", "fifteen"))
+
+
 @given(NUMBERS, st.sampled_from([*DENIALS, *RETRACTIONS, *HEDGES, "If x = 2, the answer is {}."]))
 def test_rule_7_an_answer_without_commitment_is_wrong(number, template):
     verdict = verify_math(number, template.format(number, number + 1), STRICT)
@@ -156,8 +187,27 @@ def test_rule_13_what_is_not_worked_out_is_no_answer(one, other, sign):
     assert is_right(copied, rf"\boxed{{{copied}}}")
 
 
+@given(st.integers(1, 500), st.integers(2, 500), st.integers(2, 9))
+def test_rule_13_a_fraction_counts_as_written_unless_it_is_whole_or_copied(above, below, factor):
+    truth, written = f"{above}/{below}", rf"\boxed{{\frac{{{factor * above}}}{{{factor * below}}}}}"
+    prompt = f"Write {factor * above}/{factor * below} in lowest terms."
+    assume(Fraction(above, below).denominator == below)
+    assert is_right(truth, written)
+    assert not verify_math(truth, written, STRICT, prompt=prompt).correct
+    assert not is_right(above, rf"\boxed{{\frac{{{factor * above}}}{{{factor}}}}}")
+
+
+REMARKS = ["if it rains", "probably", "plus one", "or whatever", "is what they say", "was rejected", "more than that"]
+
+
+@given(st.integers(2, 10_000), st.sampled_from(REMARKS), st.sampled_from(["apples", "km", "of them", "square units"]))
+def test_rule_14_words_behind_a_number_name_what_is_counted(number, remark, counted):
+    assert is_right(number, rf"\boxed{{{number} \text{{ {counted}}}}}")
+    assert not is_right(number, rf"\boxed{{{number} \text{{ {remark}}}}}")
+
+
 @pytest.mark.parametrize("truth", [None, "", [4], float("nan")])
-def test_rule_14_a_truth_that_cannot_be_read_is_no_wrong_answer(truth):
+def test_rule_15_a_truth_that_cannot_be_read_is_no_wrong_answer(truth):
     with pytest.raises(InvalidTrajectory):
         verify_math(truth, "4")
 
@@ -167,12 +217,12 @@ TOO_MANY_TERMS = r"\sum_{k=1}^{300} \sum_{j=1}^{300} k j \sqrt{2}"
 
 
 @pytest.mark.parametrize("truth", [NESTED, TOO_MANY_TERMS])
-def test_rule_14_a_truth_that_is_over_the_budget_beside_a_number_is_unreadable(truth):
+def test_rule_15_a_truth_that_is_over_the_budget_beside_a_number_is_unreadable(truth):
     assert verify_math(truth, r"\boxed{20}").status is VerdictStatus.UNPARSED_TRUTH
 
 
 @pytest.mark.parametrize("answer", [TOO_MANY_TERMS, f"{TOO_MANY_TERMS} + 1"])
-def test_rule_14_an_answer_that_is_over_the_budget_does_not_make_the_truth_unreadable(answer):
+def test_rule_15_an_answer_that_is_over_the_budget_does_not_make_the_truth_unreadable(answer):
     assert verify_math(r"\sqrt{20}", rf"\boxed{{{answer}}}").status is VerdictStatus.UNPARSED_ANSWER
 
 
@@ -180,5 +230,5 @@ def test_rule_14_an_answer_that_is_over_the_budget_does_not_make_the_truth_unrea
     st.text()
     | st.lists(st.sampled_from(["\\boxed{", "}", "$", "4", "or", "not", "<think>", "answer is"])).map(" ".join)
 )
-def test_rule_15_every_response_gets_a_verdict(response):
+def test_rule_16_every_response_gets_a_verdict(response):
     assert verify_math("4", response, STRICT).status in VerdictStatus

@@ -7,7 +7,7 @@ from plaudit.verify.patterns import compile_late
 __all__ = ["find_letter", "find_options", "same_choice"]
 
 _OPTION = compile_late(
-    r"(?:^|(?<=[\s$])|(?<=quad))(?:\\+textbf\s?\{\s?|\*\*|\\+(?:text|mathrm)\s?\{)?[(（]?(?P<letter>[A-J])(?:[)）]|[.:、．](?=\s|\$|\d))"
+    r"(?:^|(?<=[\s$/])|(?<=quad))(?:\\+textbf\s?\{\s?|\*\*|\\+(?:text|mathrm)\s?\{)?[(（]?(?P<letter>[A-J])(?:[)）]|[.:、．](?=\s|\$|\d))"
     r"[}*]{0,2}(?:\\+[ ,;:!]|\\+q?quad|[\s~:])*",
     re.MULTILINE,
 )

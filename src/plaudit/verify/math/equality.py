@@ -30,7 +30,8 @@ MAX_CACHED = 200  # characters of an expression that is kept as a tree
 _DECIMAL_COMMA = compile_late(r"[^\d,]*(-?\d+),(\d+)(?!\d)[^\d,]*")
 _TEXT_COMMAND = compile_late(r"\\(?:text|mathrm)\s?\{([^{}]*)\}")
 _UNSURE = compile_late(
-    r"n['’]t\b|\b(?:not?|never|nor|or|than|least|most|maybe|perhaps|but|except|wrong)\b", re.IGNORECASE
+    r"n['’]t\b|\b(?:not?|never|nor|or|than|least|most|maybe|perhaps|but|except|wrong|plus|minus|times|half|twice)\b",
+    re.IGNORECASE,
 )
 _RESTATED = compile_late(r"([^()]+) \(([^()]+)\)")  # "seven (7)" says one thing twice
 _DIGIT = compile_late(r"\d")
@@ -62,13 +63,18 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     other = parse_plain_number(answer) if one is not None else None
     if one is not None and other is not None and (one == other or not ("." in answer or policy.rounded_answers)):
         equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))
-        if equal and not policy.unevaluated and is_reducible_fraction(answer) and not is_reducible_fraction(truth):
+        is_open = other.denominator == 1 or one != other  # 2/26 counts as written, 28/2 does not
+        if equal and is_open and not policy.unevaluated and _is_reducible_beside(answer, truth):
             return _not_worked_out(Method.NUMBER, answer, "a fraction")
         return Decision(equal, Method.NUMBER, f"{quote(answer)} is {'' if equal else 'not '}{quote(truth)}")
     if len(truth) > MAX_TEXT or len(answer) > MAX_TEXT:
         which: Literal["truth", "answer"] = "truth" if len(truth) > MAX_TEXT else "answer"
         return Decision(None, Method.TEXT, f"the {which} is too long to compare", which)
     return _decide_unified(unify_notation(truth), unify_notation(answer), policy)
+
+
+def _is_reducible_beside(answer: str, truth: str) -> bool:
+    return is_reducible_fraction(answer) and not is_reducible_fraction(truth)
 
 
 def _strip(text: str) -> str:

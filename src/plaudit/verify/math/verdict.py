@@ -21,6 +21,7 @@ from plaudit.verify.math.extraction.marks import Source
 from plaudit.verify.math.extraction.trust import Rejection, Rival, denies_itself
 from plaudit.verify.math.extraction.unmarked import is_bare
 from plaudit.verify.math.policy import MathPolicy
+from plaudit.verify.numbers import find_numbers, is_reducible_fraction, parse_plain_number
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import normalize_text, remove_invisible
 
@@ -97,6 +98,8 @@ def find_committed_answer(response: str, policy: MathPolicy = DEFAULT) -> Extrac
 def _decide(truth: str, answer: str, policy: MathPolicy, prompt: str | None) -> Decision:
     """The decision on the answer as it stands, or on the options that truth and answer name by letter."""
     decision = decide(truth, answer, policy)
+    if decision.equal and prompt and not policy.unevaluated and _is_copied_fraction(answer, truth, prompt):
+        return Decision(False, decision.method, f"{quote(answer)} is a fraction of the prompt, not reduced")
     if decision.equal or not prompt or not (options := find_options(prompt)):
         return decision
     truth_letter, answer_letter = find_letter(truth, options), find_letter(answer, options)
@@ -107,6 +110,15 @@ def _decide(truth: str, answer: str, policy: MathPolicy, prompt: str | None) -> 
     if answer_letter and truth_letter is None:
         return decide(truth, options[answer_letter], policy)._replace(method=Method.CHOICE)
     return decision
+
+
+def _is_copied_fraction(answer: str, truth: str, prompt: str) -> bool:
+    """Whether an answer is a fraction that can be reduced and that the prompt shows already."""
+    if not is_reducible_fraction(answer) or is_reducible_fraction(truth):
+        return False
+    value = parse_plain_number(answer)
+    shown = [number for number in find_numbers(prompt) if number.is_fraction and number.value == value]
+    return any(is_reducible_fraction(number.text) for number in shown)
 
 
 def _is_given(condition: str, prompt: str | None) -> bool:

@@ -17,6 +17,7 @@ EXAMPLES = {
     "wrong answer": "The wrong answer is 14.",
     "supposition": "If the answer were 14, we would be done.",
     "example": r"A number such as \boxed{14}.",
+    "bound": r"It is at most \boxed{14}.",
     "question": r"Is the answer \boxed{14}?",
     "is not right": "14 is not the answer.",
     "does not work": "x = 14 does not work.",
@@ -27,16 +28,23 @@ EXAMPLES = {
     "open number inside": r"\boxed{14 \text{ or so}}",
     "condition inside": r"\boxed{14 \text{ if the box is open}}",
     "taken back": "#### 14\nScratch that.",
+    "withdrawal": r"\boxed{14}. I withdraw this answer.",
+    "distrust": r"\boxed{14}. Do not trust this.",
+    "to be ignored": r"\boxed{14}. That should be disregarded.",
     "called wrong": r"\boxed{14}. Wait, that is wrong.",
     "no": r"\boxed{14}. No.",
     "second thought": r"\boxed{14}. Actually, it should be 15.",
-    "next number": "The answer is 14, 15",
+    "next value": "The answer is 14, 15",
+    "second case": "The answer is 14 if it rains and 15 if it snows.",
     "choice": r"\boxed{14} or 15",
     "choice before": r"15 or \boxed{14}",
     "one of": "It is one of 15, 13 and 14.",
     "choice opens a sentence": r"\boxed{14}. Or maybe 15.",
+    "value alone": "#### 14\n15",
     "could be": r"\boxed{14}, though it could be 15",
     "also possible": r"\boxed{14} (15 is equally likely)",
+    "replacement": r"\boxed{14}. Please take 15 instead.",
+    "another statement": r"\boxed{14}. The correct value is 15.",
     "otherwise": r"\boxed{14}. If not, then 15.",
     "does not know": "I don't know. It is 14",
     "guess": "I give up. My lucky number is 14.",
@@ -45,11 +53,15 @@ EXAMPLES = {
 }
 
 
-LETTERS = {"next letter": ("A", "The answer is A, B.")}
+LETTERS = [
+    "The answer is A, B.", "The answer is A, and also B.", r"\boxed{A} or B", r"\boxed{A}. Actually, B.",
+    r"\boxed{A}. The answer is B.", r"\boxed{A}. It could also be B.", r"\boxed{A}. The correct option is (C).",
+]  # fmt: skip
+IN_WORDS = [r"\boxed{14} or fifteen", r"either thirteen or \boxed{14}", r"\boxed{14}. My final answer is fifteen."]
 
 
 def test_every_rule_has_an_example():
-    assert {*EXAMPLES, *LETTERS} == {rule.name for rule in RULES}
+    assert set(EXAMPLES) == {rule.name for rule in RULES}
 
 
 @pytest.mark.parametrize(("name", "response"), EXAMPLES.items())
@@ -59,9 +71,14 @@ def test_each_rule_rejects_an_answer_in_its_own_words(name, response):
     assert (verdict.correct, verdict.rejected) == (False, rejection)
 
 
-@pytest.mark.parametrize(("truth", "response"), LETTERS.values())
-def test_a_second_letter_is_a_choice_of_answers(truth, response):
-    assert verify_math(truth, response).rejected is Rejection.HEDGED
+@pytest.mark.parametrize("response", LETTERS)
+def test_the_rules_read_letters_as_they_read_numbers(response):
+    assert verify_math("A", response).rejected
+
+
+@pytest.mark.parametrize("response", IN_WORDS)
+def test_the_rules_read_numbers_in_words(response):
+    assert verify_math("14", response).rejected
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)

@@ -44,6 +44,8 @@ def find_open_operation(truth: Node, answer: Node) -> str | None:
         left |= {"a set union"} if _count_parts(answer) > _count_parts(truth) > 0 else set()
     if answer.op in _ARITHMETIC and symbols(answer) and not symbols(truth):
         left.add("an unknown")
+    if _has_other_functions(truth, answer):
+        left.add(_FUNCTIONS)
     if _FUNCTIONS in left and _is_rounded(truth, answer):
         left.discard(_FUNCTIONS)
     if not left and _is_in_other_notation(truth, answer):
@@ -106,6 +108,17 @@ def _is_rounded(truth: Node, answer: Node) -> bool:
     return fold(truth).value is not None and same_value(truth, answer) is not True
 
 
+def _has_other_functions(truth: Node, answer: Node) -> bool:
+    """Whether an answer has more logarithms and trigonometric values than the truth, or a formula another number."""
+    expected, count = (sum(map(_is_transcendental, nodes(side))) for side in (truth, answer))
+    return count > expected or (0 < count < expected and bool(symbols(answer)))
+
+
+def _is_transcendental(node: Node) -> bool:
+    plain = node.leaf.removeprefix("arc").removesuffix("h")
+    return node.op is Op.CALL and plain in (*_TRIGONOMETRIC, *_LOGARITHMS)
+
+
 def _is_factored(node: Node) -> bool:
     """Whether a formula is a product with a sum of unknowns among two or more factors, or a power of such a sum."""
     if node.op is Op.POWER:
@@ -158,11 +171,7 @@ def _is_reduced(above: Node, below: Node) -> bool:
     above = _without_sign(above)
     if not (type(above.value) is type(below.value) is int and above.op is below.op is Op.NUMBER):
         return False
-    return (
-        below.value > 1
-        and Fraction(above.value, below.value).denominator == below.value
-        and "." not in above.leaf + below.leaf
-    )
+    return below.value > 1 and math.gcd(above.value, below.value) == 1 and "." not in above.leaf + below.leaf
 
 
 def _is_scientific(mantissa: Node, power: Node) -> bool:
@@ -181,8 +190,8 @@ def _is_scaled(count: Node, scale: Node) -> bool:
 
 
 def _open_in_sum(node: Node) -> Iterable[str]:
-    parts = [_split(term)[1] for term in _terms(node)]
-    if len(set(parts)) < len(parts) or sum(_is_logarithm(part) for part in parts) > 1:
+    factors, parts = zip(*map(_split, _terms(node)), strict=True)
+    if len(set(parts)) < len(parts) or 0 in factors or sum(_is_logarithm(part) for part in parts) > 1:
         yield "a sum"
     if _is_sum_of_fractions(node) and len(node.args) > 1:
         yield _SUM_OF_FRACTIONS
@@ -330,8 +339,7 @@ def _has_power(value: int, degree: int) -> bool:
 def _open_in_call(node: Node) -> Iterable[str]:
     if node.leaf.endswith("()") or node.leaf in _NOTATIONS or (node.leaf in ("abs", "norm") and symbols(node)):
         return
-    plain = node.leaf.removeprefix("arc").removesuffix("h")
-    yield _FUNCTIONS if plain in (*_TRIGONOMETRIC, *_LOGARITHMS) else f"a value of {node.leaf!r}"
+    yield _FUNCTIONS if _is_transcendental(node) else f"a value of {node.leaf!r}"
 
 
 _NOTATIONS = ("prime", "star", "overline", "not", "dim")  # marks on a name, nothing to work out
@@ -356,6 +364,13 @@ def _is_negative(node: Node) -> bool:
     return node.op is Op.NEGATE or (node.op is Op.DIVIDE and node.args[0].op is Op.NEGATE)
 
 
+def _open_in_negation(node: Node) -> Iterable[str]:
+    if _is_negative(node.args[0]):
+        yield "a double sign"
+    if _is_sum_of_unknowns(node.args[0]):
+        yield "a sign before a sum"
+
+
 def _without_sign(node: Node) -> Node:
     return node.args[0] if node.op in (Op.NEGATE, Op.PLUS_MINUS) else node
 
@@ -366,7 +381,7 @@ _NAMES = {Op.ADD: "a sum", Op.MULTIPLY: "a product", Op.DIVIDE: "a fraction", Op
 _OPEN: dict[Op, Callable[[Node], Iterable[str]]] = {
     Op.ADD: _open_in_sum,
     Op.NUMBER: lambda node: ["an endless nine"] if _is_endless_nine(node) else [],
-    Op.NEGATE: lambda node: ["a double sign"] if _is_negative(node.args[0]) else [],
+    Op.NEGATE: _open_in_negation,
     Op.MULTIPLY: _open_in_product,
     Op.DIVIDE: _open_in_quotient,
     Op.POWER: _open_in_power,

@@ -29,12 +29,13 @@ _WITHIN = compile_late(
     rf"\\(?:sqrt|[dt]?frac)\s?\{{\s?\Z|\w[ \t]*[\^_]\s?\{{?\s?\Z|(?:{_COMPARISON}|[\w)}}][ \t]+[<>])[ \t]*\Z"
 )
 _OPERAND = compile_late(r"\d\Z|(?:[\w)}][ \t]*[+×÷·]|\\(?:times|cdot|div|pm|mp))[ \t]*\Z")
-_CONTINUED = compile_late(rf"\.?\d|\s?(?:{_COMPARISON}|[<>]\s)\s?[a-zA-Z](?![a-zA-Z])")
+_CONTINUED = compile_late(rf"\.?\d|_|\s?(?:{_COMPARISON}|[<>]\s)\s?[a-zA-Z](?![a-zA-Z])")
 _FILLED = compile_late(r"[^\w\n]*=")
 _INNER = compile_late(r"\\+(?:boxed|fbox)[ \t]?(?=\{)")
 _NEGATIVE = compile_late(r"(?:=|\$|\\\(|\\\[)\s*-\s?$|^-$")
 _BEHIND = compile_late(
     r"!(?=\s*(?:\$|\\\)|\\\]))|[a-zA-Z](?![a-zA-Z])"
+    r"|\s*(?:=|≈|→|\\(?:n?eq?|approx|to|rightarrow|lor|mid)(?![a-zA-Z]))(?:[^\n$.,;]|[.,](?=\d)){1,60}?(?=\s*(?:\$|\\\)|\\\]|[.,;](?!\d)|\n|$))"
     r"|[ \t]?(?:\^(?!\s?\{?\s?\\circ)|\\(?:times|cdot|sqrt|[dt]?frac|pi|div)(?![a-zA-Z])|[-+*/](?=[ \t]?[\d\\(]))"
     r"(?:[^\n$.,;=]|\.(?=\d)){1,60}?(?=\s*(?:\$|\\\)|\\\]|[.,;=\n]|$))"
 )
@@ -68,8 +69,8 @@ def _widen(box: Mark, text: str) -> Mark:
     may_belong = text[max(0, box.start - 4) : box.start].rstrip()[-1:] in _ENDS_BEFORE
     if may_belong and _WITHIN.search(text, max(0, box.start - 20), box.start):
         return box._replace(denied=True)
-    if may_belong and _OPERAND.search(text, max(0, box.start - 20), box.start) and not _FILLED.match(text, box.end):
-        return box._replace(denied=True)
+    if may_belong and _OPERAND.search(text, max(0, box.start - 20), box.start):
+        return box if _FILLED.match(text, box.end) else box._replace(denied=True)
     if _CONTINUED.match(text, box.end):
         return box._replace(denied=True)
     behind = _BEHIND.match(text, box.end)

@@ -20,6 +20,7 @@ from plaudit.verify.math.extraction.trust import (
     find_rivals,
     is_corrected,
     is_denied_at,
+    is_letter,
 )
 from plaudit.verify.math.extraction.unmarked import find_unmarked_answer, is_bare
 from plaudit.verify.math.policy import MathPolicy
@@ -62,12 +63,17 @@ NEAR = 400  # characters before an answer in which another in words contradicts 
 _SIGNS = {Source.BOXED: "box", Source.TAG: "</", Source.HASHES: "####"}
 _ANSWER_TAG = compile_late(r"<(/?)answer>", re.IGNORECASE)
 _PLAIN_ANSWER = compile_late(r"answers?\**\s*(?:is|are|was|:|=)", re.IGNORECASE)
-# Comments, struck out text and LaTeX that only takes up space.
+# Comments, struck out text, and text that has no ink.
+_BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
 _HIDDEN = compile_late(
-    r"<!--(?:(?!-->).)*(?:-->|\Z)|<(?P<struck>del|s|strike)>(?:(?!</?(?P=struck)>).)*</(?P=struck)>"
-    r"|(?<![\w}~])~~(?![\s~])[^~\n]+(?<!\s)~~(?![\w{\\~])|\\+[hv]?phantom\s?\{(?:[^{}]|\{[^{}]*\})*\}",
-    re.IGNORECASE | re.DOTALL,
+    r"<!--(?:(?!-->).)*(?:-->|\Z)|<(?P<struck>del|s|strike)\b[^<>]*>(?:(?!</?(?P=struck)\b).)*</(?P=struck)>"
+    r"|<(?P<hidden>\w+)\b[^<>]*(?:\shidden\b|display:\s?none|visibility:\s?hidden)[^<>]*>(?:(?!</?(?P=hidden)\b).)*</(?P=hidden)>"
+    r"|(?<![\w}~])~~(?![\s~])[^~\n]+(?<!\s)~~(?![\w{\\~])|\\iffalse\b(?:(?!\\fi\b).)*(?:\\fi\b|\Z)"
+    rf"|\\+(?:[hv]?phantom|[bx]?cancel|sout|textcolor\s?\{{white\}})\s?{_BRACED}"
+    r"|\{\s?\\color\s?\{white\}(?:[^{}]|\{[^{}]*\})*\}|(?:^|(?<=[.;:,!?]))[ \t]*(?<!\\)%[^\n]*",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
+_MAY_HIDE = ("<", "~~", "phantom", "cancel", "sout", "white", "iffalse", "%")
 # A number alone, or the last line: anything else behind four hashes is a heading.
 _HASHES = compile_late(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)
 _MONEY = compile_late(r"(?<!\\)\$\s?-?[\d.]")
@@ -96,7 +102,7 @@ def read_response(response: str, policy: MathPolicy) -> str:
     """What a response says: without thinking, calculator marks and what a reader does not see or sees struck out."""
     text = response if response.isascii() else remove_invisible(response)
     text = THOUGHT.sub(" ", text) if policy.read_think else without_thinking(text)
-    if "<" in text or "~~" in text or "phantom" in text:
+    if any(sign in text for sign in _MAY_HIDE):
         text = _HIDDEN.sub(" ", text)
     return without_calculator_marks(text)
 
@@ -195,18 +201,22 @@ def _find_other_kinds(last: Mark, text: str, *, is_end: bool) -> list[Mark]:
             found += FINDERS[source](text)
     if last.source is not Source.PHRASE and (start := _start_of_phrases(last, text, is_end=is_end)) is not None:
         shifted = (mark._replace(start=mark.start + start, end=mark.end + start) for mark in find_phrases(text[start:]))
-        found += [mark for mark in shifted if mark.start >= last.end or _PLAIN_ANSWER.match(text, mark.start)]
-    return found and [
-        mark for mark in found if _is_apart(mark, last) and _DIGIT.search(mark.text) and _stands(mark, last, text)
-    ]
+        found += [mark for mark in shifted if _PLAIN_ANSWER.match(text, mark.start) or _is_stated(mark, last, text)]
+    is_like = is_letter if is_letter(last.text) else _DIGIT.search
+    return [mark for mark in found if _is_apart(mark, last) and is_like(mark.text) and _stands(mark, last, text)]
 
 
 def _start_of_phrases(last: Mark, text: str, *, is_end: bool) -> int | None:
     """From where on "the answer is" may announce another number than the last mark; None where nothing may."""
     near = text.find("nswer", max(0, last.start - NEAR), last.start)
-    if near >= 0 and _DIGIT.search(text, near, last.start):
+    if near >= 0 and (is_letter(last.text) or _DIGIT.search(text, near, last.start)):
         return max(0, near - len(" the a"))
-    return last.end if not is_end and _DIGIT.search(text, last.end) else None
+    return last.end if not is_end and (is_letter(last.text) or _DIGIT.search(text, last.end)) else None
+
+
+def _is_stated(mark: Mark, last: Mark, text: str) -> bool:
+    """Whether a phrase after the last mark says what the answer is, not what it would be."""
+    return mark.start >= last.end and "would" not in text[mark.start : mark.start + len("answer would")]
 
 
 def _is_apart(mark: Mark, last: Mark) -> bool:

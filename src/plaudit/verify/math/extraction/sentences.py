@@ -55,6 +55,8 @@ EVIDENCE: tuple[Evidence, ...] = (
     _before("subordinate clause", -6, r"\b(?:since|because|when|while|if|where|who|which|given|so that)\b[^,;:]*"),
     _before("bound", BOUND, r"\bthan(?: or equal to)?|\bor equal to|\bat (?:least|most)|\bup to|\bbounded by"
             r"|\bexceeding|\b(?:answer|number|result) (?:has|contains|(?:starts?|begins?|ends?) (?:with|in))"),
+    _before("opinion of others", BOUND, r"(?<!\bI )(?<!\bwe )(?<!\bwould )\b(?:says?|said|claims?|claimed|answered"
+            r"|thinks?|suggests?|guessed)(?: that)?(?: it is| it was)?"),
     _before("operand", BOUND, r"\b(?:square|cube|root|double|twice|half|triple|reciprocal|inverse|opposite)"
             r"(?: of)?"),
     _after("open end", BOUND, r"(?:\s+\w+)?\s+or (?:more|less|fewer|greater|above|below|higher|lower)\b"),

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from plaudit.verify.math.extraction.marks import MARKED, Mark
 from plaudit.verify.math.extraction.unmarked import find_closing
 from plaudit.verify.math.policy import MathPolicy
-from plaudit.verify.number_words import find_number_words
+from plaudit.verify.number_words import digits_for_words, find_number_words
 from plaudit.verify.numbers import NUMBER, find_numbers
 from plaudit.verify.patterns import compile_late
 
@@ -29,6 +29,7 @@ __all__ = [
     "find_rivals",
     "is_corrected",
     "is_denied_at",
+    "is_letter",
 ]
 
 
@@ -78,7 +79,8 @@ AROUND = 250  # characters around an unmarked number in which its author may dis
 _NOT = "not|never|cannot|neither|nor|hardly|n't|nicht|kein|keine|n'est pas|no es|不是|并非|不为"
 _WRONG = (
     "wrong|incorrect|false|mistaken|untrue|invalid|a lie|a mistake|an error|a typo|nonsense|ruled out|rejected"
-    "|excluded|discarded|extraneous|impossible|placeholder|guess|falsch|faux|incorrecto|不对|错|❌|✗"
+    "|excluded|discarded|extraneous|impossible|placeholder|guess|decoy|trap|joke|only a test|just a test"
+    "|falsch|faux|incorrecto|不对|错|❌|✗"
 )
 _RIGHT = (
     r"(?:right|correct|true|valid|(?:the|an?) (?:\w+ )?(?:case|answer|solution|root|value|result)|it(?!['’])|so"
@@ -90,12 +92,20 @@ _SENTENCE = r"(?:^|(?<=[.!?\n*)\]}>$。]))[\s*$\\)\]}]*"
 _OPENING = (
     r"(?:(?:wait|no|nope|actually|hmm+|oops|sorry|but|however|hold on|well|oh|in fact|unfortunately)\b[\s,.!…—-]*)*"
 )
+_ANSWER = r"\b(?:this|that|it|the above|(?:(?:my|the|this|that)\s+)?(?:\w+\s+)?answer|the box)\b"
 _CONDITION = r"[^.!?\n]{0,40}?(?<![a-zA-Z\\])([a-zA-Z]\s?(?:=|<|>|≤|≥|≠|\\(?:le|ge|ne)q?\b)\s?[^\s,;$]+)"
-_NUMBER = f"({NUMBER})"
+_SUBJECT = (
+    r"\b(?:it|(?:the|my|a|final|second)\s+(?:answer|result)|(?:true|real|actual|correct|right|final|proper)(?:\s+\w+)?"
+    r"|(?<![\w ])(?:result|value|total|solution))"
+)
+_HYPOTHETICAL = (
+    r"\b(?:if|would|were|wrong|incorrect|false|mistaken|mistake|other|common|not|never|suppose|when)\b|n['’]t\b"
+)
+_VALUE = rf"({NUMBER}|\(?(?-i:[A-HJ])\)?(?![\w'’]|\s+(?!or\b|and\b|is\b)\w))"  # a number, or the letter of an option
 
 
 def _rule(name: str, rejection: Rejection, zone: str, cues: str, pattern: str) -> Rule:
-    """A rule from cues separated by bars; `<cues>` in the pattern stands for any of them."""
+    """A rule from cues separated by bars, for which `<cues>` stands in the pattern; without any it is always tried."""
     phrases = cues.split("|")
     words, signs = set(), []
     for phrase in phrases:
@@ -103,7 +113,7 @@ def _rule(name: str, rejection: Rejection, zone: str, cues: str, pattern: str) -
             words.add("t" if phrase == "n't" else max(re.findall(r"[a-z]+", phrase), key=len))
         else:
             signs.append(phrase)
-    spelled = "|".join(_spell(phrase) for phrase in sorted(phrases, key=len, reverse=True))
+    spelled = "|".join(_spell(phrase) for phrase in sorted(filter(None, phrases), key=len, reverse=True))
     pattern = pattern.replace("<cues>", f"(?:{spelled})")
     anchored = rf"\A(?:{pattern})" if zone in ("after", "beside", "next", "provided") else pattern
     return Rule(name, rejection, zone, frozenset(words), tuple(signs), compile_late(anchored, re.IGNORECASE))
@@ -148,6 +158,8 @@ RULES: tuple[Rule, ...] = (
           r"<cues>\s+(?:that\s+|only\s+)*(?:(?:the|my|our|your)\s+)?"
           r"(?:(?:\w+\s)?(?:answer|it|result)(?:['’]s|\s+(?:is|was|were|be|would be))?)?\W*$"),
     _rule("example", _HEDGED, "before", "e.g|for example|for instance|such as", r"<cues>\W*$"),
+    _rule("bound", _HEDGED, "before", "least|most|than|up to|exceeds|exceed|exceeding|below|above|under|beyond",
+          r"(?:(?!\bleast|\bmost)<cues>|\bat\s+<cues>)\W*$"),
     _rule("question", _HEDGED, "after", "?", r"[\s$*\\)\]}]*<cues>"),
     _rule("is not right", _NEGATED, "after", "not|n't",
           rf"[^\w\n.!?]*{_IS}\s?<cues>(?:\s+(?:\w+\s+){{0,2}}?{_RIGHT}|\W*(?:$|\n))"),
@@ -170,8 +182,14 @@ RULES: tuple[Rule, ...] = (
     _rule("condition inside", Rejection.CONDITIONAL, "inside", "if|unless|when|provided|for",
           rf"\A\W*{NUMBER}[\W_]*(?:text\W*)?<cues>(?:(?<!for)|\W*[a-zA-Z]\s?[=<>])"),
     _rule("taken back", _RETRACTED, "later", "scratch that|i was wrong|i am lying|i lied|opposite is true|i made"
-          "|take that back|take it back|ignore that|ignore this|disregard that|never mind|kidding|joking",
+          "|take that back|take it back|never mind|kidding|joking",
           r"<cues>(?:(?<!made)|\s+(?:a|an)\s+(?:\w+\s+)?(?:mistake|error)\b)"),
+    _rule("withdrawal", _RETRACTED, "later", "retract|withdraw|revoke|disregard|ignore|discard|strike|abandon|disown",
+          rf"<cues>\s+{_ANSWER}"),
+    _rule("distrust", _RETRACTED, "later", "trust|believe|count|accept|use|grade|submit|stand by|rely on",
+          rf"(?:\bnot|n['’]t|\bnever|\bno longer)\s+(?:\w+ly\s+)?<cues>\s+{_ANSWER}"),
+    _rule("to be ignored", _RETRACTED, "later", "discarded|ignored|disregarded|rejected|replaced|deleted|corrected",
+          rf"{_ANSWER}\s+(?:should|must|has to|needs to|ought to)\s+be\s+<cues>"),
     _rule("called wrong", _RETRACTED, "later", "wrong|incorrect|false|mistaken|untrue|invalid|a lie|a mistake"
           "|an error|a typo|nonsense|not|n't",
           rf"{_SENTENCE}{_OPENING}(?:that|this|it|they|(?:my|the|this) (?:\w+ )?answer|the above)"
@@ -182,36 +200,47 @@ RULES: tuple[Rule, ...] = (
           r"(?:[.!]|,\s*(?:that|this|it|wait|sorry)\b)"),
     _rule("second thought", _RETRACTED, "rethink", "wait|actually|oops|sorry|correction|correcting|corrected|i mean"
           "|second thought|on reflection|thinking again|never mind|hold on|edit|update|hmm|no|nope|kidding|joking|warte"
-          "|moment|attends|en fait|espera|perdón|等等|不对|等一下",
+          "|moment|changed my mind|attends|en fait|espera|perdón|等等|不对|等一下",
           rf"(?!\bno\b)<cues>(?:(?<!edit)(?<!update)|(?=:))|{_SENTENCE}\bno\b(?=[,.])"),
-    _rule("next number", _HEDGED, "beside", ",|/|to|and|&|-|;|vs|=>|no|should be",
-          rf"\s*(?:,|/|-|to\b|and\b|&|;|vs\b\.?|=>|[(—–-]?\s?should be\b|[,—–-]\s?no\b[,:]?)\s*"
-          rf"(?:(?!not\b)\w+\s)?{_NUMBER}(?!\s*[-+*/=×\w])"),
+    _rule("next value", _HEDGED, "beside", ",|/|to|and|&|-|;|vs|=>|no|should be|but",
+          r"[\s)]*(?:,(?:\s*(?:and|or)\b)?|/|-|to\b|and\b|&|;|vs\b\.?|=>|but\b"
+          r"|[(—–-]?\s?should be\b|[,—–-]\s?no\b[,:]?)\s*"
+          rf"(?:(?!(?:not|as|since|because|while)\b)\w+\s)?{_VALUE}(?!\s*[-+*/=×\w])"),
     _rule("choice", _HEDGED, "beside", "or|alternatively|maybe|perhaps|possibly|oder|vielleicht|ou|peut-être|o|quizá"
           "|quizás|或|或者|也许|可能",
-          r".*?<cues>(?!\s*(?:about|approximately|approx|roughly|around|≈|\\approx|~|equivalently|in ))(?P<rest>.*)"),
-    _rule("choice before", _HEDGED, "choice", "or|oder|ou|或", rf"{_NUMBER}[\s$*)}}\\]*<cues>[\s$*({{\\\[]*$"),
+          r"(?:(?!\bnot\b|n['’]t\b|\bneither\b).)*?<cues>"
+          r"(?!\s*(?:about|approximately|approx|roughly|around|≈|\\approx|~|equivalently|in ))(?P<rest>.*)"),
+    _rule("second case", _HEDGED, "beside", "if|otherwise|when",
+          rf".*?(?:,|\band|\bor|;)\s+{_VALUE}\s+<cues>"),
+    _rule("choice before", _HEDGED, "choice", "or|oder|ou|或", rf"{_VALUE}[\s$*)}}\\]*<cues>[\s$*({{\\\[]*$"),
     _rule("one of", _HEDGED, "choice", "one of|either of|any of|either|between",
-          rf"<cues>\s+{_NUMBER}[\d\s,.$*]*(?:or|and)[\s$*\\(]*$"),
-    _rule("next letter", _HEDGED, "beside", ",|/|or|and|&",
-          r"\s*\)?\s*(?:,|/|or\b|and\b|&)\s*(?:(?:and|or|also|maybe|perhaps|possibly)\s+)*(?P<letter>\(?[A-J]\)?)(?![\w'’])"),
+          rf"<cues>\s+{_VALUE}[\d\s,.$*]*(?:or|and)[\s$*\\(]*$"),
+    _rule("value alone", _HEDGED, "next", "", rf"[\s$*]*{_VALUE}[\s$*.!]*\Z"),
     _rule("choice opens a sentence", _HEDGED, "next", "or|alternatively|maybe|perhaps|possibly|otherwise|oder|ou|或",
-          rf"\W*<cues>\W*(?:(?P<letter>\(?[A-J]\)?)(?![\w'’])|(?:\w+\W+){{0,3}}?{_NUMBER})"),
+          rf"\W*<cues>\W*(?:\w+\W+){{0,3}}?{_VALUE}"),
     _rule("could be", _HEDGED, "near", "could|may|might|can",
-          rf"<cues>\s+(?:\w+\s+){{0,2}}?be\s+{_NUMBER}(?!\s+[^\W\d_]{{3}})"),
-    _rule("also possible", _HEDGED, "near", "possible|likely|plausible|valid|good|answer|solution",
-          rf"{_NUMBER}\s+(?:is|are|would be|seems?)\s+"
+          rf"<cues>\s+(?:\w+\s+){{0,2}}?be\s+{_VALUE}(?!\s+[^\W\d_]{{3}})"),
+    _rule("also possible", _HEDGED, "near", "possible|likely|plausible|valid|good|answer|solution|right|correct|true"
+          "|better|what",
+          rf"{_VALUE}\s+(?:is|are|would be|seems?)\s+"
           r"(?:(?:also|equally|just as|as|another|still|an?)\s+){0,3}<cues>"),
+    _rule("replacement", _RETRACTED, "near", "instead|really|actually|after all|in fact|replace|replaced|read",
+          rf"{_VALUE},?\s+<cues>(?<!replace)(?<!replaced)(?<!read)|\breplaced?\b.{{0,20}}?\b(?:by|with)\s+{_VALUE}"),
+    _rule("another statement", Rejection.CONTRADICTED, "stated", "is|was|equals|be|'s|:|=",
+          rf"(?:^|(?<=[.!?\n;,)}}$]))\s*(?:(?!{_HYPOTHETICAL})[^.!?\n]){{0,60}}?{_SUBJECT}"
+          rf"(?:\s*[:=]|['’]s|\s+(?:is|was|equals|(?:should|must|has to|ought to)\s+be))(?:\s+\w+ly|\s+in fact)?[\s$*]*"
+          rf"{_VALUE}(?=[\s$*)]*(?:[.,;!?]|$|\n))"),
     _rule("otherwise", _HEDGED, "near", "otherwise|unless|else|if not|then again|if that is not|if that is wrong"
           "|if this is wrong|if wrong|second choice|second guess|second option|backup|maybe|perhaps|alternatively",
-          rf"<cues>\W*(?:\w+\W+){{0,3}}?{_NUMBER}"),
+          rf"<cues>\W*(?:\w+\W+){{0,3}}?{_VALUE}"),
     _rule("does not know", Rejection.GUESSED, "around", "know|understand|solve|determine|answer|find|tell|compute|say"
           "|calculate|figure|work|have|do|help",
           r"\bI\s+(?:\w+ly\s+|just\s+)?(?:can\s?not|can['’]t|could\s?n['’]t|could not|(?:am|was) (?:unable|not able) to"
           r"|do not|don['’]t)\s+(?:\w+\s+)?<cues>"),
     _rule("guess", Rejection.GUESSED, "around", "guess|guessing|no idea|no clue|i give up|i gave up|i doubt"
           "|not enough information|refuse|need more|my lucky|my favorite|my favourite|pretend|placeholder|pick a random"
-          "|unknown|unclear|not known|impossible to tell|impossible to say|impossible to know|unable to",
+          "|unknown|unclear|maybe not|perhaps not|not known|impossible to tell|impossible to say|impossible to know"
+          "|unable to",
           r"(?:(?!\bguess)<cues>|\b(?:my|wild|just(?: an?)?|I(?:['’](?:m|ll|d))?|am|had to|will|random)\s+<cues>)"),
     _rule("condition", Rejection.CONDITIONAL, "condition", "if|provided", rf"<cues>{_CONDITION}"),
     _rule("condition after", Rejection.CONDITIONAL, "provided", "if|provided|when|for", rf"[\s$,]*<cues>{_CONDITION}"),
@@ -230,9 +259,10 @@ _CLAUSE_START = compile_late(
     r"|,?\sbut\b(?<!nothing but)(?<!anything but)(?<!everything but)(?<!\ball but)(?<!number but)(?<!value but)",
     re.IGNORECASE,
 )
-_SENTENCE_END = compile_late(r"[.!?](?=\s|$)|[。！？\n]")
+_SENTENCE_END = compile_late(r"(?:[.!?](?=\s|$)|[。！？\n])\s*")
 _DIGIT = compile_late(r"\d")
 _LETTERS = frozenset("ABCDEFGHIJ")
+_OPTION_LETTER = compile_late(r"(?<![\w'’])\(?([A-HJ])\)?(?![\w'’]|\s+(?!or\b|and\b|is\b)\w)")
 _WORD = compile_late(r"[^\x00-\x7f]|\?|(?<![\\a-zA-Z])[a-zA-Z]{2}")  # words, beside commands
 
 
@@ -273,22 +303,37 @@ def find_condition(mark: Mark, text: str) -> str:
 
 
 def find_rivals(mark: Mark, text: str, policy: MathPolicy) -> list[Rival]:
-    """The numbers that the text offers beside an answer, as a choice, or on second thought."""
-    after = text[mark.end : mark.end + FOLLOWING]
-    is_letter, has_numbers = mark.text.strip("() ") in _LETTERS, _DIGIT.search(after)
-    zones = {"choice": text[max(0, mark.start - BEFORE) : mark.start]}
-    if is_letter or has_numbers:
+    """The values that the text offers beside an answer, as a choice, or on second thought; words count as numbers."""
+    before, after = text[max(0, mark.start - BEFORE) : mark.start], text[mark.end : mark.end + FOLLOWING]
+    find_values = _find_letters if is_letter(mark.text) else _find_numbers
+    before, after = digits_for_words(before), digits_for_words(after)
+    zones = {"choice": before}
+    if find_values(after):
         sentence, *rest = _SENTENCE_END.split(after[:LATER], maxsplit=2)
         zones |= {"beside": sentence, "next": rest[0] if rest else "", "near": " ".join([sentence, *rest[:1]])}
-    matches = [match for zone, part in zones.items() for _, match in _match(zone, part)]
-    letters = [match["letter"] for match in matches if match.groupdict().get("letter")] if is_letter else []
-    offered = [number.text for match in matches for number in find_numbers(match[match.lastindex or 0] or "")]
-    rivals = [Rival(other, Rejection.HEDGED) for other in (*letters, *offered)]
-    for _, cue in _match("rethink", after if has_numbers else ""):
-        stated = find_closing(after[cue.end() :], policy)
-        if stated and _DIGIT.search(stated.text):
-            rivals.append(Rival(stated.text, Rejection.RETRACTED))
+        zones["stated"] = after[:LATER]
+    rivals = []
+    for _, cue in _match("rethink", after if "stated" in zones else ""):
+        rest_of_text = after[cue.end() :]
+        closing = find_closing(rest_of_text, policy) if find_values is _find_numbers else None
+        values = find_values(closing.text if closing else rest_of_text)
+        rivals += [Rival(closing.text if closing else values[-1], _RETRACTED)] if values else []
+    for rule, match in [found for zone, part in zones.items() for found in _match(zone, part)]:
+        rivals += [Rival(value, rule.rejection) for value in find_values(match[match.lastindex or 0] or "")]
     return rivals
+
+
+def is_letter(answer: str) -> bool:
+    """Whether an answer is the letter of an option."""
+    return answer.strip("() ") in _LETTERS
+
+
+def _find_numbers(text: str) -> list[str]:
+    return [number.text for number in find_numbers(text)] if _DIGIT.search(text) else []
+
+
+def _find_letters(text: str) -> list[str]:
+    return _OPTION_LETTER.findall(text)
 
 
 def _find_guess(mark: Mark, text: str) -> Rejection | None:
@@ -319,4 +364,4 @@ def _match(zone: str, text: str) -> list[tuple[Rule, re.Match[str]]]:
         return []
     part = _CLAUSE_START.split(text)[-1] if zone in _CLAUSES else text
     tried = [rule for rule in _ZONES[zone] if rule.may_match(words, lowered)]
-    return [(rule, match) for rule in tried if (match := rule.pattern.search(part))]
+    return [(rule, match) for rule in tried for match in rule.pattern.finditer(part)]

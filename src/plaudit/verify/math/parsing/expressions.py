@@ -11,6 +11,7 @@ from plaudit.verify.math.parsing.commands import parse_command, parse_function
 from plaudit.verify.math.parsing.cursor import Cursor, Rule
 from plaudit.verify.math.parsing.tokens import Kind
 from plaudit.verify.math.parsing.tree import CONSTANTS, Node, Op, call, name, nodes, number
+from plaudit.verify.math.parsing.units import may_be_unit
 from plaudit.verify.number_words import scale_of
 
 __all__ = ["factor", "total"]
@@ -150,6 +151,8 @@ def _parse_amount(left: Node, cursor: Cursor) -> Node:
         left, said = Node(Op.MULTIPLY, (left, number(scale))), said.partition(" ")[2]
         if not said:
             return left
+    if not may_be_unit(said):
+        raise Unreadable(f"a remark behind a number: {said}")
     while True:
         if cursor.at("/", "-", "*") and cursor.following.kind in (Kind.WORD, Kind.NAME):
             said += f"{cursor.take().text}{cursor.take().text}"

@@ -72,7 +72,9 @@ _THOUSANDS = compile_late(r"(?<=\d)\s?(?:\{\s?,\s?\}|,\\!)\s?(?=\d{3})")
 _PUNCTUATION = " \n\t.,;:!*`"
 _AT_END = _PUNCTUATION.replace("!", "")
 _AT_START = _PUNCTUATION.replace(".", "")
-_SPACING = compile_late(r"(?<![a-zA-Z\\])\s+|\s+(?![a-zA-Z])")
+_SPACING = compile_late(
+    r"(?<![a-zA-Z\\\d])\s+|(?<!\d)\s+(?![a-zA-Z])|(?<=\d)\s+(?![a-zA-Z\d])|(?<=\d)\s+(?=\d{3}(?!\d))"
+)
 _BRACED_DIGIT = compile_late(r"([\^_])\{(\w)\}")
 
 

@@ -7,9 +7,10 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
+from plaudit.verify.number_words import find_number_words
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["Unit", "is_unit", "power_of", "unit_of"]
+__all__ = ["Unit", "is_unit", "may_be_unit", "power_of", "unit_of"]
 
 
 class Unit(NamedTuple):
@@ -81,6 +82,23 @@ _ALONE = {
 def is_unit(word: str) -> bool:
     """Whether letters in a row are a unit or the word "units", not a product."""
     return word in _ALONE or (len(word) > 3 and word.lower() in _UNITS)
+
+
+def may_be_unit(words: str) -> bool:
+    """Whether words behind a number can name what is counted: no verb, conjunction, doubt, denial or calculation."""
+    pieces = words.lower().translate(_TO_SPACES).split()
+    is_product = "times" in pieces and bool(find_number_words(words))
+    return _REMARKS.isdisjoint(pieces) and pieces[:1] not in _POWERS_ALONE and not is_product
+
+
+_TO_SPACES = str.maketrans("().,;:!", " " * 7)
+_POWERS_ALONE = (["squared"], ["cubed"])
+_REMARKS = frozenset({
+    "or", "but", "if", "unless", "than", "then", "is", "was", "were", "be", "isn't", "would", "could", "should",
+    "might", "may", "not", "never", "no", "nor", "plus", "minus", "etc", "whatever", "probably", "possibly",
+    "hopefully", "presumably", "maybe", "perhaps", "allegedly", "supposedly", "wrong", "incorrect", "false",
+    "untrue", "rejected", "discarded", "i", "we", "you", "they",
+})  # fmt: skip
 
 
 def unit_of(said: str) -> Unit | None:
