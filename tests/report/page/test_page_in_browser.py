@@ -313,6 +313,13 @@ def test_a_response_of_several_messages_shows_all_of_them_with_tool_calls_and_im
     assert "Further columns" not in page.locator("body").inner_text()
 
 
+def test_the_list_of_samples_shows_the_texts_of_a_prompt_in_parts_and_names_its_images(page, tmp_path):
+    rollout = Rollout(Trajectory.from_dict(CHAT), RewardOutput(1.0))
+    visit(page, write_run(tmp_path / "chat.html", [rollout]), "#samples")
+    assert page.locator("td.preview.prompt").inner_text() == "Where is this? [image] [image] [image]"
+    assert page.locator("[role=status]").first.inner_text() == "1 sample"
+
+
 def write_run(path, rollouts) -> str:
     write_page([build_report("run", rollouts, room=MAX_BYTES)], path)
     return path.as_uri()
@@ -389,4 +396,4 @@ def test_a_search_reads_each_block_once_and_answers_while_one_types(page, tmp_pa
         page.evaluate("() => window.read") <= 2 * blocks
     )  # once for the search, and once for the samples that are shown
     page.locator("input[type=search]").press_sequentially("9")
-    expect(page.locator("[role=status]").first).to_contain_text("1 samples of a run with 2,000 samples")
+    expect(page.locator("[role=status]").first).to_contain_text("1 sample of a run with 2,000 samples")

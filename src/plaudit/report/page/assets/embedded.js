@@ -189,9 +189,15 @@ export class ServedRun extends EmbeddedRun {
   }
 }
 
+// The texts of a message; a part without text, such as an image, is named by its type.
+function contentText(content) {
+  if (!Array.isArray(content)) return content;
+  return content.map((part) => part?.text ?? `[${String(part?.type ?? "part").replace("_url", "")}]`).join(" ");
+}
+
 // The beginnings of the texts that the list of samples shows.
 function preview({ prompt, response, ground_truth: truth }) {
-  const last = typeof prompt === "string" ? prompt : prompt.at(-1)?.content ?? "";
+  const last = typeof prompt === "string" ? prompt : contentText(prompt.at(-1)?.content ?? "");
   const text = (value) => (typeof value === "string" ? value : JSON.stringify(value)).slice(0, 200);
   return { prompt: text(last), response: response.slice(0, 200), ground_truth: truth === undefined ? "" : text(truth) };
 }

@@ -94,7 +94,8 @@ export class Browser {
     if (found === null || signal.aborted) return;
     this.found = found;
     const of = view === "groups" ? "groups" : "samples";
-    count.textContent = `${formatNumber(found.total)} ${of}${query.where.length || query.search ? ` of a run with ${formatNumber(this.run.rows)} samples` : ""}`;
+    const listed = found.total === 1 ? of.slice(0, -1) : of;
+    count.textContent = `${formatNumber(found.total)} ${listed}${query.where.length || query.search ? ` of a run with ${formatNumber(this.run.rows)} samples` : ""}`;
     if (this.run.texts < this.run.rows) head.append(element("span", { class: "hint" }, `with the texts of ${formatNumber(this.run.texts)}; the others did not fit`));
     head.append(this.pager(found.total));
     replace(this.body, head, element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `List of ${of}` }, view === "groups" ? this.groupTable(found.rows) : this.sampleTable(found.rows)));
