@@ -188,16 +188,16 @@ def test_tests_that_are_no_text_are_not_scored():
 @pytest.mark.parametrize(
     ("source", "reward"),
     [
-        ("import numpy as np\ndef f(x):\n    return int(np.sum([x, x]))\n", None),
-        ("def f(x):\n    import pandas as pd\n    return int(pd.Series([x, x]).sum())\n", None),
+        ("import numpy as np\ndef f(x):\n    return int(np.sum([x, x]))\n", "numpy"),
+        ("def f(x):\n    import pandas as pd\n    return int(pd.Series([x, x]).sum())\n", "pandas"),
         ("import numpy as np\nimport pandas, math\ndef f(x):\n    from scipy import stats\n    return 2 * x\n", 1.0),
         ("import numpy as np\ndef f(x):\n    return 3 * x\n", 0.0),
-        ("import numpy as np\ndef f(x):\n    return np and 3 * x\n", None),
-        ("import no_such_package_at_all\ndef f(x):\n    return 2 * x\n", 0.0),
-        ("import ssl\ndef f(x):\n    return ssl and 2 * x\n", None),
-        ("def f(x):\n    from turtle import Turtle\n    return Turtle and 2 * x\n", None),
+        ("import numpy as np\ndef f(x):\n    return np and 3 * x\n", "numpy"),
+        ("import no_such_package_at_all\ndef f(x):\n    return 2 * x\n", "no_such_package_at_all"),
+        ("import ssl\ndef f(x):\n    return ssl and 2 * x\n", "_ssl"),
+        ("def f(x):\n    from turtle import Turtle\n    return Turtle and 2 * x\n", "tkinter"),
         ("import tkinter as tk\ndef f(x):\n    return 2 * x\n", 1.0),
-        ("import _no_such_part\nimport ssl\ndef f(x):\n    return ssl and 2 * x\n", 0.0),
+        ("import _no_such_part\nimport ssl\ndef f(x):\n    return ssl and 2 * x\n", "_no_such_part"),
         ("try:\n    import numpy\nexcept ImportError:\n    numpy = None\ndef f(x):\n    return 2 * x\n", 1.0),
         ("def f(x):\n    raise ModuleNotFoundError('numpy', name='numpy')\n", 0.0),
     ],
@@ -216,10 +216,26 @@ def test_tests_that_are_no_text_are_not_scored():
         "only claimed",
     ],
 )
-def test_a_known_package_that_is_missing_is_not_scored_and_a_made_up_one_is_a_failure(source, reward):
+def test_a_program_that_needs_a_module_that_is_not_there_has_failed_and_the_reason_names_it(source, reward):
     output = scored(fenced(source))
-    assert output.reward == reward
-    assert scored(fenced(source), missing_package="fail").reward == (reward or 0.0)
+    assert output.reward == (reward if isinstance(reward, float) else 0.0)
+    assert isinstance(reward, float) or f"No module named '{reward}'" in output.reason
+
+
+@pytest.mark.parametrize("source", [RIGHT, "import numpy as np\ndef f(x):\n    return int(np.sum([x, x]))\n"])
+@pytest.mark.parametrize(
+    "truth",
+    [
+        {"tests": ["assert f(1) == 2"], "test_imports": ["import numpy as np"]},
+        {"tests": ["assert f(1) == 2"], "prompt": "import numpy as np\ndef f(x):\n    pass\n", "entry_point": "f"},
+    ],
+    ids=["imports before the program", "prompt"],
+)
+def test_a_data_set_whose_code_imports_a_module_that_programs_lack_is_not_scored_whatever_they_do(source, truth):
+    output = scored(fenced(source), truth)
+    assert output.status is Status.UNPARSED
+    assert "CodeReward(flavour='numpy') has it" in output.reason
+    assert scored(fenced(source), truth, flavour="numpy").reward == 1.0
 
 
 ATTRIBUTED = {

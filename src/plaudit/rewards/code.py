@@ -9,6 +9,7 @@ or the machine is not scored.
 import ast
 import contextlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,9 +21,9 @@ from plaudit.errors import InvalidTrajectory, SandboxError
 from plaudit.rewards.program_language import check_language, choose_language
 from plaudit.sandbox import FLAVOURS, AssertSuite, Conclusion, Job, RunLimits, Suite, Verdict, read_suite, shared_pool
 from plaudit.sandbox.judging.data_sets import has_tests, read_row
-from plaudit.sandbox.judging.missing_packages import drop_unused_imports
+from plaudit.sandbox.judging.plan.modules import drop_unused_imports, find_lacking
 from plaudit.sandbox.judging.plan.names import helpers_in, with_prefix
-from plaudit.sandbox.judging.plan.test_plan import TestPlan, plan_asserts, plan_file
+from plaudit.sandbox.judging.plan.test_plan import plan_suite
 from plaudit.sandbox.judging.suites import CallSuite, FileSuite
 from plaudit.settings import check_choice, check_number, set_field
 from plaudit.trajectory import Trajectory, message_text
@@ -45,8 +46,7 @@ class CodeReward(RewardFunction):
     timeout, −1.0 for a crash or no program. `cpu_s` is per call or per run; with `scratch_mb` a program may write so
     much to its working directory; `objects="trust"` lets objects of the program answer comparisons, where tests
     compare them, and leaves them able to forge these; `language` is that of samples which do not name one, judged by
-    standard input and output where it is not Python. `missing_package` says what becomes of a program that fails since
-    a known package is not in the sandbox: "unscored", or "fail".
+    standard input and output where it is not Python.
     """
 
     credit: str = "all"
@@ -57,14 +57,12 @@ class CodeReward(RewardFunction):
     objects: str = "unscored"
     language: str | None = None
     allow_unsafe: bool = False
-    missing_package: str = "unscored"
     max_batch = 64
     bounds: Bounds | None = field(init=False, repr=False)
     limits: RunLimits = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_choice("credit", self.credit, CREDITS)
-        check_choice("missing_package", self.missing_package, ("unscored", "fail"))
         check_number("cpu_s", self.cpu_s, above=0)
         check_number("memory_mb", self.memory_mb, above=0)
         check_number("scratch_mb", self.scratch_mb, least=0)
@@ -94,13 +92,17 @@ class CodeReward(RewardFunction):
             prompt = python_of(_read_prompt(trajectory))
             suites = _suites(truth, prompt if _names_entry_point(truth) else "")
             wanted = _find_names(suites[0])
-            unscored = next(filter(None, map(_why_unscored, suites)), "")
+            unscored = next((plan.unscored for plan in map(plan_suite, suites) if plan.unscored), "")
             if unscored and self.objects != "trust":
                 return RewardOutput.unscored(Status.UNPARSED, unscored)
             choice = choose_language(trajectory, truth, self.language, suites)
         except InvalidTrajectory as error:
             return RewardOutput.unscored(Status.UNPARSED, str(error))
         if choice.language is None:
+            lacking = next(filter(None, (find_lacking(suite, prompt, FLAVOURS[self.flavour]) for suite in suites)), "")
+            if lacking:
+                reason = f"the data set's code imports {lacking!r}, which programs do not have: {_remedy(lacking)}"
+                return RewardOutput.unscored(Status.UNPARSED, reason)
             source = _program(trajectory.response, str(getattr(suites[0], "prompt", "") or prompt), wanted)
             source = source and drop_unused_imports(source, FLAVOURS[self.flavour])
         else:
@@ -128,12 +130,11 @@ class CodeReward(RewardFunction):
             return RewardOutput.unscored(Status.ERROR, str(verdict))
         if verdict.refusal:
             return RewardOutput.unscored(Status.UNPARSED, verdict.refusal, metadata=_describe(verdict))
-        if verdict.missing_package and not verdict.passed and self.missing_package == "unscored":
-            remedy = _remedy(verdict.missing_package)
-            return RewardOutput.unscored(Status.UNPARSED, remedy, metadata=_describe(verdict))
         score = float(verdict.passed) if self.credit == "all" else _share(verdict)
         reason = f"{verdict.count} of {len(verdict.results)} tests passed"
         reason = f"{reason}; {verdict.reason}" if verdict.reason else reason
+        if missing := re.search(r"No module named '(\w+)", verdict.reason):
+            reason = f"{reason}; {_remedy(missing[1])}"
         return RewardOutput(_CREDITED[self.credit](verdict), score=score, reason=reason, metadata=_describe(verdict))
 
     def _fail(self, reason: str, openrlhf: float) -> RewardOutput:
@@ -142,10 +143,9 @@ class CodeReward(RewardFunction):
 
 
 def _remedy(package: str) -> str:
-    """What to do about a package that programs need and the sandbox lacks."""
+    """What to do about a module that programs need and do not have."""
     flavour = next((name for name, modules in FLAVOURS.items() if package in modules), None)
-    how = f"CodeReward(flavour={flavour!r}) has it" if flavour else "no flavour of the sandbox has it"
-    return f"the program needs {package!r}, which the sandbox lacks: {how}; missing_package='fail' scores it 0"
+    return f"CodeReward(flavour={flavour!r}) has it" if flavour else "no flavour of the sandbox has it"
 
 
 def _is_text(text: str) -> bool:
@@ -228,18 +228,6 @@ def _names_entry_point(truth: Any) -> bool:
     return isinstance(truth, Mapping) and bool(truth.get("entry_point"))
 
 
-def _plan(suite: Suite) -> TestPlan | None:
-    if isinstance(suite, AssertSuite):
-        return plan_asserts(suite)
-    return plan_file(suite) if isinstance(suite, FileSuite) else None
-
-
-def _why_unscored(suite: Suite) -> str:
-    """Why the tests of a suite cannot be scored unless objects are trusted."""
-    plan = _plan(suite)
-    return "" if plan is None else plan.unscored
-
-
 def _read_prompt(trajectory: Trajectory) -> str:
     """The prompt without what a model said in it."""
     if isinstance(trajectory.prompt, str):
@@ -251,11 +239,11 @@ def _find_names(suite: Suite) -> tuple[str, ...]:
     """The names that the program must define, as far as the tests tell."""
     if isinstance(suite, CallSuite):
         return (suite.function.rpartition(".")[2],)
-    plan = _plan(suite)
     if isinstance(suite, AssertSuite | FileSuite) and suite.entry_point:
         return (suite.entry_point.rpartition(".")[2],)
-    if plan is None or isinstance(suite, FileSuite):
+    if not isinstance(suite, AssertSuite):
         return ()
+    plan = plan_suite(suite)
     if not plan.program:
         raise InvalidTrajectory("the tests never call the program: nothing in them is left for it to define")
     return tuple(plan.program)

@@ -175,6 +175,27 @@ def _numpy() -> Any:
         raise NotPlain("an array, and numpy is not installed") from None
 
 
+# How a view of a dict is built again, by what it shows; each class of views, with what it shows.
+_VIEWS: dict[str, Callable[[list[Any]], Any]] = {
+    "keys": lambda items: dict.fromkeys(items).keys(),
+    "values": lambda items: dict(enumerate(items)).values(),
+    "items": lambda items: dict(items).items(),
+}
+_VIEW_CLASSES = {type(getattr(kind(), name)()): name for kind in (dict, OrderedDict) for name in _VIEWS}
+
+
+def _write_view(graph: Graph, value: Any, depth: int) -> Any:
+    return [_VIEW_CLASSES[type(value)], items_of(graph, value, depth)]
+
+
+def _read_view(graph: Graph, content: Any, depth: int) -> Any:
+    shown, items = content
+    items = _decode_list(graph, items, depth)
+    if shown != "values":
+        _check_hashes(graph, [item[0] for item in items] if shown == "items" else items)
+    return _VIEWS[_text(shown)](items)
+
+
 # The plain value of an instance of a subclass, by methods that the subclass cannot replace.
 _UNDERLYING: dict[type, Callable[[Any], Any]] = {
     str: str.__str__,
@@ -360,6 +381,7 @@ WRITERS: dict[type, tuple[str, Callable[[Graph, Any, int], Any]]] = {
     tuple: ("t", items_of),
     frozenset: ("z", items_of),
     bytes: ("b", lambda graph, value, depth: value.hex()),
+    memoryview: ("b", lambda graph, value, depth: value.tobytes().hex()),
     complex: ("c", lambda graph, value, depth: [graph.encode(value.real), graph.encode(value.imag)]),
     range: ("r", lambda graph, value, depth: [graph.encode(part) for part in (value.start, value.stop, value.step)]),
     slice: ("x", lambda graph, value, depth: items_of(graph, (value.start, value.stop, value.step), depth)),
@@ -372,11 +394,13 @@ WRITERS: dict[type, tuple[str, Callable[[Graph, Any, int], Any]]] = {
     PosixPath: ("P", lambda graph, value, depth: [True, graph.encode(str(value))]),
     PurePosixPath: ("P", lambda graph, value, depth: [False, graph.encode(str(value))]),
     UUID: ("U", lambda graph, value, depth: hex(value.int)),
+    **dict.fromkeys(_VIEW_CLASSES, ("v", _write_view)),
 }
 READERS: dict[str, Callable[[Graph, Any, int], Any]] = {
     "=": _read_reference,
     "@": lambda graph, content, depth: graph.resolve(content),
     "n": _read_namedtuple,
+    "v": _read_view,
     "g": _read_scalar,
     "u": lambda graph, content, depth: bytes.fromhex(_text(content)).decode("utf-32-le", "surrogatepass"),
     "i": lambda graph, content, depth: int(_text(content), 16),

@@ -87,12 +87,15 @@ def from_text(text: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Opaque:
-    """The description of an object of the program that is not plain: its key, its type's name, what it can do."""
+    """The description of an object of the program that is not plain: its key and the name of its type.
+
+    An instance of a subclass of a plain type also has its plain value, in JSON, and may be a member of an enum.
+    """
 
     key: int | str
     type_name: str
-    traits: str
-    value: Any = None  # in JSON, of an instance of a subclass of a plain type
+    value: Any = None
+    is_member: bool = False
 
 
 def _no_handle(value: Any) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plaudit.sandbox import Ending, RunLimits, Sandbox
-from plaudit.sandbox.judging.missing_packages import NOT_OFFERED
+from plaudit.sandbox.judging.plan.modules import NOT_OFFERED
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "code.md"
 USES = {

@@ -4,7 +4,7 @@ import pytest
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox import AssertSuite, FileSuite
-from plaudit.sandbox.judging.plan.test_plan import plan_asserts, plan_file
+from plaudit.sandbox.judging.plan.test_plan import plan_suite
 
 UNSCORED = [
     "assert Money(5) == 5",
@@ -44,12 +44,12 @@ SCORED = [
 
 @pytest.mark.parametrize("tests", UNSCORED)
 def test_tests_that_would_let_the_program_compare_are_not_scored_and_the_line_is_named(tests):
-    assert plan_asserts(AssertSuite([tests])).unscored.startswith("line ")
+    assert plan_suite(AssertSuite([tests])).unscored.startswith("line ")
 
 
 @pytest.mark.parametrize("tests", SCORED)
 def test_tests_that_use_objects_without_comparing_them_are_scored(tests):
-    assert plan_asserts(AssertSuite([tests])).unscored == ""
+    assert plan_suite(AssertSuite([tests])).unscored == ""
 
 
 FILES = {
@@ -65,7 +65,7 @@ FILES = {
 @pytest.mark.parametrize("text", FILES.values(), ids=FILES)
 def test_instances_are_followed_through_test_files(text):
     source = f"import unittest, pytest\nfrom solution import Point, f\n{text}"
-    assert "objects of the program" in plan_file(FileSuite(source)).unscored
+    assert "objects of the program" in plan_suite(FileSuite(source)).unscored
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_instances_are_followed_through_test_files(text):
 )
 def test_a_feature_that_is_not_supported_is_named_with_its_line(feature, name):
     with pytest.raises(InvalidTrajectory, match=rf"line \d+: .*{name}"):
-        plan_file(FileSuite(f"import pytest, unittest\nfrom solution import f\n{feature}"))
+        plan_suite(FileSuite(f"import pytest, unittest\nfrom solution import f\n{feature}"))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_feature_that_is_not_supported_is_named_with_its_line(feature, name):
     ],
 )
 def test_a_name_that_the_tests_do_not_define_is_the_programs(tests, program):
-    assert tuple(plan_asserts(AssertSuite([tests])).program) == program
+    assert tuple(plan_suite(AssertSuite([tests])).program) == program
 
 
 @pytest.mark.parametrize(
@@ -102,4 +102,4 @@ def test_a_name_that_the_tests_do_not_define_is_the_programs(tests, program):
 )
 def test_a_function_that_could_grade_another_is_not_taken_from_the_program(tests):
     with pytest.raises(InvalidTrajectory, match="which neither they nor the data set define"):
-        plan_asserts(AssertSuite([tests]))
+        plan_suite(AssertSuite([tests]))

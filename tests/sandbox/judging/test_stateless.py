@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit.sandbox import AssertSuite, CallSuite, StreamSuite, read_suite
-from plaudit.sandbox.judging.plan.stateless import is_stateless
+from plaudit.sandbox.judging.plan.test_plan import plan_suite
 
 COMPARING = [
     "assert f(1) == 2",
@@ -35,7 +35,7 @@ LEAVING = [
     "import random\nrandom.seed(f(1))\nassert f(1) == 2",
     "from random import seed\nassert seed(f(1)) is None",
     "import typing\ndef g(x: f(1)): pass\nassert typing.get_type_hints(g) == 2",
-    "from typing import *\nassert get_type_hints(f(1)) == 2",
+    "from typing import *\nassert f(1) == 2",
     "xs = [1]\nxs[0] = f(1)\nassert xs == [2]",
     "with f(1) as x:\n    assert x == 2",
     "try:\n    assert f(1) == 2\nfinally:\n    pass",
@@ -55,21 +55,24 @@ LEAVING = [
 
 
 @pytest.mark.parametrize("text", COMPARING)
-def test_tests_that_is_stateless(text):
-    assert is_stateless([AssertSuite([text])])
+def test_tests_that_only_compare_are_stateless(text):
+    assert plan_suite(AssertSuite([text])).is_stateless
 
 
 @pytest.mark.parametrize("text", LEAVING)
-def test_tests_that_might_leave_something_behind(text):
-    assert not is_stateless([AssertSuite([text])])
-    assert not is_stateless([AssertSuite(["assert f(1) == 2"]), AssertSuite([text])])
-    assert not is_stateless([AssertSuite(["assert f(1) == 2"], prompt=f"import os\nX = os.getpid()\n{text}")])
+def test_tests_that_might_leave_something_behind_are_not(text):
+    assert not plan_suite(AssertSuite([text])).is_stateless
+    assert not plan_suite(AssertSuite(["assert f(1) == 2"], prompt=f"import os\nX = os.getpid()\n{text}")).is_stateless
 
 
-def test_data_without_code_is_statelesss_and_a_checker_does_not():
-    assert is_stateless([CallSuite("f", "[]"), StreamSuite(["1"], ["2"])])
-    assert not is_stateless([StreamSuite(["1"], ["2"], checker="def check(given, output, expected): return True")])
-    assert is_stateless([read_suite("from solution import f\n\ndef test_f():\n    assert f(1) == 2\n")])
-    assert not is_stateless(
-        [read_suite("import pytest\nfrom solution import f\n\ndef test_f():\n    assert f(1) == 2\n")]
-    )
+def test_data_without_code_is_stateless_and_a_checker_is_not():
+    assert plan_suite(CallSuite("f", [])).is_stateless
+    assert plan_suite(StreamSuite(["1"], ["2"])).is_stateless
+    checker = "def check(given, output, expected): return True"
+    assert not plan_suite(StreamSuite(["1"], ["2"], checker=checker)).is_stateless
+
+
+def test_a_test_file_is_stateless_unless_it_imports_pytest():
+    file = "from solution import f\n\ndef test_f():\n    assert f(1) == 2\n"
+    assert plan_suite(read_suite(file)).is_stateless
+    assert not plan_suite(read_suite(f"import pytest\n{file}")).is_stateless

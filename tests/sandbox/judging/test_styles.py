@@ -207,7 +207,7 @@ UNSUPPORTED = {
         "import pytest\ndef test_f():\n    pytest.MonkeyPatch().undo()\n    assert f(1) == 1\n",
         "MonkeyPatch",
     ),
-    "no tests at all": ("import pytest\n", "no test"),
+    "no tests at all": ("import pytest\n", "never called"),
 }
 
 

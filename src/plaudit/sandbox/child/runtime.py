@@ -6,6 +6,7 @@ program: what comes out is compared elsewhere, by a process that holds the expec
 
 import atexit
 import builtins
+import enum
 import gc
 import importlib
 import io
@@ -134,15 +135,13 @@ class Runtime:
         return self._dumps(["unsendable", str(error)[:MESSAGE_CHARACTERS] or type(error).__name__])
 
     def _describe(self, value: Any) -> Any:
-        """The description of an object that stays here: its key, the name of its type, what can be done with it.
-
-        An instance of a subclass of a plain type is described with its plain value, too.
-        """
-        description = [self._key(value), _type_name(value), _traits(value)]
+        """The description of an object that stays here, as the fields of `Opaque`."""
+        description = [self._key(value), _type_name(value)]
         try:
-            return [*description, self._graph.encode(underlying(value))]
+            plain = self._graph.encode(underlying(value))
         except NotPlain:
             return description
+        return [*description, plain, isinstance(value, enum.Enum)]
 
     def _key(self, value: Any) -> int | str:
         """A global function or class has its name as its key, any other object a number."""
@@ -279,14 +278,6 @@ _HELPERS: dict[str, Callable[..., Any]] = {
     "anext": _anext,
 }
 _NAMED_KINDS = (type, FunctionType)
-
-
-def _traits(value: Any) -> str:
-    """What can be done with a value, as letters: iterate (i), call (c), await (a); it is a class (t)."""
-    kind = type(value)
-    methods = {"i": "__next__", "c": "__call__", "a": "__await__"}
-    letters = "".join(letter for letter, name in methods.items() if any(name in vars(base) for base in kind.__mro__))
-    return letters + ("t" if isinstance(value, type) else "")
 
 
 def _line_of(error: BaseException) -> int | None:

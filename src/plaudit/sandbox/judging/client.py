@@ -23,7 +23,6 @@ from plaudit.sandbox.child.protocol import FLAVOURS, READY
 from plaudit.sandbox.confined_process import Budget, LockedProcess, RunLimits
 from plaudit.sandbox.cores import CoreClaim
 from plaudit.sandbox.judging.job import Job
-from plaudit.sandbox.judging.plan.stateless import is_stateless
 from plaudit.sandbox.judging.suites import AssertSuite, StreamSuite
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
 from plaudit.sandbox.sandbox import PROGRAMS_PER_SERVER, Sandbox
@@ -72,16 +71,19 @@ class JudgeClient:
             self._sandbox = stack.enter_context(Sandbox(flavour, allow_unsafe=allow_unsafe, core=core))
             imports = tuple(dict.fromkeys((*FLAVOURS[flavour], *numpy, *modules)))
             self._server = stack.enter_context(contextlib.closing(ForkServer(imports, core=core, profile=JUDGE)))
-            check_verdicts(lambda job: self.judge(job, _encode(job)))
+            check_verdicts(lambda job: self.judge(job, _encode(job), keep=True))
             self._stack = stack.pop_all()
 
-    def judge(self, job: Job, packed: bytes) -> Verdict:
-        """The verdict on a job, given as it is and as it travels; JudgeLost when the judge died."""
+    def judge(self, job: Job, packed: bytes, *, keep: bool) -> Verdict:
+        """The verdict on a job, given as it is and as it travels; JudgeLost when the judge died.
+
+        `keep` says that the tests are stateless.
+        """
         suites = _encode(job.suites)
         session = Session(self._sandbox, self, job)
         try:
             session.start_program()
-            return session.judge(suites, packed, hash((self._seed, suites)))
+            return session.judge(suites, packed, hash((self._seed, suites)), keep=keep)
         except SandboxError as error:
             if self._server.lost or self._sandbox.lost:
                 raise JudgeLost(str(error), answered=False) from error
@@ -157,9 +159,8 @@ class Session:
         self.programs[self.count] = Running(server, process, server.clock_of(process))
         self.waiting.append(self.count)
 
-    def judge(self, suites: bytes, packed: bytes, seed: int) -> Verdict:
+    def judge(self, suites: bytes, packed: bytes, seed: int, *, keep: bool) -> Verdict:
         """Send a judge its job, and answer its requests until it sends its verdict."""
-        keep = is_stateless(self.job.suites)
         judge, is_new = self.client.take(suites, keep=keep)
         budget = Budget(self.job.wall_s + Budget.FACTOR * self.job.judge_cpu_s + GRACE_S, self._total_s)
         is_ordinary = is_reaped = False

@@ -8,7 +8,7 @@ from plaudit.sandbox.judging.handles.test_builtins import support_handles
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.launcher import Launcher, ProgramSource
-from plaudit.sandbox.judging.plan.test_plan import plan_asserts, plan_file
+from plaudit.sandbox.judging.plan.test_plan import TestPlan, plan_suite
 from plaudit.sandbox.judging.styles.asserts import judge_asserts
 from plaudit.sandbox.judging.styles.calls import judge_calls
 from plaudit.sandbox.judging.styles.streams import judge_streams
@@ -16,26 +16,14 @@ from plaudit.sandbox.judging.styles.test_files import judge_file
 from plaudit.sandbox.judging.suites import AssertSuite, CallSuite, FileSuite, StreamSuite, Suite
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
 
-__all__ = ["Judge", "prepare_suite"]
+__all__ = ["Judge", "merge"]
 
-_STYLES: dict[type, Callable[[Launcher, Any], Verdict]] = {
+_STYLES: dict[type, Callable[[Launcher, Any, TestPlan], Verdict]] = {
     AssertSuite: judge_asserts,
     CallSuite: judge_calls,
     StreamSuite: judge_streams,
     FileSuite: judge_file,
 }
-
-
-_PREPARE: dict[type, Callable[[Any], object]] = {
-    AssertSuite: plan_asserts,
-    FileSuite: plan_file,
-}
-
-
-def prepare_suite(suite: Suite) -> None:
-    """Parse and compile the tests of a suite, to be found again by whoever judges by it."""
-    if type(suite) in _PREPARE:
-        _PREPARE[type(suite)](suite)
 
 
 class Judge:
@@ -61,7 +49,10 @@ class Judge:
 
 def _judge_suite(launcher: Launcher, suite: Suite) -> Verdict:
     try:
-        return _STYLES[type(suite)](launcher, suite)
+        plan = plan_suite(suite)
+        if plan.unscored and not launcher.trusts_objects:
+            return Verdict(refusal=plan.unscored)
+        return _STYLES[type(suite)](launcher, suite, plan)
     except (UnsupportedTest, InvalidTrajectory) as error:
         return Verdict(refusal=str(error))
 
@@ -80,5 +71,4 @@ def merge(first: Verdict, second: Verdict) -> Verdict:
         tier=first.tier,
         cpu_s=first.cpu_s + second.cpu_s,
         trusts_objects=first.trusts_objects or second.trusts_objects,
-        missing_package=first.missing_package or second.missing_package,
     )

@@ -1,14 +1,13 @@
 """What judging one program needs: how to start it, under which limits, and how a run of tests becomes a verdict."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from plaudit.sandbox.confined_process import RunLimits
 from plaudit.sandbox.judging.handles.program_proxy import NotLoaded, ProgramProxy, conclusion_of, tail
 from plaudit.sandbox.judging.handles.violations import take_violation
-from plaudit.sandbox.judging.missing_packages import import_failure, missing_package
-from plaudit.sandbox.judging.plan.names import bare_imports, with_prefix
+from plaudit.sandbox.judging.plan.names import imports_in, with_prefix
 from plaudit.sandbox.judging.recorder import Recorder, StopTests, fault_of_tests, short_reason
 from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
 from plaudit.sandbox.outcome import Ending, Outcome
@@ -39,7 +38,7 @@ class Launcher:
 
     def proxy(self, imports: list[str]) -> ProgramProxy:
         """The program, loaded after the data set's own import lines; raises NotLoaded."""
-        prefix = bare_imports("\n".join(imports)) if imports else ""
+        prefix = imports_in("\n".join(imports)) if imports else ""
         source = with_prefix(prefix, self.source)
         take_violation()
         return ProgramProxy(lambda: self._load(source), self.on_first_value, trusts_objects=self.trusts_objects)
@@ -53,7 +52,7 @@ class Launcher:
         raise NotLoaded(outcome)
 
 
-def load_failure(launcher: Launcher, names: list[str], outcome: Outcome) -> Verdict:
+def load_failure(names: Sequence[str], outcome: Outcome) -> Verdict:
     """The verdict on a program that could not be loaded: no test passed."""
     reason = f"the program could not be loaded: {outcome.reason}"[:MAX_REASON]
     return Verdict(
@@ -64,7 +63,6 @@ def load_failure(launcher: Launcher, names: list[str], outcome: Outcome) -> Verd
         stderr=tail(outcome.stderr),
         tier=outcome.tier.label,
         cpu_s=outcome.cpu_s,
-        missing_package=missing_package(launcher.source, import_failure(outcome)),
     )
 
 
@@ -93,5 +91,4 @@ def conclude(launcher: Launcher, proxy: ProgramProxy, recorder: Recorder, error:
         tier=last.tier.label if last else "",
         cpu_s=proxy.cpu_s,
         trusts_objects=launcher.trusts_objects,
-        missing_package=missing_package(launcher.source, *proxy.import_failures),
     )

@@ -12,12 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
-from plaudit.errors import SandboxError
+from plaudit.errors import InvalidTrajectory, SandboxError
 from plaudit.sandbox.child.protocol import FLAVOURS
 from plaudit.sandbox.cores import cores
 from plaudit.sandbox.judging.client import JudgeClient, JudgeLost
 from plaudit.sandbox.judging.job import Job
-from plaudit.sandbox.judging.plan.modules import modules_of
+from plaudit.sandbox.judging.plan.test_plan import plan_suite
 from plaudit.sandbox.judging.styles.other_languages import judge_program
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
 from plaudit.sandbox.languages.language import PYTHON
@@ -45,11 +45,18 @@ class JudgePool:
         if job.language != PYTHON:
             return judge_program(job, self._commands, self.judge)
         packed = packed or msgspec.msgpack.encode(job)
+        try:
+            plans = [plan_suite(suite) for suite in job.suites]
+        except InvalidTrajectory as error:
+            return Verdict(refusal=str(error))
+        present = FLAVOURS.get(self.flavour, ())
+        packages = tuple(sorted({name for plan in plans for name in plan.packages if name not in present}))
+        is_stateless = all(plan.is_stateless for plan in plans)
         losses: list[JudgeLost] = []
         while len(losses) < TRIES:
-            judge = self._acquire(self._absent(modules_of(job.suites)))
+            judge = self._acquire(packages)
             try:
-                verdict = judge.judge(job, packed)
+                verdict = judge.judge(job, packed, keep=is_stateless)
             except JudgeLost as error:
                 losses.append(error)
                 self._give_back(judge)
@@ -96,10 +103,6 @@ class JudgePool:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _absent(self, modules: tuple[str, ...]) -> tuple[str, ...]:
-        """The modules that no judge of this flavour has anyhow: tests that import others share their judges."""
-        return tuple(name for name in modules if name not in FLAVOURS.get(self.flavour, ()))
 
     def _acquire(self, modules: tuple[str, ...]) -> JudgeClient:
         with self._lock:

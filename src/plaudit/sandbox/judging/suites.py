@@ -3,6 +3,7 @@
 Arguments and expected values are any plain data; they travel in the sandbox's own encoding, so a tuple stays a tuple.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -68,7 +69,7 @@ class FileSuite(msgspec.Struct, frozen=True, tag="file"):
 
 Suite: TypeAlias = AssertSuite | CallSuite | StreamSuite | FileSuite
 
-FILE_MARKS = ("def test", "class Test", "import pytest", "unittest.TestCase", "(TestCase)")
+TEST_FILE = re.compile(r"^\s*(?:(?:async )?def test|class Test|class \w+\(.*TestCase)", re.MULTILINE)
 COMPARISONS = ("lines", "tokens", "floats")
 _KEYS = {
     "tests", "test", "test_list", "entry_point", "test_imports", "imports", "prompt", "inputs", "outputs", "fn_name",
@@ -115,8 +116,7 @@ def _read_asserts(key: str, tests: Any, truth: Mapping[str, Any], prompt: str) -
 def _text_suite(text: str, truth: Mapping[str, Any], prompt: str, *, is_file: bool = False) -> Suite:
     if text.lstrip().startswith(">>>"):
         raise InvalidTrajectory("doctest examples are not supported: write them as asserts, `assert f(1) == 2`")
-    looks_like_file = any(mark in text for mark in FILE_MARKS)
-    if is_file or (looks_like_file and "def check(" not in text):
+    if is_file or (TEST_FILE.search(text) and "def check(" not in text):
         imports = "\n".join([*_imports(truth), ""])
         return FileSuite(imports + text, truth.get("module"), prompt, _name(truth))
     return AssertSuite([text], _name(truth), _imports(truth), prompt)

@@ -46,7 +46,6 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     tier: str = ""
     cpu_s: float = 0.0
     trusts_objects: bool = False
-    missing_package: str = ""  # a known package that the program tried to import and that is not there
 
     @property
     def passed(self) -> bool:

@@ -28,7 +28,8 @@ from plaudit.sandbox.confined_process import Budget, LockedProcess, RunLimits, T
 from plaudit.sandbox.judging.handles.arrays import guard_comparisons
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest
 from plaudit.sandbox.judging.job import Job
-from plaudit.sandbox.judging.judge import Judge, prepare_suite
+from plaudit.sandbox.judging.judge import Judge
+from plaudit.sandbox.judging.plan.test_plan import plan_suite
 from plaudit.sandbox.judging.suites import Suite
 from plaudit.sandbox.judging.verdict import Verdict, encode_verdict
 from plaudit.sandbox.program import Program
@@ -150,7 +151,7 @@ def prepare(suites: bytes) -> None:
         return
     try:
         for suite in _suites.decode(suites):
-            prepare_suite(suite)
+            plan_suite(suite)
     except (PlauditError, UnsupportedTest, msgspec.MsgspecError, RecursionError):
         pass  # the verdict will say so
     _prepared[0] += 1

@@ -43,22 +43,19 @@ class ProgramLink(Protocol):
 
 
 class Handle:
-    """A function, class or object of the program; a global one by its name, any other by a number."""
+    # A function, class or object of the program; a global one by its name, any other by a number.
 
-    __slots__ = ("plaudit_key", "plaudit_link", "plaudit_traits", "plaudit_type", "plaudit_value")
+    __slots__ = ("plaudit_key", "plaudit_link", "plaudit_type", "plaudit_value")
+    __doc__ = property(lambda self: _ask(self, "builtins:getattr", "__doc__"))
     plaudit_key: int | str
     plaudit_link: ProgramLink
-    plaudit_traits: str
     plaudit_type: str
     plaudit_value: Any  # the plain value of an instance of a subclass of a plain type, by which it is compared
 
-    def __init__(
-        self, link: ProgramLink, key: int | str, type_name: str = "function", traits: str = "c", value: Any = None
-    ) -> None:
+    def __init__(self, link: ProgramLink, key: int | str, type_name: str = "function", value: Any = None) -> None:
         object.__setattr__(self, "plaudit_link", link)
         object.__setattr__(self, "plaudit_key", key)
         object.__setattr__(self, "plaudit_type", type_name)
-        object.__setattr__(self, "plaudit_traits", traits)
         object.__setattr__(self, "plaudit_value", value)
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
@@ -204,7 +201,7 @@ def _equal(handle: Handle, other: Any, name: str, *, when_same: bool) -> Any:
     """Whether a handle is equal (or unequal) to a value; None is compared by identity, as by `is`."""
     if handle.plaudit_link.trusts_objects and other is not None:
         return _ask(handle, f"operator:{name}", other)
-    value, other_value = handle.plaudit_value, _value_of(other)
+    value, other_value = _value_of(handle), _value_of(other)
     if value is not None and other_value is not None:
         return getattr(operator, name)(value, other_value)
     if isinstance(other, Handle):
@@ -220,8 +217,8 @@ def _equal(handle: Handle, other: Any, name: str, *, when_same: bool) -> Any:
 def _operation(name: str, *, reflected: bool = False) -> Callable[..., Any]:
     def operate(self: Handle, *operands: Any) -> Any:
         if not self.plaudit_link.trusts_objects:
-            values = [self.plaudit_value, *map(_value_of, operands)]
-            if None not in values:
+            values = [*map(_value_of, (self, *operands))]
+            if not any(value is None for value in values):
                 return getattr(operator, name)(*(reversed(values) if reflected else values))
             violate(f"the tests compute with what the program returned, an object of type {self.plaudit_type}")
         ordered = (*operands, self) if reflected else (self, *operands)
@@ -247,19 +244,22 @@ def _value_of(operand: Any) -> Any:
 EXTENSIBLE = (str, int, float, complex, bytes, tuple)
 
 
-def extend_value(handle: Handle) -> Any:
-    """The plain value of a handle, whose further attributes are those of the object: `name` of a member of an enum."""
+def extend_value(handle: Handle, is_member: bool) -> Any:
+    """The plain value of a handle, whose further attributes are those of the object: `name` of a member of an enum.
+
+    The text of a text is the text itself, unless it is a member of an enum.
+    """
     base = type(handle.plaudit_value)
     members = {"plaudit_handle": handle, "__getattr__": _read_further, "__slots__": ()}
-    if base is not str:
-        members |= {name: _text_of(handle, name) for name in ("__str__", "__repr__")}
+    if is_member or base is not str:
+        members |= {name: _text_of(handle, name) for name in ("__str__", "__repr__", "__format__")}
     return type(handle.plaudit_type if handle.plaudit_type.isidentifier() else "object", (base,), members)(
         handle.plaudit_value
     )
 
 
 def _text_of(handle: Handle, name: str) -> Callable[..., str]:
-    return lambda _: str(getattr(Handle, name)(handle))
+    return lambda _, *spec: str(getattr(Handle, name)(handle, *spec))
 
 
 def _read_further(value: Any, name: str) -> Any:

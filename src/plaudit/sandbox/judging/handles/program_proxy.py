@@ -14,11 +14,10 @@ from plaudit.sandbox.judging.handles.handles import EXTENSIBLE, Handle, extend_v
 from plaudit.sandbox.judging.handles.standard_streams import StandardStreams
 from plaudit.sandbox.judging.handles.test_builtins import standard_path
 from plaudit.sandbox.judging.handles.violations import ProgramLost, UnsupportedTest, violate
-from plaudit.sandbox.judging.missing_packages import import_failure
 from plaudit.sandbox.judging.verdict import Conclusion
 from plaudit.sandbox.outcome import UNDEFINED, Ending, Outcome
 from plaudit.sandbox.program import Program
-from plaudit.sandbox.values import Graph, NotPlain
+from plaudit.sandbox.values import Graph, NotPlain, Opaque
 
 __all__ = ["NotLoaded", "ProgramProxy", "conclusion_of", "show_value", "tail"]
 
@@ -72,7 +71,6 @@ class ProgramProxy:
         self._obstacle = ""
         self.errors = ProgramErrors(self)
         self._streams = StandardStreams()
-        self.import_failures: list[str] = []
         self.calls = 0
         self.first_loss: Outcome | None = None
         self.last: Outcome | None = None
@@ -156,17 +154,18 @@ class ProgramProxy:
 
     def _resolve(self, description: Any) -> Any:
         """A handle; an instance of a subclass of a plain type is its plain value, unless the tests name its class."""
-        key, type_name, traits, *values = description
-        if type(key) not in (int, str) or type(type_name) is not str or type(traits) is not str:
+        opaque = Opaque(*description)
+        if type(opaque.key) not in (int, str) or type(opaque.type_name) is not str:
             raise NotPlain("not a handle")
-        value = self.program.graph.decode(values[0]) if values else None
-        is_named = type_name in self.class_names
-        if values and not is_named and type(value) not in EXTENSIBLE:
+        value = self.program.graph.decode(opaque.value)
+        is_named = opaque.type_name in self.class_names
+        if value is not None and not is_named and type(value) not in EXTENSIBLE:
             return value
-        if key not in self._handles:
-            handle = Handle(self, key, type_name[:SHOWN], traits, value if type(value) in EXTENSIBLE else None)
-            self._handles[key] = handle if is_named or handle.plaudit_value is None else extend_value(handle)
-        return self._handles[key]
+        if opaque.key not in self._handles:
+            handle = Handle(self, opaque.key, opaque.type_name[:SHOWN], value if type(value) in EXTENSIBLE else None)
+            extends = not is_named and handle.plaudit_value is not None
+            self._handles[opaque.key] = extend_value(handle, opaque.is_member is True) if extends else handle
+        return self._handles[opaque.key]
 
     def _keep_account(self, outcome: Outcome) -> None:
         """What it printed, and the time it took."""
@@ -190,7 +189,6 @@ class ProgramProxy:
         if outcome.ending is Ending.RAISED and outcome.error is not None:
             if outcome.error.classes == UNDEFINED:
                 violate(str(outcome.error))
-            self.import_failures.append(import_failure(outcome))
             raise self.errors.make_error(outcome.error)
         if outcome.ending is Ending.MEMORY:
             violate("the program ran out of memory")

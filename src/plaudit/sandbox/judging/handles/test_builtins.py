@@ -2,18 +2,20 @@
 
 import asyncio
 import copy
+import dataclasses
 import inspect
 import sys
 import types
 import unittest.case
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache, wraps
 from typing import Any
 
 from plaudit.sandbox.judging.handles.arrays import Literal, compare_shaped, has_nan
 from plaudit.sandbox.judging.handles.errors import ErrorClass
 from plaudit.sandbox.judging.handles.handles import Handle
 from plaudit.sandbox.judging.handles.violations import violate
-from plaudit.sandbox.value_kinds import CONTAINERS
+from plaudit.sandbox.value_kinds import CLASS_NAMES, CONTAINERS
 
 __all__ = ["check_ordered", "standard_path", "support_handles", "test_builtins"]
 
@@ -102,13 +104,13 @@ def type_of(thing: Any) -> Any:
 
 
 def is_instance(thing: Any, kind: Any) -> bool:
-    """`isinstance`; whether an object of the program has an abstract type is asked of the program."""
+    """`isinstance`; an object has a plain type by its base, and any other type if the program says so."""
     if isinstance(kind, tuple):
         return any(is_instance(thing, one) for one in kind)
-    if isinstance(thing, Handle) and isinstance(kind, type) and (path := standard_path(kind)):
-        if not path.startswith("builtins:"):
-            return thing.plaudit_link.call("builtins:isinstance", (thing, kind), {}) is True
-        return kind is object
+    if isinstance(thing, Handle) and isinstance(kind, type) and standard_path(kind):
+        if kind in CLASS_NAMES:
+            return issubclass(object if thing.plaudit_value is None else type(thing.plaudit_value), kind)
+        return thing.plaudit_link.call("builtins:isinstance", (thing, kind), {}) is True
     if isinstance(kind, ErrorClass) and isinstance(thing, Handle):
         return thing.plaudit_link.call("builtins:isinstance", (thing, kind), {}) is True
     return isinstance(thing, kind)
@@ -150,11 +152,32 @@ def strict_zip(sides: tuple[bool, ...], *iterables: Iterable[Any]) -> Iterator[t
         yield tuple(row)
 
 
+# Functions that look into an object: applied to an object of the program, they are run by the program.
+_INSPECTING = {
+    dataclasses: ("asdict", "astuple", "fields", "is_dataclass", "replace"),
+    inspect: ("getdoc", "iscoroutinefunction", "isgeneratorfunction", "signature"),
+}
+
+
+@lru_cache(maxsize=1)
 def support_handles() -> None:
     """Let the standard library accept handles: `asyncio.run` their coroutines, `inspect` and unittest their types."""
     asyncio.run = _run_any
     for module in (inspect, unittest.case):
         vars(module)["isinstance"] = is_instance
+    for module, names in _INSPECTING.items():
+        for name in names:
+            setattr(module, name, _let_program_run(getattr(module, name), f"{module.__name__}:{name}"))
+
+
+def _let_program_run(function: Callable[..., Any], path: str) -> Callable[..., Any]:
+    @wraps(function)
+    def inspecting(thing: Any, *args: Any, **keywords: Any) -> Any:
+        if isinstance(thing, Handle):
+            return thing.plaudit_link.call(path, (thing, *args), keywords)
+        return function(thing, *args, **keywords)
+
+    return inspecting
 
 
 def _run_any(main: Any, **keywords: Any) -> Any:

@@ -13,31 +13,20 @@ from functools import lru_cache
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.plan.instances import class_names
-from plaudit.sandbox.judging.plan.modules import STAND_INS, is_installed
+from plaudit.sandbox.judging.plan.modules import parse_code
 from plaudit.sandbox.judging.plan.rewriting import names_in
 
 __all__ = [
-    "bare_imports",
-    "called_names",
-    "exception_names",
-    "helpers_in",
-    "parse_tests",
-    "program_names",
-    "refuse_missing_imports",
-    "standard_modules",
-    "top_level_names",
-    "with_prefix",
-]
+    "called_names", "exception_names", "helpers_in", "imports_in", "parse_tests", "program_names", "standard_modules",
+    "top_level_names", "with_prefix",
+]  # fmt: skip
 
 BUILTINS = frozenset(dir(builtins))
-
-
 RAISING = ("raises", "assertRaises", "assertRaisesRegex", "suppress")
 
 
-@lru_cache(maxsize=8)
 def parse_tests(text: str, what: str = "the tests") -> ast.Module:
-    """The syntax tree of a trusted text, or InvalidTrajectory that says where it breaks."""
+    """The syntax tree of a text of the data set, or InvalidTrajectory that says where it breaks."""
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -51,8 +40,8 @@ def program_names(
 
     `defined` are names that imports and the prompt define; `imported` says that the tests import the program by name.
     """
-    free, used_builtins = _free_names(text)
-    free -= defined | standard_modules(tree, text)
+    unknown_names, used_builtins = _free_names(text)
+    free = unknown_names - defined - standard_modules(tree, text)
     entry = entry_point.partition(".")[0].partition("(")[0] if entry_point else None
     others = free - {entry}
     exceptions = exception_names(tree)
@@ -80,7 +69,7 @@ def standard_modules(tree: ast.Module, text: str) -> set[str]:
 
 def _may_be_program(tree: ast.Module, name: str, functions: set[str]) -> bool:
     """Whether an undefined function may be the program's: not where it gets what another one returned."""
-    if not _is_called(tree, name) and len(functions) > 1:
+    if name not in called_names(tree) and len(functions) > 1:
         return False
     others = functions - {name}
     results: set[str] = set()
@@ -121,18 +110,6 @@ def _class_names_in(node: ast.expr) -> set[str]:
     return names_in(node) | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
 
 
-def refuse_missing_imports(text: str) -> None:
-    """Raise InvalidTrajectory where tests import what is not installed: nobody else may stand for it."""
-    if "_exit(" in text:
-        raise InvalidTrajectory("the tests end their process by os._exit, so nothing can be said of the program")
-    for node in ast.walk(parse_tests(text)):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        names += [node.module] if isinstance(node, ast.ImportFrom) and node.module and not node.level else []
-        for top in (name.partition(".")[0] for name in names):
-            if top not in sys.stdlib_module_names and top not in STAND_INS and not is_installed(top):
-                raise InvalidTrajectory(f"the tests import {top!r}, which is not installed here: pip install {top}")
-
-
 def top_level_names(text: str) -> frozenset[str]:
     """The names that a text defines at its top."""
     top = symtable.symtable(text, "<setup>", "exec")
@@ -141,24 +118,18 @@ def top_level_names(text: str) -> frozenset[str]:
 
 def helpers_in(prompt: str, entry_point: str | None) -> str:
     """The part of the data set's code that tests may lean on: all but the stubs that the program is to fill."""
-    if not prompt.strip():
+    tree = parse_code(prompt) if prompt.strip() else None
+    if tree is None:  # a prompt in words, or one that ends within a function
         return ""
-    try:
-        tree = ast.parse(prompt)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""  # a prompt in words, or one that ends within a function: no helpers to be had
     kept = [node for node in tree.body if _is_helper(node, entry_point)]
     return ast.unparse(ast.Module(kept, []))
 
 
 @lru_cache(maxsize=512)
-def bare_imports(text: str) -> str:
-    """The import statements among the top-level statements of a text, and nothing else of it."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""
-    kept = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+def imports_in(text: str) -> str:
+    """The import statements at the top level of a text, and nothing else of it."""
+    tree = parse_code(text)
+    kept = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)] if tree else []
     return ast.unparse(ast.Module(list(kept), []))
 
 
@@ -171,6 +142,7 @@ def with_prefix(prefix: str, source: str) -> str:
     return "\n".join([*future, prefix, rest])
 
 
+@lru_cache(maxsize=4)
 def _free_names(text: str) -> tuple[set[str], set[str]]:
     """Names that are read from the module's scope but bound nowhere in it: unknown ones, and built-in ones."""
     top = symtable.symtable(text, "<tests>", "exec")
@@ -191,13 +163,9 @@ def called_names(tree: ast.Module) -> set[str]:
     return {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
 
 
-def _is_called(tree: ast.Module, name: str) -> bool:
-    return name in called_names(tree)
-
-
 def _builtins_meant(tree: ast.Module, used: set[str]) -> set[str]:
     """Where tests call nothing but one built-in name, the program is to define a function of that name."""
-    called = {name for name in used if _is_called(tree, name)}
+    called = used & called_names(tree)
     if len(called) > 1:
         raise InvalidTrajectory(
             f"the tests call only built-in names ({', '.join(sorted(called))}); say which one the program defines: "

@@ -119,6 +119,10 @@ class _Rewriter(ast.NodeTransformer):
             return _call("__program__", ast.Constant(node.id))
         return node
 
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        return _call("__type__", node.value) if node.attr == "__class__" and isinstance(node.ctx, ast.Load) else node
+
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         sides = [node.left, *node.comparators]
         for place, (one, other) in enumerate(_pairs(node)):

@@ -7,11 +7,6 @@ is taken to leave something behind. The list says what is allowed, so what is fo
 
 import ast
 import builtins
-from collections.abc import Sequence
-from functools import lru_cache
-
-from plaudit.sandbox.judging.plan.names import helpers_in
-from plaudit.sandbox.judging.suites import AssertSuite, CallSuite, FileSuite, StreamSuite, Suite
 
 __all__ = ["is_stateless"]
 
@@ -40,39 +35,20 @@ MEMBERS = {
 }  # fmt: skip
 
 
-def is_stateless(suites: Sequence[Suite]) -> bool:
-    """Whether the tests of all these suites are stateless."""
-    return all(_suite_is_statelesss(suite) for suite in suites)
+def is_stateless(tree: ast.AST) -> bool:
+    """Whether tests, without their imports of the program, are stateless."""
+    nodes = list(ast.walk(tree))
+    modules = frozenset(alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names)
+    return all(_is_allowed(node, modules) for node in nodes)
 
 
-def _suite_is_statelesss(suite: Suite) -> bool:
-    if isinstance(suite, AssertSuite):
-        return _text_is_statelesss("\n".join([*suite.imports, *suite.texts]), suite.prompt, suite.entry_point, None)
-    if isinstance(suite, FileSuite):
-        return _text_is_statelesss(suite.text, suite.prompt, suite.entry_point, suite.module or "solution")
-    return isinstance(suite, CallSuite) or (isinstance(suite, StreamSuite) and not suite.checker)
-
-
-@lru_cache(maxsize=512)
-def _text_is_statelesss(text: str, prompt: str, entry_point: str | None, program: str | None) -> bool:
-    try:
-        tree = ast.parse(f"{helpers_in(prompt, entry_point)}\n{text}")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
-    modules = frozenset(alias.name for node in imports for alias in node.names)
-    return all(_is_allowed(node, modules, program) for node in ast.walk(tree))
-
-
-def _is_allowed(node: ast.AST, modules: frozenset[str], program: str | None) -> bool:
-    """Whether a part of the tests may be there; `modules` are imported, `program` is the program as a module."""
+def _is_allowed(node: ast.AST, modules: frozenset[str]) -> bool:
+    """Whether a part of the tests may be there; `modules` are imported."""
     match node:
         case ast.Import():
             return all(alias.name in MODULES and alias.asname is None for alias in node.names)
         case ast.ImportFrom():
-            names = [alias.name for alias in node.names]
-            of_program = program is not None and node.module == program
-            return not node.level and (of_program or all(_is_member(node.module, name) for name in names))
+            return not node.level and all(_is_member(node.module, alias.name) for alias in node.names)
         case ast.FunctionDef():
             return not node.decorator_list and node.name not in modules
         case ast.arg():

@@ -1,31 +1,34 @@
 """One plan per suite: what the judge executes, and whether the tests can be scored, known before any program runs."""
 
 import ast
-import copy
 import sys
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType
+from typing import Any
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.plan.instances import find_unscored
-from plaudit.sandbox.judging.plan.modules import KNOWN_PACKAGES, PROGRAM_MODULES, STAND_INS, is_installed
+from plaudit.sandbox.judging.plan.modules import KNOWN_PACKAGES, PROGRAM_MODULES, STUBS, imported, is_installed
 from plaudit.sandbox.judging.plan.names import (
     called_names,
     exception_names,
     helpers_in,
     parse_tests,
     program_names,
-    refuse_missing_imports,
     standard_modules,
     top_level_names,
 )
 from plaudit.sandbox.judging.plan.pytest_features import find_unsupported
 from plaudit.sandbox.judging.plan.rewriting import CheckWrapper, names_in, rewrite
-from plaudit.sandbox.judging.suites import AssertSuite, FileSuite
+from plaudit.sandbox.judging.plan.stateless import is_stateless
+from plaudit.sandbox.judging.suites import AssertSuite, FileSuite, StreamSuite, Suite
 
-__all__ = ["TestPlan", "plan_asserts", "plan_file"]
+__all__ = ["TestPlan", "plan_suite"]
+
+
+_NOTHING = compile("", "<setup>", "exec")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,8 @@ class TestPlan:
 
     __test__ = False
 
-    setup: CodeType
-    codes: tuple[CodeType, ...]
+    setup: CodeType = _NOTHING
+    codes: tuple[CodeType, ...] = ()
     checks: tuple[str, ...] = ()
     program: dict[str, str] = field(default_factory=dict)
     exceptions: frozenset[str] = frozenset()
@@ -51,53 +54,79 @@ class TestPlan:
     is_whole: bool = True  # each text is one check, instead of containing checks
     unscored: str = ""
     class_names: frozenset[str] = frozenset()  # capitalised names of the program that the tests mention
+    packages: frozenset[str] = frozenset()  # modules beyond the standard library that the tests import
+    is_stateless: bool = True  # the tests leave nothing behind in the process that runs them
 
 
-def plan_asserts(suite: AssertSuite) -> TestPlan:
-    """The plan of asserts; InvalidTrajectory where they cannot be run."""
-    return _plan_asserts(tuple(suite.texts), suite.entry_point, "\n".join(suite.imports), suite.prompt)
+def plan_suite(suite: Suite) -> TestPlan:
+    """The plan of a suite; InvalidTrajectory where its tests cannot be run."""
+    if isinstance(suite, AssertSuite):
+        return _plan_asserts(tuple(suite.texts), suite.entry_point, "\n".join(suite.imports), suite.prompt)
+    if isinstance(suite, FileSuite):
+        return _plan_file(suite.text, suite.module, suite.prompt, suite.entry_point)
+    return _plan_checker(suite.checker) if isinstance(suite, StreamSuite) and suite.checker else TestPlan()
 
 
 @lru_cache(maxsize=512)
 def _plan_asserts(texts: tuple[str, ...], entry_point: str | None, imports: str, prompt: str) -> TestPlan:
-    setup = f"{imports}\n{helpers_in(prompt, entry_point)}"
-    setup_tree = copy.deepcopy(parse_tests(setup, "imports or prompt"))
-    joined = "\n".join(texts)
-    tree = parse_tests(joined)
-    defined = top_level_names(setup)
-    program = program_names(tree, joined, entry_point, defined)
-    forgotten = standard_modules(tree, joined) - defined
-    setup_tree.body += [ast.Import([ast.alias(name)]) for name in sorted(forgotten)]
-    exceptions = exception_names(tree) & frozenset(program)
-    refuse_missing_imports("\n".join([setup, *texts]))
+    setup_text, text = f"{imports}\n{helpers_in(prompt, entry_point)}", "\n".join(texts)
+    setup, tree = parse_tests(setup_text, "imports or prompt"), parse_tests(text)
+    whole = ast.Module([*setup.body, *tree.body], [])
+    defined = top_level_names(setup_text)
+    program = program_names(tree, text, entry_point, defined)
+    expected = exception_names(tree)
+    exceptions = expected & frozenset(program)
+    packages = _packages(whole, setup_text + text)
     check = _function_to_check(tree, entry_point, program)
     candidate = _candidate(tree) if check else ""
     functions = (*program, candidate) if candidate else program
-    read = frozenset(program) - called_names(tree) - exceptions - ({check} if check else set())
-    plan = {
-        "setup": compile(rewrite(setup_tree, (), ()), "<setup>", "exec", dont_inherit=True),
+    read = frozenset(program) - called_names(tree) - exceptions - {check}
+    plan: dict[str, Any] = {
         "program": {name: name for name in program},
         "exceptions": exceptions,
-        "expected_errors": exception_names(tree),
+        "expected_errors": expected,
         "unscored": find_unscored(tree, program, candidate=candidate),
         "class_names": _capitalised(tree, program),
+        "packages": packages,
+        "is_stateless": is_stateless(whole),
     }
+    setup.body += [ast.Import([ast.alias(name)]) for name in sorted(standard_modules(tree, text) - defined)]
+    plan["setup"] = _compile(rewrite(setup, (), ()), "<setup>")
     if len(texts) > 1:
-        codes = tuple(_compile(rewrite(copy.deepcopy(parse_tests(text)), functions, read)) for text in texts)
-        return TestPlan(codes=codes, checks=tuple(text.strip()[:120] for text in texts), **plan)  # type: ignore[arg-type]
-    tree = copy.deepcopy(tree)
+        parts = _split(rewrite(tree, functions, read), texts)
+        return TestPlan(codes=tuple(map(_compile, parts)), checks=tuple(one.strip()[:120] for one in texts), **plan)
     wrapper = CheckWrapper(tree, functions)
     tree.body = wrapper.wrap(tree.body, at_top=True)
-    code = _compile(rewrite(tree, functions, read))
     checks = tuple(wrapper.names) or ("check" if check else "the tests",)
     return TestPlan(
-        codes=(code,), checks=checks, check=check, in_answers=frozenset(wrapper.in_answers),
-        is_whole=not wrapper.names, **plan,  # type: ignore[arg-type]
+        codes=(_compile(rewrite(tree, functions, read)),), checks=checks, check=check,
+        in_answers=frozenset(wrapper.in_answers), is_whole=not wrapper.names, **plan,
     )  # fmt: skip
 
 
-def _compile(tree: ast.Module) -> CodeType:
-    return compile(ast.fix_missing_locations(tree), "<tests>", "exec", dont_inherit=True)
+def _split(tree: ast.Module, texts: tuple[str, ...]) -> list[ast.Module]:
+    """The statements of each text, of a tree of all of them."""
+    parts, end, left = [], 0, tree.body
+    for text in texts:
+        end += text.count("\n") + 1
+        parts.append(ast.Module([node for node in left if node.lineno <= end], []))
+        left = left[len(parts[-1].body) :]
+    return parts
+
+
+def _compile(tree: ast.Module, name: str = "<tests>") -> CodeType:
+    return compile(ast.fix_missing_locations(tree), name, "exec", dont_inherit=True)
+
+
+def _packages(tree: ast.AST, text: str) -> frozenset[str]:
+    """The modules beyond the standard library that tests import; InvalidTrajectory where one is not installed."""
+    if "_exit(" in text:
+        raise InvalidTrajectory("the tests end their process by os._exit, so nothing can be said of the program")
+    names = {name for name in imported(tree) if name.partition(".")[0] not in sys.stdlib_module_names | STUBS}
+    for top in sorted(name.partition(".")[0] for name in names):
+        if not is_installed(top):
+            raise InvalidTrajectory(f"the tests import {top!r}, which is not installed here: pip install {top}")
+    return frozenset(names)
 
 
 def _function_to_check(tree: ast.Module, entry_point: str | None, program: tuple[str, ...]) -> str | None:
@@ -123,44 +152,49 @@ def _candidate(tree: ast.Module) -> str:
     return function.args.args[0].arg if function.args.args else ""
 
 
-def plan_file(suite: FileSuite) -> TestPlan:
-    """The plan of a test file; InvalidTrajectory where it cannot be run."""
-    return _plan_file(suite.text, suite.module, suite.prompt, suite.entry_point)
+@lru_cache(maxsize=64)
+def _plan_checker(text: str) -> TestPlan:
+    """The plan of a checker, whose second parameter is what the program printed."""
+    tree = parse_tests(text, "the checker")
+    packages = _packages(tree, text)
+    checkers = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in ("check", "checker")]
+    if not checkers:
+        raise InvalidTrajectory("a checker defines check(given, output, expected)")
+    names = [argument.arg for argument in checkers[-1].args.args]
+    given, output, expected = names if len(names) == 3 else ("given", "output", "expected")
+    code = _compile(rewrite(tree, [output], (), plain=[given, expected]), "<checker>")
+    return TestPlan(codes=(code,), check=checkers[-1].name, packages=packages, is_stateless=False)
 
 
 @lru_cache(maxsize=512)
 def _plan_file(text: str, module: str | None, prompt: str, entry_point: str | None) -> TestPlan:
-    tree = copy.deepcopy(parse_tests(text))
+    tree = parse_tests(text)
     _refuse_two_programs(tree, module)
-    imported: list[tuple[str, str]] = []
-    for scope in ast.walk(tree):
-        for part in ("body", "orelse", "finalbody"):
-            body = getattr(scope, part, None)
-            if isinstance(body, list):
-                setattr(scope, part, _without_program_imports(body, module, imported))
+    aliases, modules = _take_program_imports(tree, module)
     helpers = helpers_in(prompt, entry_point)
     source = f"{helpers}\n{ast.unparse(ast.fix_missing_locations(tree))}"
-    aliases = {name: meant for name, meant in imported if meant}
-    modules = tuple(name for name, meant in imported if not meant)
     defined = top_level_names(source) | frozenset(aliases) | frozenset(modules)
     parsed = parse_tests(source)
-    program = {name: name for name in program_names(parsed, source, entry_point, defined, imported=bool(imported))}
-    program |= aliases
+    names = program_names(parsed, source, entry_point, defined, imported=bool(aliases or modules))
+    program = {name: name for name in names} | aliases
     if unsupported := find_unsupported(tree, [*program, *modules]):
         raise InvalidTrajectory(unsupported)
     expected = exception_names(tree)
     exceptions = expected & frozenset(program)
-    refuse_missing_imports(source)
-    read = frozenset(program) - called_names(tree) - exceptions
-    unscored = find_unscored(tree, program, modules)
-    rewrite(tree, (*program, *modules), read)
     forgotten = "".join(f"import {name}\n" for name in sorted(standard_modules(parsed, source) - defined))
-    setup_tree = copy.deepcopy(parse_tests(f"{forgotten}{helpers}", "the prompt"))
-    setup = compile(rewrite(setup_tree, (), ()), "<setup>", "exec", dont_inherit=True)
-    return TestPlan(
-        setup, (_compile(tree),), (), program, exceptions, expected, modules, unscored=unscored,
-        class_names=_capitalised(tree, [*program, *modules]),
-    )  # fmt: skip
+    plan: dict[str, Any] = {
+        "program": program,
+        "exceptions": exceptions,
+        "expected_errors": expected,
+        "modules": modules,
+        "unscored": find_unscored(tree, program, modules),
+        "class_names": _capitalised(tree, [*program, *modules]),
+        "packages": _packages(parsed, source),
+        "is_stateless": not modules and is_stateless(parsed),
+        "setup": _compile(rewrite(parse_tests(f"{forgotten}{helpers}", "the prompt"), (), ()), "<setup>"),
+    }
+    read = frozenset(program) - called_names(tree) - exceptions
+    return TestPlan(codes=(_compile(rewrite(tree, (*program, *modules), read)),), **plan)
 
 
 def _capitalised(tree: ast.Module, program: Collection[str]) -> frozenset[str]:
@@ -171,31 +205,31 @@ def _capitalised(tree: ast.Module, program: Collection[str]) -> frozenset[str]:
 
 
 def _refuse_two_programs(tree: ast.Module, module: str | None) -> None:
-    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
-    names += [
-        node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and not node.level
-    ]
-    programs = {name.partition(".")[0] for name in names if _is_program(name, module)}
+    programs = {name.partition(".")[0] for name in imported(tree) if _is_program(name, module)}
     if len(programs) > 1:
         raise InvalidTrajectory(
             f"the test file imports {', '.join(sorted(programs))}, of which one can be the program: name it as 'module'"
         )
 
 
-def _without_program_imports(body: list[ast.stmt], module: str | None, names: list[tuple[str, str]]) -> list[ast.stmt]:
-    """The statements without imports of the program; what they named is added to `names`."""
-    kept: list[ast.stmt] = []
-    for node in body:
-        if isinstance(node, ast.ImportFrom) and (node.level or _is_program(node.module or "", module)):
-            names += [(alias.asname or alias.name, alias.name) for alias in node.names if alias.name != "*"]
-            node = ast.copy_location(ast.Pass(), node)
-        elif isinstance(node, ast.Import):
-            ours = [alias for alias in node.names if _is_program(alias.name, module)]
-            names += [(alias.asname or alias.name, "") for alias in ours]
-            node.names = [alias for alias in node.names if alias not in ours]
-            node = node if node.names else ast.copy_location(ast.Pass(), node)
-        kept.append(node)
-    return kept
+def _take_program_imports(tree: ast.Module, module: str | None) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Replace imports of the program by `pass`: the names they bind, with those in the program, and for all of it."""
+    aliases: dict[str, str] = {}
+    modules: list[str] = []
+    for scope in list(ast.walk(tree)):
+        for part in ("body", "orelse", "finalbody"):
+            body = getattr(scope, part, None)
+            for index, node in enumerate(body if isinstance(body, list) else ()):
+                if isinstance(node, ast.ImportFrom) and (node.level or _is_program(node.module or "", module)):
+                    aliases |= {alias.asname or alias.name: alias.name for alias in node.names if alias.name != "*"}
+                    node.names = []
+                elif isinstance(node, ast.Import):
+                    ours = [alias for alias in node.names if _is_program(alias.name, module)]
+                    modules += [alias.asname or alias.name for alias in ours]
+                    node.names = [alias for alias in node.names if alias not in ours]
+                if isinstance(node, ast.Import | ast.ImportFrom) and not node.names:
+                    body[index] = ast.copy_location(ast.Pass(), node)  # type: ignore[index]
+    return aliases, tuple(modules)
 
 
 def _is_program(name: str, module: str | None) -> bool:
@@ -203,5 +237,5 @@ def _is_program(name: str, module: str | None) -> bool:
     top = name.partition(".")[0]
     if name == module or top in PROGRAM_MODULES:
         return True
-    known = top in STAND_INS or top in sys.stdlib_module_names or top in KNOWN_PACKAGES or is_installed(top)
+    known = top in STUBS or top in sys.stdlib_module_names or top in KNOWN_PACKAGES or is_installed(top)
     return module is None and not known

@@ -6,7 +6,7 @@ from typing import Any
 from plaudit.sandbox.judging.handles.program_proxy import NotLoaded, ProgramProxy
 from plaudit.sandbox.judging.launcher import Launcher, conclude, load_failure
 from plaudit.sandbox.judging.plan.rewriting import CHECK
-from plaudit.sandbox.judging.plan.test_plan import TestPlan, plan_asserts
+from plaudit.sandbox.judging.plan.test_plan import TestPlan
 from plaudit.sandbox.judging.recorder import Caught, Recorder
 from plaudit.sandbox.judging.styles.namespace import fill_namespace
 from plaudit.sandbox.judging.suites import AssertSuite
@@ -15,15 +15,12 @@ from plaudit.sandbox.judging.verdict import Verdict
 __all__ = ["judge_asserts"]
 
 
-def judge_asserts(launcher: Launcher, suite: AssertSuite) -> Verdict:
+def judge_asserts(launcher: Launcher, suite: AssertSuite, plan: TestPlan) -> Verdict:
     """The verdict of such tests."""
-    plan = plan_asserts(suite)
-    if plan.unscored and not launcher.trusts_objects:
-        return Verdict(refusal=plan.unscored)
     try:
         proxy = launcher.proxy(suite.imports)
     except NotLoaded as missing:
-        return load_failure(launcher, list(plan.checks), missing.outcome)
+        return load_failure(plan.checks, missing.outcome)
     try:
         recorder = Recorder(plan.checks, proxy, stop_early=launcher.stop_early, in_answers=plan.in_answers)
         error = _run_tests(plan, proxy, recorder)

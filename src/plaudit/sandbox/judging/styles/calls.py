@@ -8,6 +8,7 @@ from typing import Any
 from plaudit.sandbox.judging.handles.arrays import to_list
 from plaudit.sandbox.judging.handles.program_proxy import NotLoaded, ProgramProxy, show_value
 from plaudit.sandbox.judging.launcher import Launcher, conclude, load_failure
+from plaudit.sandbox.judging.plan.test_plan import TestPlan
 from plaudit.sandbox.judging.recorder import Caught, Recorder
 from plaudit.sandbox.judging.styles.comparing import same_value
 from plaudit.sandbox.judging.suites import CallSuite
@@ -17,14 +18,14 @@ from plaudit.sandbox.values import from_text
 __all__ = ["judge_calls", "path_of"]
 
 
-def judge_calls(launcher: Launcher, suite: CallSuite) -> Verdict:
+def judge_calls(launcher: Launcher, suite: CallSuite, plan: TestPlan) -> Verdict:
     """The verdict of calls with expected values."""
     path = path_of(suite.function, launcher.source)
     names = tuple(f"{suite.function}, case {index}" for index in range(len(suite.cases)))
     try:
         proxy = launcher.proxy(suite.imports)
     except NotLoaded as error:
-        return load_failure(launcher, list(names), error.outcome)
+        return load_failure(names, error.outcome)
     recorder = Recorder(names, proxy, stop_early=launcher.stop_early)
     try:
         with Caught() as caught:

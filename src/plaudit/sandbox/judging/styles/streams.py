@@ -3,22 +3,16 @@
 Right output followed by an exception is no pass; `sys.exit(0)` is an ordinary end.
 """
 
-import ast
-import copy
 from collections.abc import Callable
-from functools import lru_cache
+from functools import partial
 from typing import Any, TypeAlias
-
-import msgspec
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.handles.program_proxy import conclusion_of, tail
 from plaudit.sandbox.judging.handles.test_builtins import test_builtins
 from plaudit.sandbox.judging.handles.violations import take_violation
 from plaudit.sandbox.judging.launcher import Launcher
-from plaudit.sandbox.judging.missing_packages import import_failure, missing_package
-from plaudit.sandbox.judging.plan.names import parse_tests
-from plaudit.sandbox.judging.plan.rewriting import rewrite
+from plaudit.sandbox.judging.plan.test_plan import TestPlan
 from plaudit.sandbox.judging.recorder import Caught, short_reason
 from plaudit.sandbox.judging.styles.comparing import same_text
 from plaudit.sandbox.judging.suites import StreamSuite
@@ -28,29 +22,25 @@ from plaudit.sandbox.outcome import Ending, Outcome
 __all__ = ["OutputCheck", "judge_runs", "judge_streams", "output_failure"]
 
 MAX_LOSSES = 3
+Checker: TypeAlias = Callable[[str, str, str], Any]  # of input, output and expected output
 OutputCheck: TypeAlias = Callable[[Outcome, str, str, StreamSuite], str]  # why a run is no pass; empty where it is
 
 
-def judge_streams(launcher: Launcher, suite: StreamSuite) -> Verdict:
+def judge_streams(launcher: Launcher, suite: StreamSuite, plan: TestPlan) -> Verdict:
     """The verdict of runs on given inputs."""
 
-    failures: list[str] = []
-
     def run(given: str) -> Outcome:
-        outcome = _run_program(launcher, given)
+        with launcher.programs.open(launcher.limits) as program:
+            outcome = program.load(launcher.source, stdin=given.encode("utf-8", "surrogateescape"))
         launcher.on_first_value()
-        failures.append(import_failure(outcome))
         return outcome
 
-    verdict = judge_runs(run, suite, stop_early=launcher.stop_early)
-    return msgspec.structs.replace(verdict, missing_package=missing_package(launcher.source, *failures))
+    check = partial(_check_output, _load_checker(plan)) if suite.checker else output_failure
+    return judge_runs(run, suite, stop_early=launcher.stop_early, check=check)
 
 
-def judge_runs(
-    run: Callable[[str], Outcome], suite: StreamSuite, *, stop_early: bool, check: OutputCheck | None = None
-) -> Verdict:
-    """The verdict of runs, however a program is run; `check` decides on each instead of the suite."""
-    check = check or output_failure
+def judge_runs(run: Callable[[str], Outcome], suite: StreamSuite, *, stop_early: bool, check: OutputCheck) -> Verdict:
+    """The verdict of runs, however a program is run; `check` decides on each."""
     results: list[TestResult] = []
     outcomes: list[Outcome] = []
     skipped = ""
@@ -70,18 +60,11 @@ def judge_runs(
     return _verdict(results, outcomes)
 
 
-def _run_program(launcher: Launcher, given: str) -> Outcome:
-    with launcher.programs.open(launcher.limits) as program:
-        return program.load(launcher.source, stdin=given.encode("utf-8", "surrogateescape"))
-
-
 def output_failure(outcome: Outcome, given: str, expected: str, suite: StreamSuite) -> str:
     """Why a run is no pass; empty where it is one."""
     if not _ended_well(outcome):
         return f"the program ended: {outcome.reason}"
     output = outcome.stdout.decode("utf-8", "surrogateescape")
-    if suite.checker:
-        return _run_checker(suite.checker, given, output, expected)
     if same_text(suite.compare, output, expected, suite.tolerance):
         return ""
     return f"printed {output[:100]!r}, expected {expected[:100]!r}"
@@ -102,36 +85,28 @@ def _is_loss(outcome: Outcome) -> bool:
     return outcome.ending.is_final and not _ended_well(outcome)
 
 
-@lru_cache(maxsize=64)
-def _checker(text: str) -> Callable[[str, str, str], Any]:
+def _load_checker(plan: TestPlan) -> Checker:
     namespace: dict[str, Any] = {"__name__": "__checker__", **test_builtins(lambda value: value, lambda name: None)}
-    parsed = copy.deepcopy(parse_tests(text, "the checker"))
-    given, output, expected = _parameters(parsed)
-    tree = rewrite(parsed, [output], (), plain=[given, expected])
-    exec(compile(tree, "<checker>", "exec", dont_inherit=True), namespace)
-    found = namespace.get("check") or namespace.get("checker")
-    if not callable(found):
-        raise InvalidTrajectory("a checker defines check(given, output, expected)")
-    return found  # type: ignore[no-any-return]
+    try:
+        exec(plan.codes[0], namespace)
+    except Exception as error:
+        raise InvalidTrajectory(f"the checker cannot be loaded: {short_reason(error)}") from error
+    return namespace[plan.check]  # type: ignore[index, no-any-return]
 
 
-def _parameters(tree: ast.Module) -> list[str]:
-    """The names by which a checker gets the input, what the program printed, and the expected output."""
-    checkers = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in ("check", "checker")]
-    names = [argument.arg for node in checkers[-1:] for argument in node.args.args]
-    return names if len(names) == 3 else ["given", "output", "expected"]
-
-
-def _run_checker(text: str, given: str, output: str, expected: str) -> str:
-    check = _checker(text)
-    verdict = False
+def _check_output(checker: Checker, outcome: Outcome, given: str, expected: str, suite: StreamSuite) -> str:
+    """Why a checker refuses a run; empty where it does not."""
+    if not _ended_well(outcome):
+        return f"the program ended: {outcome.reason}"
+    output = outcome.stdout.decode("utf-8", "surrogateescape")
+    is_right = False
     with Caught() as caught:
-        verdict = bool(check(given, output, expected))
+        is_right = bool(checker(given, output, expected))
     if violation := take_violation():
         return violation
     if caught.error is not None:
         return f"the checker raised {short_reason(caught.error)}"
-    return "" if verdict else f"the checker refused {output[:100]!r}"
+    return "" if is_right else f"the checker refused {output[:100]!r}"
 
 
 def _verdict(results: list[TestResult], outcomes: list[Outcome]) -> Verdict:

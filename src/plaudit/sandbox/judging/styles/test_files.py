@@ -16,7 +16,7 @@ from typing import Any
 from plaudit.sandbox.judging.handles.program_proxy import NotLoaded
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest
 from plaudit.sandbox.judging.launcher import Launcher, conclude, load_failure
-from plaudit.sandbox.judging.plan.test_plan import plan_file
+from plaudit.sandbox.judging.plan.test_plan import TestPlan
 from plaudit.sandbox.judging.recorder import Caught, Recorder
 from plaudit.sandbox.judging.styles.fixtures import Fixtures
 from plaudit.sandbox.judging.styles.namespace import fill_namespace
@@ -37,15 +37,12 @@ class FoundTests:
     run: Callable[[Recorder, int], None]
 
 
-def judge_file(launcher: Launcher, suite: FileSuite) -> Verdict:
+def judge_file(launcher: Launcher, suite: FileSuite, plan: TestPlan) -> Verdict:
     """The verdict of a test file."""
-    plan = plan_file(suite)
-    if plan.unscored and not launcher.trusts_objects:
-        return Verdict(refusal=plan.unscored)
     try:
         proxy = launcher.proxy([])
     except NotLoaded as error:
-        return load_failure(launcher, [], error.outcome)
+        return load_failure((), error.outcome)
     module = ModuleType(MODULE)
     module.__dict__["__file__"] = f"{MODULE}.py"
     try:
