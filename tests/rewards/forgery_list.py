@@ -95,5 +95,6 @@ WITH_TESTS = [
     "second_look",
     "rules",
     "third_look",
+    "fourth_look",
 ]
 FORGERIES = [*OLD, *(one for family in WITH_TESTS for one in with_tests(FOLDER / f"{family}.txt", family))]

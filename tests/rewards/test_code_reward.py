@@ -290,6 +290,13 @@ def test_two_objects_that_are_equal_only_by_their_own_word_are_not_equal():
     assert scored(fenced(made), {"tests": ["assert f(1) == f(1)"]}).reward == 0.0
 
 
+@pytest.mark.parametrize(("named", "reward"), [("", 0.0), ("assert Zero\n", 1.0)])
+def test_a_subclass_of_dict_is_its_plain_value_unless_the_tests_name_it(named, reward):
+    """Listed as not covered: a right program may fail."""
+    source = "class Zero(dict):\n    def __missing__(self, key): return 0\ndef f(x):\n    return Zero({x: 1})\n"
+    assert scored(fenced(source), {"tests": f"{named}assert f(1)[1] == 1\nassert f(1)[2] == 0\n"}).reward == reward
+
+
 def test_a_program_whose_objects_are_trusted_can_forge_comparisons():
     """Listed as not covered, and marked in the output."""
     liar = (

@@ -1,6 +1,8 @@
 """Judge one job after the other: tests of every style, and hidden tests."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from plaudit.errors import InvalidTrajectory
@@ -11,6 +13,7 @@ from plaudit.sandbox.judging.launcher import Launcher, ProgramSource
 from plaudit.sandbox.judging.plan.test_plan import TestPlan, plan_suite
 from plaudit.sandbox.judging.styles.asserts import judge_asserts
 from plaudit.sandbox.judging.styles.calls import judge_calls
+from plaudit.sandbox.judging.styles.pytest_stub import pytest_stub
 from plaudit.sandbox.judging.styles.streams import judge_streams
 from plaudit.sandbox.judging.styles.test_files import judge_file
 from plaudit.sandbox.judging.suites import AssertSuite, CallSuite, FileSuite, StreamSuite, Suite
@@ -52,9 +55,23 @@ def _judge_suite(launcher: Launcher, suite: Suite) -> Verdict:
         plan = plan_suite(suite)
         if plan.unscored and not launcher.trusts_objects:
             return Verdict(refusal=plan.unscored)
-        return _STYLES[type(suite)](launcher, suite, plan)
+        with _pytest_replaced():
+            return _STYLES[type(suite)](launcher, suite, plan)
     except (UnsupportedTest, InvalidTrajectory) as error:
         return Verdict(refusal=str(error))
+
+
+@contextmanager
+def _pytest_replaced() -> Iterator[None]:
+    """While tests run, `import pytest` gives the stub, also where the judge is called by pytest itself."""
+    before = sys.modules.get("pytest")
+    sys.modules["pytest"] = pytest_stub()
+    try:
+        yield
+    finally:
+        del sys.modules["pytest"]
+        if before is not None:
+            sys.modules["pytest"] = before
 
 
 def merge(first: Verdict, second: Verdict) -> Verdict:

@@ -9,6 +9,7 @@ import types
 import unittest.case
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, wraps
+from itertools import starmap
 from typing import Any
 
 from plaudit.sandbox.judging.handles.arrays import Literal, compare_shaped, has_nan
@@ -33,6 +34,7 @@ def test_builtins(original: Callable[[Any], Any], read: Callable[[str], Any]) ->
         "hasattr": has_attribute,
         "__type__": type_of,
         "__strict_zip__": strict_zip,
+        "__strict_map__": lambda function, sides, *iterables: starmap(function, strict_zip(sides, *iterables)),
         "__original__": original,
         "__items__": lambda value: copy.copy(original(value)) if type(value) in CONTAINERS else value,
         "__member__": is_member,

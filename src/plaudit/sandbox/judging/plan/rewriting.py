@@ -174,16 +174,21 @@ class _Rewriter(ast.NodeTransformer):
                 node.args[1] = self._originals(other, always=False)
             if self._is_expected(one, other):
                 node.args[0] = self._originals(one, always=False)
-        if name == "zip" and not node.keywords:
-            sides = [self._use.depends(side) for side in node.args]
-            if any(sides) and not all(sides):
-                node.args = [
-                    side if is_answer else self._originals(side, always=True)
-                    for side, is_answer in zip(node.args, sides, strict=True)
-                ]
-                node.func = ast.Name("__strict_zip__", ast.Load())
-                node.args.insert(0, ast.Tuple([ast.Constant(side) for side in sides], ast.Load()))
+        if name in ("zip", "map") and not node.keywords:
+            self._pair_strictly(node, name)
         return self.generic_visit(node)  # type: ignore[return-value]
+
+    def _pair_strictly(self, node: ast.Call, name: str) -> None:
+        """Have `zip` and `map` notice an answer that is shorter than what it is paired with."""
+        function, iterables = (node.args[:1], node.args[1:]) if name == "map" else ([], node.args)
+        sides = [self._use.depends(side) for side in iterables]
+        if any(sides) and not all(sides):
+            paired = [
+                side if is_answer else self._originals(side, always=True)
+                for side, is_answer in zip(iterables, sides, strict=True)
+            ]
+            node.func = ast.Name(f"__strict_{name}__", ast.Load())
+            node.args = [*function, ast.Tuple([ast.Constant(side) for side in sides], ast.Load()), *paired]
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         targets = {name for target in node.targets for name in names_in(target)}

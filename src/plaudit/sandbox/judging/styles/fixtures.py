@@ -11,7 +11,7 @@ from types import CoroutineType, FunctionType, GeneratorType, MethodType, Simple
 from typing import Any
 
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest
-from plaudit.sandbox.judging.styles.pytest_stand_in import AUTOUSE, FIXTURE, SCOPE, USED
+from plaudit.sandbox.judging.styles.pytest_stub import AUTOUSE, FIXTURE, SCOPE, USED
 
 __all__ = ["Fixtures"]
 

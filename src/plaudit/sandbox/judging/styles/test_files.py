@@ -6,8 +6,7 @@ itself. For pytest's functions, classes, fixtures and marks there is a documente
 
 import sys
 import unittest
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from types import FunctionType, ModuleType
@@ -20,7 +19,7 @@ from plaudit.sandbox.judging.plan.test_plan import TestPlan
 from plaudit.sandbox.judging.recorder import Caught, Recorder
 from plaudit.sandbox.judging.styles.fixtures import Fixtures
 from plaudit.sandbox.judging.styles.namespace import fill_namespace
-from plaudit.sandbox.judging.styles.pytest_stand_in import CASES, SKIPPED, Skipped, stand_in
+from plaudit.sandbox.judging.styles.pytest_stub import CASES, SKIPPED, Skipped
 from plaudit.sandbox.judging.suites import FileSuite
 from plaudit.sandbox.judging.verdict import Verdict
 
@@ -43,23 +42,20 @@ def judge_file(launcher: Launcher, suite: FileSuite, plan: TestPlan) -> Verdict:
         proxy = launcher.proxy([])
     except NotLoaded as error:
         return load_failure((), error.outcome)
-    module = ModuleType(MODULE)
+    module = sys.modules[MODULE] = ModuleType(MODULE)
     module.__dict__["__file__"] = f"{MODULE}.py"
     try:
         groups: list[FoundTests] = []
         fixtures = Fixtures(module.__dict__)
-        with _module_in_place(module):
-            with Caught() as collecting:
-                fill_namespace(module.__dict__, plan, proxy)
-                exec(plan.codes[0], module.__dict__)
-                groups = collect_tests(module.__dict__, fixtures)
-            recorder = Recorder(_names(groups), proxy, stop_early=launcher.stop_early)
-            if collecting.error is not None:
-                return conclude(launcher, proxy, recorder, collecting.error)
-            if not groups and not proxy.calls:
-                return Verdict(refusal="the file holds no test: functions test_… or classes Test…")
-            with Caught() as caught:
-                _run_groups(groups, fixtures, recorder)
+        with Caught() as collecting:
+            fill_namespace(module.__dict__, plan, proxy)
+            exec(plan.codes[0], module.__dict__)
+            groups = collect_tests(module.__dict__, fixtures)
+        recorder = Recorder(_names(groups), proxy, stop_early=launcher.stop_early)
+        if collecting.error is not None:
+            return conclude(launcher, proxy, recorder, collecting.error)
+        with Caught() as caught:
+            _run_groups(groups, fixtures, recorder)
         return conclude(launcher, proxy, recorder, caught.error)
     finally:
         proxy.close()
@@ -75,21 +71,6 @@ def _run_groups(groups: list[FoundTests], fixtures: Fixtures, recorder: Recorder
         group.run(recorder, start)
         start += len(group.names)
     fixtures.close()
-
-
-@contextmanager
-def _module_in_place(module: ModuleType) -> Iterator[None]:
-    """While tests run, their module can be found by its name, and `import pytest` gives the stand-in."""
-    before = {name: sys.modules.get(name) for name in (MODULE, "pytest")}
-    sys.modules.update({MODULE: module, "pytest": stand_in()})
-    try:
-        yield
-    finally:
-        for name, old in before.items():
-            if old is None:
-                sys.modules.pop(name, None)
-            else:
-                sys.modules[name] = old
 
 
 def collect_tests(namespace: dict[str, Any], fixtures: Fixtures) -> list[FoundTests]:

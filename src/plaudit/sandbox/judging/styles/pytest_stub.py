@@ -15,7 +15,7 @@ from typing import Any
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest
 from plaudit.sandbox.judging.plan.pytest_features import REFUSED_MARKS
 
-__all__ = ["AUTOUSE", "CASES", "FIXTURE", "SCOPE", "SKIPPED", "USED", "Skipped", "approx", "stand_in"]
+__all__ = ["AUTOUSE", "CASES", "FIXTURE", "SCOPE", "SKIPPED", "USED", "Skipped", "approx", "pytest_stub"]
 
 CASES, FIXTURE, SKIPPED = "__plaudit_cases__", "__plaudit_fixture__", "__plaudit_skipped__"
 AUTOUSE, SCOPE, USED = "__plaudit_autouse__", "__plaudit_scope__", "__plaudit_used__"
@@ -25,7 +25,7 @@ class Skipped(Exception):
     """The test file itself asked to leave this test out."""
 
 
-def stand_in() -> ModuleType:
+def pytest_stub() -> ModuleType:
     """A module that answers to `import pytest`."""
     module = ModuleType("pytest")
     names: dict[str, Any] = {
