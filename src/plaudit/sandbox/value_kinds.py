@@ -22,7 +22,7 @@ from zoneinfo import ZoneInfo
 
 __all__ = [
     "ARRAY", "CLASS_NAMES", "CONTAINERS", "CONTAINERS_BY_TAG", "Container", "NotPlain", "READERS", "SMALL", "WRITERS",
-    "expect_list", "is_unicode", "items_of", "namedtuple_fields", "surrogates", "underlying",
+    "expect_list", "is_unicode", "items_of", "namedtuple_fields", "surrogates",
 ]  # fmt: skip
 
 SMALL = 1 << 53
@@ -46,10 +46,9 @@ class Container:
         fill: Callable[[Graph, Any, Any, int], None],
         make: Callable[[Graph, Any], Any],
         is_same: Callable[[Any, Any], bool],
-        rebuild: Callable[[Any, Any], Any],
     ) -> None:
-        self.tag, self.copy, self.write, self.fill, self.make = tag, copy, write, fill, make
-        self.is_same, self.rebuild = is_same, rebuild
+        self.tag, self.copy, self.write, self.fill = tag, copy, write, fill
+        self.make, self.is_same = make, is_same
 
 
 def _same_items(value: Any, known: Any) -> bool:
@@ -58,6 +57,10 @@ def _same_items(value: Any, known: Any) -> bool:
 
 def _same_pairs(value: Any, known: Any) -> bool:
     return _same_items(value, known[0]) and all(map(operator.is_, value.values(), known[1]))
+
+
+def _same_bytes(value: Any, known: bytes) -> bool:
+    return bool(value.tobytes() == known)
 
 
 def _copy_pairs(value: Any) -> Any:
@@ -196,36 +199,6 @@ def _read_view(graph: Graph, content: Any, depth: int) -> Any:
     return _VIEWS[_text(shown)](items)
 
 
-# The plain value of an instance of a subclass, by methods that the subclass cannot replace.
-_UNDERLYING: dict[type, Callable[[Any], Any]] = {
-    str: str.__str__,
-    int: int.__index__,
-    float: float.__float__,
-    complex: lambda value: complex(complex.__dict__["real"].__get__(value), complex.__dict__["imag"].__get__(value)),
-    bytes: lambda value: bytes.__getitem__(value, slice(None)),
-    bytearray: lambda value: bytearray(bytearray.__getitem__(value, slice(None))),
-    list: lambda value: list(list.__iter__(value)),
-    tuple: lambda value: tuple(tuple.__iter__(value)),
-    set: lambda value: set(set.__iter__(value)),
-    frozenset: lambda value: frozenset(frozenset.__iter__(value)),
-    Counter: lambda value: Counter(dict(dict.items(value))),
-    OrderedDict: lambda value: OrderedDict(OrderedDict.items(value)),
-    defaultdict: lambda value: defaultdict(None, dict(dict.items(value))),
-    dict: lambda value: dict(dict.items(value)),
-    deque: lambda value: deque(deque.__iter__(value), deque.__dict__["maxlen"].__get__(value)),
-    datetime: lambda value: datetime.fromisoformat(datetime.isoformat(value)),
-    date: lambda value: date.fromisoformat(date.isoformat(value)),
-}
-
-
-def underlying(value: Any) -> Any:
-    """The plain value that an instance of a subclass of a plain type is; NotPlain for any other object."""
-    for base in type.__dict__["__mro__"].__get__(type(value)):
-        if base in _UNDERLYING:
-            return _UNDERLYING[base](value)
-    raise NotPlain(f"{type(value).__name__} is not plain data")
-
-
 def _make_array(graph: Graph, content: Any) -> Any:
     kind, shape, flat = content
     if not ARRAY_TYPE.fullmatch(_text(kind)) or any(type(length) is not int or length < 0 for length in shape):
@@ -248,22 +221,12 @@ def _write_array(graph: Graph, value: Any, depth: int) -> Any:
     return [value.dtype.str, [int(length) for length in value.shape], [graph.encode(item, 1) for item in flat]]
 
 
-def _rebuild_array(value: Any, known: bytes) -> Any:
-    return _numpy().frombuffer(known, dtype=value.dtype).reshape(value.shape)
-
-
 def _pairs_container(tag: str, kind: Any) -> Container:
-    def rebuild(value: Any, known: Any) -> Any:
-        return kind(dict(zip(*known, strict=True)))
-
-    return Container(tag, _copy_pairs, _write_pairs, _fill_pairs, lambda graph, content: kind(), _same_pairs, rebuild)
+    return Container(tag, _copy_pairs, _write_pairs, _fill_pairs, lambda graph, content: kind(), _same_pairs)
 
 
 CONTAINERS: dict[type, Container] = {
-    list: Container(
-        "l", lambda value: value[:], _write_list, _fill_list, lambda graph, content: [], _same_items,
-        lambda value, known: list(known),
-    ),
+    list: Container("l", lambda value: value[:], _write_list, _fill_list, lambda graph, content: [], _same_items),
     dict: _pairs_container("d", dict),
     Counter: _pairs_container("C", Counter),
     OrderedDict: _pairs_container("O", OrderedDict),
@@ -271,29 +234,22 @@ CONTAINERS: dict[type, Container] = {
         "e", _copy_pairs, _write_default,
         lambda graph, value, content, depth: _fill_pairs(graph, value, content[1], depth),
         lambda graph, content: defaultdict(graph.decode(content[0])), _same_pairs,
-        lambda value, known: defaultdict(value.default_factory, zip(*known, strict=True)),
     ),
-    set: Container(
-        "s", list, items_of, _fill_set, lambda graph, content: set(), _same_items, lambda value, known: set(known),
-    ),
+    set: Container("s", list, items_of, _fill_set, lambda graph, content: set(), _same_items),
     deque: Container(
         "q", list, lambda graph, value, depth: [graph.encode(value.maxlen), items_of(graph, value, depth)], _fill_deque,
-        _make_deque, _same_items, lambda value, known: deque(known, value.maxlen),
+        _make_deque, _same_items,
     ),
     bytearray: Container(
         "y", bytes, lambda graph, value, depth: value.hex(), _fill_bytearray, lambda graph, content: bytearray(),
-        operator.eq, lambda value, known: bytearray(known),
+        operator.eq,
     ),
     array: Container(
         "Y", array.tobytes, lambda graph, value, depth: [value.typecode, value.tobytes().hex()], _fill_typed,
-        _make_typed, lambda value, known: value.tobytes() == known, lambda value, known: array(value.typecode, known),
+        _make_typed, _same_bytes,
     ),
 }  # fmt: skip
-ARRAY = Container(
-    "a", lambda value: value.tobytes(), _write_array, _fill_array,
-    _make_array, lambda value, known: value.tobytes() == known,
-    _rebuild_array,
-)  # fmt: skip
+ARRAY = Container("a", lambda value: value.tobytes(), _write_array, _fill_array, _make_array, _same_bytes)
 CONTAINERS_BY_TAG = {container.tag: container for container in (*CONTAINERS.values(), ARRAY)}
 # The classes that cross as themselves: those of plain values.
 _CLASSES: dict[str, Any] = {

@@ -7,6 +7,7 @@ a handle: only its description crosses. A program's process may send anything, s
 up to a depth and a count, and builds only types of the standard library (and of numpy where it is installed).
 """
 
+import copy
 import json
 import math
 import sys
@@ -240,7 +241,7 @@ class Graph:
                 raise NotPlain("a change of an unknown container")
             container = self._container_of(entry.container)
             if entry.is_own and entry.original is None:
-                entry.original, self._has_originals = entry.known, True
+                entry.original, self._has_originals = copy.copy(entry.container), True
             try:
                 container.fill(self, entry.container, contents, DEPTH)
             except (ValueError, TypeError, ArithmeticError, LookupError) as error:
@@ -279,8 +280,7 @@ class Graph:
         return self._rebuild(value, {}) if self._has_originals else value
 
     def _rebuild(self, value: Any, built: dict[int, Any]) -> Any:
-        container = CONTAINERS.get(type(value))
-        if container is None:
+        if type(value) not in CONTAINERS:
             return tuple(self._rebuild(item, built) for item in value) if type(value) is tuple else value
         if id(value) in built:
             return built[id(value)]
@@ -291,9 +291,8 @@ class Graph:
             items.extend(self._rebuild(item, built) for item in contents)
             return items
         if type(value) is dict:
-            pairs = contents.items() if contents is value else zip(*contents, strict=True)
-            return {key: self._rebuild(item, built) for key, item in pairs}
-        return value if contents is value else container.rebuild(value, contents)
+            return {key: self._rebuild(item, built) for key, item in contents.items()}
+        return contents
 
     def _container_of(self, value: Any) -> Container:
         return CONTAINERS.get(type(value)) or ARRAY

@@ -14,13 +14,15 @@ import operator
 import sys
 import threading
 import typing
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
+from datetime import date, datetime
 from types import FunctionType, ModuleType
 from typing import Any
 
 from plaudit.frames import frame_reader, frame_writer
 from plaudit.sandbox.child.protocol import CHANNEL
-from plaudit.sandbox.value_kinds import SMALL, underlying
+from plaudit.sandbox.value_kinds import SMALL
 from plaudit.sandbox.values import PROGRAM_DEPTH, Graph, NotPlain, dumps, loads
 
 __all__ = ["Runtime", "make_service"]
@@ -138,7 +140,7 @@ class Runtime:
         """The description of an object that stays here, as the fields of `Opaque`."""
         description = [self._key(value), _type_name(value)]
         try:
-            plain = self._graph.encode(underlying(value))
+            plain = self._graph.encode(_underlying(value))
         except NotPlain:
             return description
         return [*description, plain, isinstance(value, enum.Enum)]
@@ -278,6 +280,36 @@ _HELPERS: dict[str, Callable[..., Any]] = {
     "anext": _anext,
 }
 _NAMED_KINDS = (type, FunctionType)
+
+
+# The plain value of an instance of a subclass, by methods that the subclass cannot replace.
+_UNDERLYING: dict[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    int: int.__index__,
+    float: float.__float__,
+    complex: lambda value: complex(complex.__dict__["real"].__get__(value), complex.__dict__["imag"].__get__(value)),
+    bytes: lambda value: bytes.__getitem__(value, slice(None)),
+    bytearray: lambda value: bytearray(bytearray.__getitem__(value, slice(None))),
+    list: lambda value: list(list.__iter__(value)),
+    tuple: lambda value: tuple(tuple.__iter__(value)),
+    set: lambda value: set(set.__iter__(value)),
+    frozenset: lambda value: frozenset(frozenset.__iter__(value)),
+    Counter: lambda value: Counter(dict(dict.items(value))),
+    OrderedDict: lambda value: OrderedDict(OrderedDict.items(value)),
+    defaultdict: lambda value: defaultdict(None, dict(dict.items(value))),
+    dict: lambda value: dict(dict.items(value)),
+    deque: lambda value: deque(deque.__iter__(value), deque.__dict__["maxlen"].__get__(value)),
+    datetime: lambda value: datetime.fromisoformat(datetime.isoformat(value)),
+    date: lambda value: date.fromisoformat(date.isoformat(value)),
+}
+
+
+def _underlying(value: Any) -> Any:
+    """The plain value that an instance of a subclass of a plain type is; NotPlain for any other object."""
+    for base in type.__dict__["__mro__"].__get__(type(value)):
+        if base in _UNDERLYING:
+            return _UNDERLYING[base](value)
+    raise NotPlain(f"{type(value).__name__} is not plain data")
 
 
 def _line_of(error: BaseException) -> int | None:
