@@ -1,7 +1,6 @@
 """The breaker on its own, with a clock that stands still unless told."""
 
-from plaudit.endpoint.breaker import Breaker, Permission
-from plaudit.endpoint.channel import Pace
+from plaudit.endpoint.channel import Breaker, Pace, Permission
 
 
 class Clock:
@@ -75,9 +74,9 @@ def test_a_prober_that_leaves_without_an_answer_makes_room_for_another():
     breaker = opened(clock)
     clock.now = 10.0
     breaker.ask("c")
-    breaker.left("d")
+    breaker.release("d")
     assert breaker.ask("d") is Permission.WAIT
-    breaker.left("c")
+    breaker.release("c")
     assert breaker.ask("d") is Permission.SEND
 
 

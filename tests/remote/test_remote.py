@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from plaudit import Trajectory, load, score
-from plaudit.endpoint.policy import EndpointPolicy
+from plaudit.endpoint.channel import EndpointPolicy
 from plaudit.engine import Scorer
 from plaudit.errors import RewardNotLoaded
 from plaudit.remote.client_protocols import NativeClientProtocol

@@ -1,10 +1,12 @@
-"""The way to one endpoint that all calls of a process share: slots, a pace, a breaker, and further tries.
+"""Calls to one endpoint: a limit on concurrency, a rate limit, a circuit breaker, and retries.
 
-The breaker and the pace hold for the whole process; only the bound on concurrency is kept per event loop, since a
-semaphore belongs to one. The waits between tries are tenacity's.
+Breaker and rate limit hold for the whole process; the limit on concurrency is kept per event loop, since a semaphore
+belongs to one. They are our own because those on PyPI belong to one event loop, and no breaker there makes callers wait
+for the prober. The waits between retries are tenacity's.
 """
 
 import asyncio
+import enum
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -17,11 +19,25 @@ from weakref import WeakKeyDictionary
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
 from plaudit.contract.output import Status
-from plaudit.endpoint.breaker import Breaker, Permission
-from plaudit.endpoint.policy import EndpointPolicy
 from plaudit.endpoint.transient import fault_of, is_transient, status_of
+from plaudit.errors import InvalidSettings
+from plaudit.settings import Count, NonNegative, Positive, check_fields
 
-__all__ = ["Channel", "Clock", "Pace", "Sent", "Sleep", "Unanswered", "wait_strategy"]
+__all__ = [
+    "Breaker",
+    "CallFailed",
+    "CallResult",
+    "Channel",
+    "Clock",
+    "EndpointPolicy",
+    "Pace",
+    "Permission",
+    "Sleep",
+    "wait_strategy",
+]
+
+POLL_S = 0.05
+"""How often waiting callers look whether the prober has returned; it may run in another event loop."""
 
 T = TypeVar("T")
 Clock: TypeAlias = Callable[[], float]
@@ -29,16 +45,48 @@ Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Sent(Generic[T]):
-    """What a call gave, how often it was sent and how long it waited."""
+class EndpointPolicy:
+    """Limits, retries and the circuit breaker of one endpoint.
+
+    The numbers hold for one process: a reward on four worker processes calls its endpoint four times as often.
+    """
+
+    concurrency: Count = 32
+    """How many calls may run at once."""
+    per_second: Positive | None = None
+    """How many calls may start per second, evenly spaced; None sets no limit."""
+    tries: Count = 4
+    """How often a sample is sent before it is given up."""
+    first_wait_s: NonNegative = 0.5
+    """Upper bound of the first backoff; doubles per retry, with jitter."""
+    longest_wait_s: NonNegative = 30.0
+    """Upper bound of every wait between two tries, even if Retry-After is longer."""
+    attempt_s: Positive = 60.0
+    """Timeout of one try."""
+    breaker_after: Count = 10
+    """After this many failures in a row, over all samples, the breaker opens and nothing is sent."""
+    breaker_rest_s: NonNegative = 30.0
+    """How long the breaker stays open before one sample is sent as a probe."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.first_wait_s > self.longest_wait_s:
+            raise InvalidSettings(
+                f"need first_wait_s <= longest_wait_s, got {self.first_wait_s:g} and {self.longest_wait_s:g}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class CallResult(Generic[T]):
+    """What a call returned, how often it was sent and how long it waited."""
 
     value: T
     attempts: int
     waited_s: float
 
 
-class Unanswered(Exception):
-    """A call was given up: `status` and the words say why."""
+class CallFailed(Exception):
+    """A call was given up: `status` and the message say why."""
 
     def __init__(self, status: Status, words: str, attempts: int, waited_s: float) -> None:
         super().__init__(words)
@@ -46,7 +94,7 @@ class Unanswered(Exception):
 
 
 class Channel:
-    """Calls to one endpoint, as a policy allows them; pickled, it is opened anew where it arrives."""
+    """Calls to one endpoint within a policy. Unpickling makes a new channel, with a breaker and limits of its own."""
 
     def __init__(self, policy: EndpointPolicy, clock: Clock = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
         self.policy, self._clock, self._sleep = policy, clock, sleep
@@ -55,8 +103,8 @@ class Channel:
         self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
-    async def send(self, request: Callable[[], Awaitable[T]]) -> Sent[T]:
-        """What `request` gives, tried again while that may help; Unanswered when it was given up."""
+    async def send(self, request: Callable[[], Awaitable[T]]) -> CallResult[T]:
+        """What `request` returns, retried after transient errors; CallFailed when it was given up."""
         call = _Call(self._breaker, self.policy.tries, self._clock)
         retrying = AsyncRetrying(
             sleep=self._sleep,
@@ -66,17 +114,17 @@ class Channel:
             retry_error_callback=partial(_give_up, call),
         )
         value: T = await retrying(self._attempt, request, call)
-        return Sent(value, call.attempts, call.waited_s())
+        return CallResult(value, call.attempts, call.waited_s())
 
     async def _attempt(self, request: Callable[[], Awaitable[T]], call: "_Call") -> T:
         async with self._slot():
             try:
                 if not await self._wait_for_clearance(call):
-                    raise Unanswered(Status.ERROR, self._breaker.words(), call.attempts, call.waited_s())
+                    raise CallFailed(Status.ERROR, self._breaker.words(), call.attempts, call.waited_s())
                 with call:
                     return await self._answer(request)
             finally:
-                self._breaker.left(call)
+                self._breaker.release(call)
 
     async def _wait_for_clearance(self, call: "_Call") -> bool:
         """Wait until the call may be sent; False when the endpoint is down."""
@@ -115,12 +163,12 @@ class Channel:
 
 
 class _Call:
-    """One call on its way: entered for each try, it counts them, times them and tells the breaker how they end."""
+    """One call: a context manager around each try that counts and times it and reports its result to the breaker."""
 
-    def __init__(self, breaker: Breaker, tries: int, clock: Clock) -> None:
+    def __init__(self, breaker: "Breaker", tries: int, clock: Clock) -> None:
         self._breaker, self._tries, self._clock = breaker, tries, clock
         self._began = self._sent = clock()
-        self._under_way_s = 0.0
+        self._running_s = 0.0
         self.attempts = 0
         self.held = False
 
@@ -131,24 +179,97 @@ class _Call:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._under_way_s += self._clock() - self._sent
+        self._running_s += self._clock() - self._sent
         fault = fault_of(error)
         if error is None or (fault is None and status_of(error) is not None):
             self._breaker.record_success()  # a refusal is an answer too
         elif fault is not None and (not fault.throttled or self.attempts == self._tries):
-            self._breaker.record_failure(self, fault.words)  # one told to slow down is not down, unless that never ends
+            self._breaker.record_failure(self, fault.words)  # 429 does not mean down, unless it never ends
 
     def waited_s(self) -> float:
-        """How long the call was not under way."""
-        return round(max(0.0, self._clock() - self._began - self._under_way_s), 3)
+        """How long the call waited between and before its tries."""
+        return round(max(0.0, self._clock() - self._began - self._running_s), 3)
+
+
+class Permission(enum.Enum):
+    """What the breaker tells a caller to do."""
+
+    SEND = "send"
+    WAIT = "wait"
+    DOWN = "down"
+
+
+class Breaker:
+    """Circuit breaker: opens after `after` failures in a row, and lets one caller, the prober, send after `rest_s`.
+
+    While it is open for the first time, callers wait for the prober. Once a prober has failed the endpoint is down, and
+    callers are refused at once. Callers are compared by identity; one that may send ends with `record_success`,
+    `record_failure` or `release`.
+    """
+
+    def __init__(self, after: int, rest_s: float, clock: Callable[[], float]) -> None:
+        self._after, self._rest_s, self._clock = after, rest_s, clock
+        self._failures, self._last = 0, ""
+        self._rests_until: float | None = None  # None: closed
+        self._probe_failed = False
+        self._prober: object = None
+        self._lock = threading.Lock()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether every caller may send."""
+        return self._rests_until is None
+
+    def ask(self, caller: object) -> Permission:
+        """What `caller` is to do now; the first caller after the rest becomes the prober."""
+        with self._lock:
+            if self._rests_until is None or self._prober is caller:
+                return Permission.SEND
+            resting = self._clock() < self._rests_until
+            if not resting and self._prober is None:
+                self._prober = caller
+                return Permission.SEND
+            return Permission.DOWN if resting and self._probe_failed else Permission.WAIT
+
+    def wait_s(self) -> float:
+        """How long to wait before asking again."""
+        with self._lock:
+            return max(POLL_S, (self._rests_until or 0.0) - self._clock())
+
+    def first_rest_s(self) -> float:
+        """Seconds left of the first rest, for which callers wait; 0.0 once a prober has failed."""
+        with self._lock:
+            return 0.0 if self._probe_failed else max(0.0, (self._rests_until or 0.0) - self._clock())
+
+    def record_success(self) -> None:
+        """The endpoint answered: close the breaker."""
+        with self._lock:
+            self._failures, self._rests_until, self._probe_failed, self._prober = 0, None, False, None
+
+    def record_failure(self, caller: object, words: str) -> None:
+        """The endpoint did not answer `caller`."""
+        with self._lock:
+            self._failures, self._last = self._failures + 1, words
+            if self._prober is caller:
+                self._prober, self._probe_failed = None, True
+                self._rests_until = self._clock() + self._rest_s
+            elif self._rests_until is None and self._failures >= self._after:
+                self._rests_until = self._clock() + self._rest_s
+
+    def release(self, caller: object) -> None:
+        """Release the probe slot if `caller` holds it."""
+        with self._lock:
+            if self._prober is caller:
+                self._prober = None
+
+    def words(self) -> str:
+        """Why nothing is sent."""
+        with self._lock:
+            return f"endpoint is down: {self._failures} failures in a row, the last one {self._last}"
 
 
 class Pace:
-    """At most `per_second` beginnings a second, over all threads and event loops; None lets everything through.
-
-    The limiters for asyncio that exist (aiolimiter among them) belong to one event loop, but a reward meets a new loop
-    with every batch, and a limiter made anew for each would let every batch begin with a burst.
-    """
+    """Rate limit: at most `per_second` calls start per second, over all threads and event loops; None sets no limit."""
 
     def __init__(self, per_second: float | None, clock: Clock) -> None:
         self._interval_s = 1.0 / per_second if per_second else 0.0
@@ -157,16 +278,16 @@ class Pace:
         self._lock = threading.Lock()
 
     def reserve(self) -> float:
-        """Take the next free place; the seconds until it comes."""
+        """Reserve the next slot; returns the seconds until it begins."""
         with self._lock:
             now = self._clock()
-            place = max(now, self._next)
-            self._next = place + self._interval_s
-        return place - now
+            slot = max(now, self._next)
+            self._next = slot + self._interval_s
+        return slot - now
 
 
 def wait_strategy(policy: EndpointPolicy) -> Callable[[RetryCallState], float]:
-    """The waits a policy asks for, as tenacity takes them: what the endpoint wants, and a random backoff on top."""
+    """The waits of a policy, for tenacity: Retry-After of the endpoint plus a random exponential backoff."""
     backoff = wait_random_exponential(multiplier=policy.first_wait_s, max=policy.longest_wait_s)
 
     def wait_s(state: RetryCallState) -> float:
@@ -181,4 +302,4 @@ def _give_up(call: _Call, state: RetryCallState) -> NoReturn:
     assert fault is not None  # only transient errors use up the tries
     tries = "1 try" if call.attempts == 1 else f"{call.attempts} tries"
     status = Status.TIMEOUT if fault.timeout else Status.ERROR
-    raise Unanswered(status, f"gave up after {tries}: {fault.words}", call.attempts, call.waited_s())
+    raise CallFailed(status, f"gave up after {tries}: {fault.words}", call.attempts, call.waited_s())

@@ -1,7 +1,7 @@
-"""Which errors may pass if one waits: no connection, no answer in time, HTTP 408, 425, 429 and 5xx, `TransientError`.
+"""Errors of endpoints: HTTP refusals, and which errors are transient.
 
-Errors of HTTP clients are recognised by the names of their classes and by what they carry, so that no client need be
-installed for it; most of them derive from no error of the standard library.
+Transient are: no connection, a timeout, HTTP 408, 425, 429 and 5xx, and `TransientError`. Errors of HTTP clients are
+recognised by the names of their classes and by their attributes, since the clients need not be installed.
 """
 
 import errno
@@ -15,7 +15,7 @@ from typing import Any
 
 from plaudit.errors import TransientError
 
-__all__ = ["Fault", "fault_of", "is_transient", "status_of"]
+__all__ = ["Fault", "HttpRefusal", "fault_of", "is_transient", "status_of"]
 
 MAX_WORDS = 200
 THROTTLED = 429
@@ -33,9 +33,17 @@ _CONNECTIONS = {
 }  # fmt: skip
 
 
+class HttpRefusal(Exception):
+    """A server answered with an HTTP status that is not 200; it is in `status`."""
+
+    def __init__(self, status: int, words: str, headers: Mapping[str, str]) -> None:
+        super().__init__(words)
+        self.status, self.headers = status, dict(headers)
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What went wrong, in words, when trying again may help."""
+    """A transient error: a retry may help."""
 
     words: str
     timeout: bool = False
@@ -44,7 +52,7 @@ class Fault:
 
 
 def fault_of(error: BaseException | None) -> Fault | None:
-    """The fault that `error` tells of, or None when trying again would not help."""
+    """The fault behind `error`, or None if a retry would not help."""
     if isinstance(error, TransientError):
         return Fault(_words(error), retry_after_s=error.retry_after_s or 0.0)
     if not isinstance(error, Exception):
@@ -59,7 +67,7 @@ def fault_of(error: BaseException | None) -> Fault | None:
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether trying again may help."""
+    """Whether a retry may help."""
     return fault_of(error) is not None
 
 
@@ -84,8 +92,8 @@ def _retry_after_s(error: Exception) -> float:
     headers: Any = getattr(getattr(error, "response", None), "headers", None) or getattr(error, "headers", None)
     if not isinstance(headers, Mapping):
         return 0.0
-    asked = next((str(value) for name, value in headers.items() if str(name).lower() == "retry-after"), "")
-    return float(asked) if asked.replace(".", "", 1).isdecimal() else _seconds_until(asked)
+    value = next((str(value) for name, value in headers.items() if str(name).lower() == "retry-after"), "")
+    return float(value) if value.replace(".", "", 1).isdecimal() else _seconds_until(value)
 
 
 def _seconds_until(date: str) -> float:
@@ -106,5 +114,5 @@ def _is_connection_lost(error: Exception) -> bool:
 
 
 def _words(error: Exception) -> str:
-    said = str(error)
-    return (f"{type(error).__name__}: {said}" if said else type(error).__name__)[:MAX_WORDS]
+    text = str(error)
+    return (f"{type(error).__name__}: {text}" if text else type(error).__name__)[:MAX_WORDS]

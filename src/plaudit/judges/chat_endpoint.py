@@ -13,11 +13,9 @@ from contextlib import asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from plaudit.endpoint.api_key import KeySource
-from plaudit.endpoint.channel import Channel, Sent
-from plaudit.endpoint.http_client import HttpClient, check_url
-from plaudit.endpoint.policy import EndpointPolicy
-from plaudit.endpoint.refusal import HttpRefusal
+from plaudit.endpoint.channel import CallResult, Channel, EndpointPolicy
+from plaudit.endpoint.http_client import HttpClient, KeySource, check_url
+from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import InvalidSettings, TransientError
 from plaudit.judges.question import Form, Question
 from plaudit.judges.verdict import Answer
@@ -121,8 +119,8 @@ class ChatConnection:
         self._channel: Channel = endpoint._channel  # type: ignore[attr-defined]  # set in _open
         self._forms: _Forms = endpoint._forms  # type: ignore[attr-defined]
 
-    async def ask(self, question: Question) -> Sent[Answer]:
-        """The answer to a question; Unanswered when the endpoint was given up, HttpRefusal when it refused."""
+    async def ask(self, question: Question) -> CallResult[Answer]:
+        """The answer to a question; CallFailed when the endpoint was given up, HttpRefusal when it refused."""
         forms = self._forms.to_try()
         for form in forms[:-1]:
             try:

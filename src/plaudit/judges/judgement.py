@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plaudit.contract.output import Status
-from plaudit.endpoint.channel import Unanswered
-from plaudit.endpoint.refusal import HttpRefusal
+from plaudit.endpoint.channel import CallFailed
+from plaudit.endpoint.transient import HttpRefusal
 from plaudit.judges.chat_endpoint import ChatConnection
 from plaudit.judges.question import Question
 from plaudit.judges.verdict import Answer, Verdict, read_verdict
@@ -31,7 +31,7 @@ async def put_question(connection: ChatConnection, question: Question) -> Judgem
     """Ask, and read the answer; never raises for what an endpoint or a model does."""
     try:
         sent = await connection.ask(question)
-    except Unanswered as given_up:
+    except CallFailed as given_up:
         words = f"{connection.url}: {given_up}"
         return Judgement(None, given_up.status, words, {}, given_up.attempts, given_up.waited_s)
     except HttpRefusal as refusal:

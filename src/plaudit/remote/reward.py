@@ -24,10 +24,8 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Bounds
 from plaudit.contract.scoring import Style
-from plaudit.endpoint.channel import wait_strategy
-from plaudit.endpoint.policy import EndpointPolicy
-from plaudit.endpoint.refusal import HttpRefusal
-from plaudit.endpoint.transient import fault_of, is_transient, status_of
+from plaudit.endpoint.channel import EndpointPolicy, wait_strategy
+from plaudit.endpoint.transient import HttpRefusal, fault_of, is_transient, status_of
 from plaudit.errors import InvalidOutput, PlauditError, RewardNotLoaded, TransientError
 from plaudit.remote.client_protocols import ClientProtocol, NativeClientProtocol, OpenRLHFClientProtocol
 from plaudit.remote.servers import Reply, ServerLink, Servers

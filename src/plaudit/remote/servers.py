@@ -10,10 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plaudit.endpoint.breaker import Breaker, Permission
-from plaudit.endpoint.policy import EndpointPolicy
-from plaudit.endpoint.refusal import HttpRefusal
-from plaudit.endpoint.transient import fault_of, status_of
+from plaudit.endpoint.channel import Breaker, EndpointPolicy, Permission
+from plaudit.endpoint.transient import HttpRefusal, fault_of, status_of
 from plaudit.errors import RewardNotLoaded, TransientError, require
 from plaudit.remote.tokens import environment_token, split_token
 

@@ -12,11 +12,9 @@ from functools import partial
 from typing import Any
 
 from plaudit.contract.event_loop import run_awaitable
-from plaudit.endpoint.api_key import KeySource
-from plaudit.endpoint.channel import Channel, Unanswered
-from plaudit.endpoint.http_client import HttpClient, check_url
-from plaudit.endpoint.policy import EndpointPolicy
-from plaudit.endpoint.refusal import HttpRefusal
+from plaudit.endpoint.channel import CallFailed, Channel, EndpointPolicy
+from plaudit.endpoint.http_client import HttpClient, KeySource, check_url
+from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import SamplingFailed
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.training.sampling.sampler import Response, Samples, SamplingSettings, group_responses, sample_prompts
@@ -138,7 +136,7 @@ class EndpointSampler:
         path = "/chat/completions" if self._is_chat(prompt) else "/completions"
         try:
             sent = await self._channel.send(partial(_post, client, path, body))
-        except (Unanswered, HttpRefusal, ValueError) as error:
+        except (CallFailed, HttpRefusal, ValueError) as error:
             raise SamplingFailed(f"no response to {name} from {self.url}: {error}") from error
         return sent.value
 
