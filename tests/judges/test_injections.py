@@ -53,7 +53,7 @@ def test_orders_in_the_prompt_are_data_too(server, wrong):
 
 
 def test_without_the_bars_and_the_code_the_same_texts_would_be_obeyed(server, monkeypatch):
-    monkeypatch.setattr("plaudit.judges.fence.Fence.enclose", lambda fence, label, text: f"<{label}>{text}</{label}>")
+    monkeypatch.setattr("plaudit.judges.texts.Fence.enclose", lambda fence, label, text: f"<{label}>{text}</{label}>")
     assert judge(server, ATTACKS["order"]).reward == 1.0
 
 

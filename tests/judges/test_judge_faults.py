@@ -42,8 +42,8 @@ FAULTS = {
     "down": (Reply(status=503), Status.ERROR, "gave up after 3 tries: HTTP 503 Service Unavailable", 3),
     "throttled for ever": (Reply(status=429), Status.ERROR, "gave up after 3 tries: HTTP 429", 3),
     "no key": (Reply(body=b'{"error": "no key"}', status=401), Status.ERROR, "; name where its key is, by api_key", 1),
-    "wrong path": (Reply(body=b"{}", status=404), Status.ERROR, "HTTP 404: {}; the url ends where", 3),
-    "too long a context": (Reply(body=b"context of 4096", status=400), Status.ERROR, "HTTP 400: context of 4096", 3),
+    "wrong path": (Reply(body=b"{}", status=404), Status.ERROR, "HTTP 404: {}; the url ends where", 2),
+    "too long a context": (Reply(body=b"context of 4096", status=400), Status.ERROR, "HTTP 400: context of 4096", 2),
     "no content": (Reply(None), Status.UNPARSED, "the judge said nothing", 1),
     "prose": (Reply("A fine answer!"), Status.UNPARSED, "the code of this call in the answer: A fine", 1),
     "cut off": (Reply('{"code"', finish_reason="length"), Status.UNPARSED, "cut off before its end", 1),
@@ -134,24 +134,14 @@ def refusing(*fields):
 
 @pytest.mark.parametrize(
     ("refused", "form", "asked"),
-    [((), "response_format", 1), (("response_format",), "tools", 2), (("response_format", "tools"), None, 3)],
+    [((), "response_format", 1), (("response_format",), None, 2)],
 )
 def test_the_form_that_a_server_takes_is_found_and_kept_to(refused, form, asked):
     with serving(refusing(*refused)) as server:
         outputs = [score_samples(rater, [SAMPLE])[0] for rater in [judge(server.url)] * 2]
         assert [output.reward for output in outputs] == [1.0, 1.0]
         assert len(server.requests) == asked + 1
-        assert {"response_format", "tools"} & server.requests[-1].keys() == ({form} if form else set())
-
-
-def test_a_tool_call_is_a_verdict():
-    def answer(body):
-        assert body["tool_choice"]["function"]["name"] == body["tools"][0]["function"]["name"]
-        call = {"type": "function", "function": {"name": "give_verdict", "arguments": verdict(body, score=10)}}
-        return Reply(None, message={"tool_calls": [call]}, finish_reason="tool_calls")
-
-    output, _ = judged(answer, form="tool")
-    assert output.reward == 1.0
+        assert {"response_format"} & server.requests[-1].keys() == ({form} if form else set())
 
 
 def test_a_model_without_system_messages_is_told_all_by_the_user():

@@ -184,7 +184,7 @@ def test_a_judge_that_prefers_a_place_contradicts_itself_and_decides_nothing():
     for place in ("first", "second"):
         outputs, _ = pairs(lambda body, place=place: verdict(body, better=place), group("one", "two"))
         assert {output.status for output in outputs} == {Status.UNPARSED}
-        assert "contradicts itself in 1 of 1 comparisons when the two responses change places" in outputs[0].reason
+        assert "contradicts itself in 1 of 1 comparisons when the two responses swap positions" in outputs[0].reason
 
 
 def test_a_pair_that_contradicts_itself_is_left_out_where_others_decide():
@@ -359,7 +359,7 @@ def test_a_judge_is_cached_only_where_it_is_promised_to_be_reproducible(lengths,
 def test_a_judge_travels_to_other_processes(lengths):
     judge = LLMJudge(ChatEndpoint(lengths.url, "m"), RUBRIC, votes=3)
     again = pickle.loads(pickle.dumps(judge))
-    assert (again.endpoint.url, again.rubric, again.voting.count) == (lengths.url, RUBRIC, 3)
+    assert (again.endpoint.url, again.rubric, again.voting.votes) == (lengths.url, RUBRIC, 3)
 
 
 def test_groups_are_ranked_side_by_side():
@@ -437,8 +437,8 @@ def test_what_is_wrong_with_a_judge_in_yaml_is_said_when_it_is_loaded(tmp_path, 
         ({"criteria": []}, "at least one criterion"),
         ({"criteria": "clear"}, "criteria is a list"),
         ({}, "criteria is a list, got None"),
-        ({"criterias": []}, "unknown key 'criterias'; did you mean 'criteria'"),
-        ({"criteria": [{"name": "a", "wieght": 2}]}, "criterion 1 has the unknown key 'wieght'; did you mean 'weight'"),
+        ({"criterias": []}, "the rubric has no setting 'criterias'; did you mean 'criteria'"),
+        ({"criteria": [{"name": "a", "wieght": 2}]}, "criterion 1 has no setting 'wieght'; did you mean 'weight'"),
         ({"criteria": [{"name": "code"}]}, "criterion 1: a criterion's name is letters"),
         ({"criteria": [{"name": "a"}, {"name": "a"}]}, "different names"),
         ({"criteria": [{"name": "a", "weight": -1}]}, "a weight above 0"),
@@ -464,15 +464,15 @@ def test_a_rubric_that_makes_no_sense_is_refused_with_the_place(rubric, words):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"votes": 0}, "votes is a whole number"),
+        ({"votes": 0}, "votes: expected int >= 1"),
         ({"votes": 3, "sampling": {"temperature": 0}}, "3 votes at temperature 0 are one vote"),
-        ({"max_spread": 2}, "max_spread is a share"),
+        ({"max_spread": 2}, "max_spread: expected float <= 1.0, got 2"),
         ({"reference": "yes"}, "reference is one of"),
         ({"too_long": "trim"}, "too_long is one of"),
-        ({"max_chars": 3}, "max_chars is a whole number"),
+        ({"max_chars": 3}, "max_chars: expected int >= 100, got 3"),
         ({"opponents": 3}, "for mode='pairwise'"),
         ({"mode": "pairwise", "votes": 3}, "votes are for other modes"),
-        ({"reproducible": "yes"}, "reproducible is true or false"),
+        ({"reproducible": "yes"}, "reproducible: expected bool"),
     ],
 )
 def test_settings_of_a_judge_are_checked(settings, words):

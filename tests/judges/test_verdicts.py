@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plaudit.judges.fence import Fence, code_for
-from plaudit.judges.verdict import Answer, read_verdict
-from plaudit.judges.verdict_fields import ChoiceField, NumberField, Unreadable
+from plaudit.judges.prompt import ChoiceField, NumberField, Unreadable
+from plaudit.judges.texts import Fence, code_for
+from plaudit.judges.verdict import ChatReply, read_verdict
 
 CODE = "k7m2p9qx"
 SCORE = NumberField("score", 1, 10)
@@ -52,7 +52,7 @@ READABLE = {
 
 @pytest.mark.parametrize(("text", "score"), READABLE.values(), ids=READABLE)
 def test_a_verdict_is_read(text, score):
-    assert read_verdict(Answer(text), (SCORE,), CODE).values == {"score": score}
+    assert read_verdict(ChatReply(text), (SCORE,), CODE).values == {"score": score}
 
 
 UNREADABLE = {
@@ -95,7 +95,7 @@ UNREADABLE = {
 @pytest.mark.parametrize(("text", "reason"), UNREADABLE.values(), ids=UNREADABLE)
 def test_what_is_no_verdict_says_why(text, reason):
     with pytest.raises(Unreadable) as raised:
-        read_verdict(Answer(text), (SCORE,), CODE)
+        read_verdict(ChatReply(text), (SCORE,), CODE)
     assert reason in str(raised.value)
     assert len(str(raised.value)) < 250
 
@@ -103,12 +103,9 @@ def test_what_is_no_verdict_says_why(text, reason):
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (Answer(said(7), finish_reason="length"), "cut off before its end; raise max_tokens"),
-        (Answer(said(7), finish_reason="content_filter"), "content filter"),
-        (Answer(said(7), refusal="I cannot help with that."), "the judge refused: I cannot help"),
-        (Answer("", (said(7), said(8))), "2 verdicts that differ"),
-        (Answer("", ("{half",)), "no verdict"),
-        (Answer("", ('{"score": 7}',)), "no verdict with the code of this call"),
+        (ChatReply(said(7), finish_reason="length"), "cut off before its end; raise max_tokens"),
+        (ChatReply(said(7), finish_reason="content_filter"), "content filter"),
+        (ChatReply(said(7), refusal="I cannot help with that."), "the judge refused: I cannot help"),
     ],
 )
 def test_an_answer_that_ended_badly_is_no_verdict_whatever_it_says(answer, reason):
@@ -116,30 +113,26 @@ def test_an_answer_that_ended_badly_is_no_verdict_whatever_it_says(answer, reaso
         read_verdict(answer, (SCORE,), CODE)
 
 
-def test_the_arguments_of_a_tool_call_are_a_verdict():
-    assert read_verdict(Answer("", (said(7),), "tool_calls"), (SCORE,), CODE).values == {"score": 7}
-
-
 def test_a_verdict_has_a_value_for_every_field():
     given = {"code": CODE, "reasoning": "", "clarity": 4, "polite": "Yes "}
-    assert read_verdict(Answer(json.dumps(given)), TWO, CODE).values == {"clarity": 4, "polite": "yes"}
-    assert read_verdict(Answer(block("\nclarity: 4\npolite: no\n")), TWO, CODE).values["polite"] == "no"
+    assert read_verdict(ChatReply(json.dumps(given)), TWO, CODE).values == {"clarity": 4, "polite": "yes"}
+    assert read_verdict(ChatReply(block("\nclarity: 4\npolite: no\n")), TWO, CODE).values["polite"] == "no"
     with pytest.raises(Unreadable, match="the verdict has no 'polite'"):
-        read_verdict(Answer(json.dumps({"code": CODE, "clarity": 4})), TWO, CODE)
+        read_verdict(ChatReply(json.dumps({"code": CODE, "clarity": 4})), TWO, CODE)
     with pytest.raises(Unreadable, match="polite is 'maybe', not one of yes, no"):
-        read_verdict(Answer(json.dumps({**given, "polite": "maybe"})), TWO, CODE)
+        read_verdict(ChatReply(json.dumps({**given, "polite": "maybe"})), TWO, CODE)
 
 
 def test_a_whole_number_is_asked_for_and_kept_to():
     with pytest.raises(Unreadable, match="off the scale"):
-        read_verdict(Answer(block("2.5")), (NumberField("A", 1, 3, whole=True),), CODE)
+        read_verdict(ChatReply(block("2.5")), (NumberField("A", 1, 3, whole=True),), CODE)
 
 
 def test_without_a_code_the_whole_answer_must_be_the_verdict():
-    assert read_verdict(Answer('```json\n{"score": 7}\n```'), (SCORE,), None).values == {"score": 7}
+    assert read_verdict(ChatReply('```json\n{"score": 7}\n```'), (SCORE,), None).values == {"score": 7}
     for text in ('It says {"score": 10}', '{"score": 7} {"score": 7}', "7"):
         with pytest.raises(Unreadable):
-            read_verdict(Answer(text), (SCORE,), None)
+            read_verdict(ChatReply(text), (SCORE,), None)
 
 
 HOSTILE = ["</response-x>", "a\rb\x0bc\x0cd\x1ce\x85f\u2028g\u2029h", "\x00\ud800\udfff", "<|im_end|>", "\U000e0041"]
@@ -180,7 +173,7 @@ def test_a_code_follows_from_the_texts_and_stands_in_none_of_them():
 
 def test_a_code_is_not_spelt_in_the_texts_either(monkeypatch):
     drawn = iter(["abcdefgh", "abcdefgh", "jkmnpqrs"])
-    monkeypatch.setattr("plaudit.judges.fence._letters", lambda digest: next(drawn))
+    monkeypatch.setattr("plaudit.judges.texts._letters", lambda digest: next(drawn))
     assert code_for(["a\u200bb-C d\uff45", "f_g h: ABCD-\uff25\u2060FG_h"], {}) == "jkmnpqrs"
 
 
@@ -211,7 +204,7 @@ PIECES = st.sampled_from([*SIGNS, *TAGS])
 @given(st.lists(PIECES, max_size=30).map("".join))
 def test_an_answer_is_a_verdict_on_the_scale_or_unreadable_whatever_it_holds(text):
     try:
-        verdict = read_verdict(Answer(text, (text,)), (SCORE,), CODE)
+        verdict = read_verdict(ChatReply(text, (text,)), (SCORE,), CODE)
     except Unreadable:
         return
     assert 1 <= verdict.values["score"] <= 10

@@ -1,33 +1,33 @@
-"""A server that speaks OpenAI's chat protocol, asked for one verdict at a time.
+"""Ask a server that speaks OpenAI's chat protocol for verdicts.
 
-How a verdict is asked for depends on the server: by a JSON schema, by a tool call, or in the text of the answer. In
-the form "auto" these are tried in this order and what the server accepts is kept to. Every try passes through the
-channel of the endpoint, which bounds, paces and repeats calls for all judges of the process that share it.
+A verdict is requested by a JSON schema or in the text of the reply. In the form "auto" the schema is tried first, and
+the form that the server accepts is kept. Every request passes through the channel of the endpoint, which limits, paces
+and retries the calls of all judges that share it.
 """
 
 import functools
 import json
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from plaudit.endpoint.channel import CallResult, Channel, EndpointPolicy
+from plaudit.contract.output import Status
+from plaudit.endpoint.channel import CallFailed, CallResult, Channel, EndpointPolicy
 from plaudit.endpoint.http_client import HttpClient, KeySource, check_url
 from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import InvalidSettings, TransientError
-from plaudit.judges.question import Form, Question
-from plaudit.judges.verdict import Answer
+from plaudit.judges.prompt import Form, Question, Unreadable
+from plaudit.judges.verdict import ChatReply, Verdict, read_verdict
 from plaudit.settings import check_fields, read_settings, set_field
 
-__all__ = ["ChatEndpoint", "ChatConnection"]
+__all__ = ["CallOutcome", "ChatConnection", "ChatEndpoint", "ask", "report_calls"]
 
-FormSetting: TypeAlias = Literal["auto", "schema", "tool", "text"]
+FormSetting: TypeAlias = Literal["auto", "schema", "text"]
 SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 1024}
 MAX_COUNT = 10**15
-"""Of what a server says that it used; more is a fault of the server."""
-TOOL = "give_verdict"
+"""Token counts above this are errors of the server."""
 _MAY_BE_THE_FORM = {400, 404, 405, 415, 422, 501}
 """Statuses with which servers refuse a field that they do not know."""
 _OURS = frozenset({"messages", "model", "response_format", "stream", "tools", "tool_choice", "n"})
@@ -35,7 +35,7 @@ _OURS = frozenset({"messages", "model", "response_format", "stream", "tools", "t
 
 @dataclass(frozen=True, eq=False)
 class ChatEndpoint:
-    """Where judges ask: `ChatEndpoint("http://127.0.0.1:8000/v1", "my-model", api_key_env="MY_KEY")`.
+    """The server of a judge: `ChatEndpoint("http://127.0.0.1:8000/v1", "my-model", api_key_env="MY_KEY")`.
 
     Judges that share an endpoint share its limits. A key is named by where it is, never given itself.
     """
@@ -44,7 +44,7 @@ class ChatEndpoint:
     model: str
     _: KW_ONLY
     form: FormSetting = "auto"
-    """How verdicts are asked for: by a JSON "schema", by a "tool" call, in the "text", or what the server takes."""
+    """How verdicts are requested: by a JSON "schema", in the "text", or the first of these that the server accepts."""
     sampling: Mapping[str, Any] = field(default_factory=dict)
     """More fields of each request, over temperature 0 and 1024 tokens; None leaves one out."""
     api_key_env: str | None = None
@@ -85,7 +85,7 @@ class ChatEndpoint:
 
     @property
     def concurrency(self) -> int:
-        """How many calls may be under way at once."""
+        """How many calls may run at once."""
         return self._policy.concurrency
 
     @property
@@ -119,8 +119,8 @@ class ChatConnection:
         self._channel: Channel = endpoint._channel  # type: ignore[attr-defined]  # set in _open
         self._forms: _Forms = endpoint._forms  # type: ignore[attr-defined]
 
-    async def ask(self, question: Question) -> CallResult[Answer]:
-        """The answer to a question; CallFailed when the endpoint was given up, HttpRefusal when it refused."""
+    async def ask(self, question: Question) -> CallResult[ChatReply]:
+        """The reply to a question; CallFailed when the endpoint was given up, HttpRefusal when it refused."""
         forms = self._forms.to_try()
         for form in forms[:-1]:
             try:
@@ -135,7 +135,7 @@ class ChatConnection:
         self._forms.keep(forms[-1])
         return sent
 
-    async def _send(self, question: Question, form: Form) -> Answer:
+    async def _send(self, question: Question, form: Form) -> ChatReply:
         endpoint = self._endpoint
         body: dict[str, Any] = {
             "model": endpoint.model,
@@ -144,7 +144,7 @@ class ChatConnection:
             **question.request_fields,
             **_form_fields(form, question),
         }
-        return _read_answer(await self._client.post("/chat/completions", body), endpoint.prices)
+        return _read_reply(await self._client.post("/chat/completions", body), endpoint.prices)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -152,10 +152,10 @@ class ChatConnection:
 
 
 class _Forms:
-    """Which forms a server takes, as far as is known in this process."""
+    """Which forms a server accepts, as far as this process knows."""
 
     def __init__(self, setting: FormSetting) -> None:
-        self._forms: tuple[Form, ...] = ("schema", "tool", "text") if setting == "auto" else (setting,)
+        self._forms: tuple[Form, ...] = ("schema", "text") if setting == "auto" else (setting,)
         self._lock = threading.Lock()
 
     def to_try(self) -> tuple[Form, ...]:
@@ -167,37 +167,85 @@ class _Forms:
                 self._forms = (form,) if form in self._forms else self._forms
 
 
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """The result of one question; `verdict` is None if `status` is not ok, and `reason` says why."""
+
+    verdict: Verdict | None
+    status: Status = Status.OK
+    reason: str = ""
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    attempts: int = 0
+    waited_s: float = 0.0
+
+
+async def ask(connection: ChatConnection, question: Question) -> CallOutcome:
+    """The verdict on a question, or why there is none; never raises for what an endpoint or a model does."""
+    try:
+        sent = await connection.ask(question)
+    except CallFailed as given_up:
+        words = f"{connection.url}: {given_up}"
+        return CallOutcome(None, given_up.status, words, {}, given_up.attempts, given_up.waited_s)
+    except HttpRefusal as refusal:
+        return CallOutcome(None, Status.ERROR, f"{connection.url} refused: {refusal}", {}, 1)
+    took = (sent.value.usage or {}, sent.attempts, sent.waited_s)
+    try:
+        _check_context(sent.value, question)
+        return CallOutcome(read_verdict(sent.value, question.fields, question.code), Status.OK, "", *took)
+    except Unreadable as error:
+        return CallOutcome(None, Status.UNPARSED, str(error), *took)
+
+
+def _check_context(reply: ChatReply, question: Question) -> None:
+    """Reject the reply if the server cut the question: some drop the beginning of what exceeds their context.
+
+    Words are compared with tokens: hardly any tokenizer puts two words into one token.
+    """
+    read = (reply.usage or {}).get("prompt_tokens", 0)
+    words = sum(len(message["content"].split()) for message in question.messages("text", system=True))
+    if 0 < read < words / 2:
+        raise Unreadable(
+            f"the endpoint read {read:,} tokens of a question with {words:,} words: its context is too short, and it "
+            "cut the question"
+        )
+
+
+def report_calls(outcomes: Iterable[CallOutcome]) -> dict[str, Any]:
+    """Attempts, waits and usage of some calls, for the metadata of an output."""
+    listed = list(outcomes)
+    usage: dict[str, float] = {}
+    for outcome in listed:
+        for name, value in outcome.usage.items():
+            usage[name] = usage.get(name, 0) + value
+    report: dict[str, Any] = {
+        "attempts": sum(outcome.attempts for outcome in listed),
+        "waited_s": round(sum(outcome.waited_s for outcome in listed), 3),
+    }
+    return {**report, "usage": usage} if usage else report
+
+
 def _form_fields(form: Form, question: Question) -> dict[str, Any]:
     if form == "text":
         return {}
-    if form == "schema":
-        shape = {"name": "verdict", "strict": True, "schema": question.schema}
-        return {"response_format": {"type": "json_schema", "json_schema": shape}}
-    function = {"name": TOOL, "description": "Give the verdict.", "parameters": question.schema, "strict": True}
-    return {
-        "tools": [{"type": "function", "function": function}],
-        "tool_choice": {"type": "function", "function": {"name": TOOL}},
-    }
+    shape = {"name": "verdict", "strict": True, "schema": question.schema}
+    return {"response_format": {"type": "json_schema", "json_schema": shape}}
 
 
-def _read_answer(body: bytes, prices: tuple[float, float] | None) -> Answer:
-    """The answer in a body; what is no answer at all may be one next time."""
+def _read_reply(body: bytes, prices: tuple[float, float] | None) -> ChatReply:
+    """The reply in a body; a body that is not a chat completion is a transient error."""
     try:
-        given = json.loads(body)
-        choice = given["choices"][0]
-        message = choice["message"]
-        text, refusal, calls = message.get("content"), message.get("refusal"), message.get("tool_calls") or []
-        arguments = tuple(call["function"]["arguments"] for call in calls)
+        completion = json.loads(body)
+        choice = completion["choices"][0]
+        text, refusal = choice["message"].get("content"), choice["message"].get("refusal")
         finish = choice.get("finish_reason")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         shown = " ".join(body[:80].decode("utf-8", "replace").split())
         raise TransientError(f"the endpoint answered with something that is not a chat completion: {shown}") from None
-    if isinstance(text, list):  # parts, as some servers give them
+    if isinstance(text, list):  # some servers send parts
         text = "".join(str(part.get("text", "")) for part in text if isinstance(part, dict))
-    usage = given.get("usage")
-    return Answer(
+    usage = completion.get("usage")
+    return ChatReply(
         text if isinstance(text, str) else "",
-        tuple(each if isinstance(each, str) else json.dumps(each) for each in arguments),
         finish if isinstance(finish, str) else None,
         refusal if isinstance(refusal, str) else None,
         _with_cost(usage, prices) if isinstance(usage, dict) else None,
@@ -205,7 +253,7 @@ def _read_answer(body: bytes, prices: tuple[float, float] | None) -> Answer:
 
 
 def _with_cost(usage: dict[str, Any], prices: tuple[float, float] | None) -> dict[str, Any]:
-    """The counts that can be some, and what they cost where both are known."""
+    """The plausible counts, and their cost if both are known."""
     kept = {name: value for name, value in usage.items() if _is_count(value)}
     if prices is None or not {"prompt_tokens", "completion_tokens"} <= kept.keys():
         return kept

@@ -7,26 +7,25 @@ import asyncio
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from plaudit.contract.failures import attempt
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.errors import InvalidSettings, did_you_mean
-from plaudit.judges.chat_endpoint import ChatConnection, ChatEndpoint
+from plaudit.errors import InvalidSettings
+from plaudit.judges.chat_endpoint import ChatConnection, ChatEndpoint, report_calls
 from plaudit.judges.comparing import Comparison
-from plaudit.judges.judgement import report_calls
 from plaudit.judges.rating import Rating, Votes, rate
-from plaudit.judges.rubric import UNNAMED, Criterion, Rubric, RubricLike, read_rubric
-from plaudit.judges.sample_texts import Reading, Refused, SampleTexts
-from plaudit.settings import read_settings
+from plaudit.judges.rubric import UNNAMED, YES_NO, Criterion, Rubric, RubricLike, read_criteria, read_rubric
+from plaudit.judges.texts import Refused, SampleTexts, TextLimits
+from plaudit.settings import Count, Share, check_fields, read_settings
 from plaudit.trajectory import Trajectory
 
-__all__ = ["LLMJudge", "RubricJudge", "combine_criteria", "empty_output", "note_changes"]
+__all__ = ["LLMJudge", "RubricJudge", "RubricReward"]
 
 Mode: TypeAlias = Literal["pointwise", "pairwise", "ranked"]
 AHEAD = 8
@@ -41,9 +40,9 @@ class RubricJudge(RewardFunction):
     endpoint: ChatEndpoint | dict[str, Any]
     rubric: RubricLike | None = None
     _: KW_ONLY
-    votes: int = 1
+    votes: Count = 1
     """How often each question is asked; the median counts."""
-    max_spread: float = 0.5
+    max_spread: Share = 0.5
     """How far votes may lie apart, as a share of the scale; beyond it the sample is unparsed."""
     reference: Literal["auto", "required", "never"] = "auto"
     """Whether the ground truth is shown to the judge: where there is one, always, never."""
@@ -54,31 +53,30 @@ class RubricJudge(RewardFunction):
     reproducible: bool = False
     """True promises that the server gives equal answers to equal questions, so that scores may be cached."""
 
-    reading: Reading = field(init=False, repr=False)
+    limits: TextLimits = field(init=False, repr=False)
     voting: Votes = field(init=False, repr=False)
 
     bounds = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         self._set("endpoint", read_settings(ChatEndpoint, self.endpoint, "endpoint"))
-        self._set("reading", Reading(self.reference, self.max_chars, self.too_long))
+        self._set("limits", TextLimits(self.reference, self.max_chars, self.too_long))
         self._set("voting", Votes(self.votes, self.max_spread))
-        self.voting.request_fields(self.at)
-        if type(self.reproducible) is not bool:
-            raise InvalidSettings(f"reproducible is true or false, got {self.reproducible!r}")
+        self.voting.request_fields(self.chat_endpoint)
+        check_fields(self)
         self._set("deterministic", self.reproducible)
-        self._set("max_batch", AHEAD * self.at.concurrency)
+        self._set("max_batch", AHEAD * self.chat_endpoint.concurrency)
 
     async def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         """The outputs of some samples, all asked about at once within the limits of the endpoint."""
-        async with self.at.connect() as connection:
+        async with self.chat_endpoint.connect() as connection:
             calls = [attempt(self.name, partial(self._judge, connection, each)) for each in trajectories]
             return list(await asyncio.gather(*calls))
 
     async def _judge(self, connection: ChatConnection, trajectory: Trajectory) -> RewardOutput:
         began = time.perf_counter()
         try:
-            texts = self.reading.read(trajectory)
+            texts = self.limits.read(trajectory)
         except Refused as refused:
             return RewardOutput.unscored(Status.SKIPPED, f"{self.name}: {refused}")
         output = await self._judge_texts(connection, texts, trajectory)
@@ -91,7 +89,7 @@ class RubricJudge(RewardFunction):
         """The output of one sample, whose texts are within the limits."""
 
     @property
-    def at(self) -> ChatEndpoint:
+    def chat_endpoint(self) -> ChatEndpoint:
         """The endpoint, once it is one."""
         assert isinstance(self.endpoint, ChatEndpoint)
         return self.endpoint
@@ -101,7 +99,7 @@ class RubricJudge(RewardFunction):
 
     def __repr__(self) -> str:
         rubric = self.rubric.name if isinstance(self.rubric, Rubric) else ""
-        return f"{type(self).__name__}({', '.join(filter(None, [self.at.model, rubric]))})"
+        return f"{type(self).__name__}({', '.join(filter(None, [self.chat_endpoint.model, rubric]))})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,19 +112,14 @@ class LLMJudge(RubricJudge):
 
     _: KW_ONLY
     mode: Mode = "pointwise"
-    opponents: int | None = None
+    opponents: Count | None = None
     """With how many others of its group a response is compared; None: with all."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set("rubric", GOOD if self.rubric is None else read_rubric(self.rubric))
-        if self.mode not in get_args(Mode):
-            hint = did_you_mean(str(self.mode), get_args(Mode))
-            raise InvalidSettings(f"mode is one of {', '.join(get_args(Mode))}, got {self.mode!r}{hint}")
-        if self.opponents is not None and (
-            self.mode != "pairwise" or type(self.opponents) is not int or self.opponents < 1
-        ):
-            raise InvalidSettings(f"opponents is a whole number above 0, for mode='pairwise'; got {self.opponents!r}")
+        if self.opponents is not None and self.mode != "pairwise":
+            raise InvalidSettings(f"opponents is for mode='pairwise', got mode={self.mode!r}")
         if self.mode == "pairwise" and self.votes > 1:
             raise InvalidSettings(
                 "mode='pairwise' asks about each pair twice, in both orders; votes are for other modes"
@@ -144,8 +137,8 @@ class LLMJudge(RubricJudge):
         """The outputs of some samples, or of one group where the mode compares."""
         if self.mode == "pointwise":
             return await super().compute_rewards(trajectories)
-        comparison = Comparison(self.name, self.at, self._criteria, self.reading, self.voting, self.opponents)
-        async with self.at.connect() as connection:
+        comparison = Comparison(self.name, self.chat_endpoint, self._criteria, self.limits, self.voting, self.opponents)
+        async with self.chat_endpoint.connect() as connection:
             compare = comparison.rank if self.mode == "ranked" else comparison.compare_pairs
             return await compare(connection, trajectories)
 
@@ -154,13 +147,69 @@ class LLMJudge(RubricJudge):
     ) -> RewardOutput:
         rubric = self._criteria
         if texts.is_empty:
-            return empty_output(rubric, texts)
-        rating = await rate(connection, self.at, texts, rubric, self.voting)
-        metadata = {**report_calls(rating.judgements), "model": self.at.model, **note_changes([rating], texts)}
-        return combine_criteria(self.name, rubric, rating.outputs, texts, rating.reasoning, metadata)
+            return _empty_output(rubric, texts)
+        rating = await rate(connection, self.chat_endpoint, texts, rubric, self.voting)
+        metadata = {
+            **report_calls(rating.outcomes),
+            "model": self.chat_endpoint.model,
+            **_note_changes([rating], texts),
+        }
+        return _combine_criteria(self.name, rubric, rating.outputs, texts, rating.reasoning, metadata)
 
 
-def combine_criteria(
+@dataclass(frozen=True, eq=False, repr=False)
+class RubricReward(RubricJudge):
+    """The share of the criteria that a response meets: `RubricReward(endpoint, "criteria.yaml")`.
+
+    Each criterion is judged in a call of its own and reported as a component (Gunjal et al. 2025, "Rubrics as
+    Rewards"; negative weights as in HealthBench). Criteria without a scale are met or not. The reward is
+    Σ weight · share over the sum of the positive weights, clipped to [0, 1]; if one criterion could not be judged, the
+    sample is not scored.
+    """
+
+    _: KW_ONLY
+    column: str | None = None
+    """The column or the key of the metadata in which each sample has its own criteria."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.rubric is None) == (self.column is None):
+            raise InvalidSettings("RubricReward needs a rubric, or the column that holds the criteria of each sample")
+        if self.rubric is not None:
+            rubric = read_rubric(self.rubric, scale=YES_NO)
+            self._set("rubric", rubric)
+            if rubric.name:
+                self._set("name", rubric.name)
+
+    async def _judge_texts(
+        self, connection: ChatConnection, texts: SampleTexts, trajectory: Trajectory
+    ) -> RewardOutput:
+        try:
+            rubric = self._rubric_of(trajectory)
+        except InvalidSettings as error:
+            return RewardOutput.unscored(Status.SKIPPED, f"{self.name}: {error}")
+        if texts.is_empty:
+            return _empty_output(rubric, texts)
+        alone = [replace(rubric, criteria=(replace(each, weight=1.0),), examples=()) for each in rubric.criteria]
+        ratings = await asyncio.gather(
+            *(rate(connection, self.chat_endpoint, texts, each, self.voting) for each in alone)
+        )
+        outputs = [_with_reasoning(rating) for rating in ratings]
+        outcomes = [outcome for rating in ratings for outcome in rating.outcomes]
+        metadata = {**report_calls(outcomes), "model": self.chat_endpoint.model, **_note_changes(ratings, texts)}
+        return _combine_criteria(self.name, rubric, outputs, texts, _summary(rubric, outputs), metadata)
+
+    def _rubric_of(self, trajectory: Trajectory) -> Rubric:
+        if isinstance(self.rubric, Rubric):
+            return self.rubric
+        name = str(self.column)
+        criteria = trajectory.columns.get(name, trajectory.metadata.get(name))
+        if criteria is None:
+            raise InvalidSettings(f"the sample has no criteria: neither a column nor metadata called {name!r}")
+        return Rubric(read_criteria(criteria, scale=YES_NO))
+
+
+def _combine_criteria(
     name: str,
     rubric: Rubric,
     outputs: Sequence[RewardOutput],
@@ -181,15 +230,25 @@ def combine_criteria(
     return RewardOutput(value, score=score, reason=reasoning, metadata=metadata, components=components)
 
 
-def empty_output(rubric: Rubric, texts: SampleTexts) -> RewardOutput:
+def _empty_output(rubric: Rubric, texts: SampleTexts) -> RewardOutput:
     """The lowest reward, for a response that shows a reader nothing: there is nothing to ask about."""
     parts = [RewardOutput(0.0) for _ in rubric.criteria]
-    return combine_criteria("", rubric, parts, texts, "the response is empty; the judge was not asked", {})
+    return _combine_criteria("", rubric, parts, texts, "the response is empty; the judge was not asked", {})
 
 
-def note_changes(ratings: Sequence[Rating], texts: SampleTexts) -> dict[str, Any]:
+def _note_changes(ratings: Sequence[Rating], texts: SampleTexts) -> dict[str, Any]:
     """What the judge was not shown as it stood, for the metadata."""
     changes = dict(ratings[0].changes) if ratings else {}
     if texts.left_out:
         changes["left_out"] = texts.left_out
     return {"changed": changes} if changes else {}
+
+
+def _with_reasoning(rating: Rating) -> RewardOutput:
+    [output] = rating.outputs
+    return msgspec.structs.replace(output, reason=rating.reasoning) if output.ok else output
+
+
+def _summary(rubric: Rubric, outputs: Sequence[RewardOutput]) -> str:
+    met = [criterion.name for criterion, output in zip(rubric.criteria, outputs, strict=True) if output.reward == 1.0]
+    return f"fully met: {', '.join(met) or 'none'}"

@@ -7,6 +7,7 @@ from plaudit.contract.combination import CompoundReward
 from plaudit.contract.function import RewardFunction, RewardLike
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings
+from plaudit.settings import check_number
 from plaudit.trajectory import Trajectory
 
 __all__ = ["JudgePanel"]
@@ -22,8 +23,7 @@ class JudgePanel(CompoundReward):
     def __init__(self, judges: Sequence[RewardLike], *, max_spread: float = 0.5, name: str = "JudgePanel") -> None:
         if not isinstance(judges, list | tuple) or len(judges) < 2:
             raise InvalidSettings("a panel is a list of at least two judges")
-        if isinstance(max_spread, bool) or not isinstance(max_spread, int | float) or not max_spread >= 0:
-            raise InvalidSettings(f"max_spread is a number of at least 0, got {max_spread!r}")
+        check_number("max_spread", max_spread, least=0)
         self.set_parts(judges)
         self.judges = list(self.parts)
         self.max_spread, self.name = float(max_spread), name
@@ -37,9 +37,7 @@ class JudgePanel(CompoundReward):
         self.bounds = next(iter(bounds))
 
     def merge_one(self, trajectory: Trajectory, outputs: Sequence[RewardOutput]) -> RewardOutput:
-        return self._settle(outputs)
-
-    def _settle(self, parts: Sequence[RewardOutput]) -> RewardOutput:
+        parts = outputs
         components = dict(zip(self.judge_names, parts, strict=True))
         values = [part.reward for part in parts if part.reward is not None]
         if 2 * len(values) <= len(parts):
@@ -67,6 +65,6 @@ def _names(judges: Sequence[RewardFunction]) -> list[str]:
     """The names of the judges; those that share one are numbered."""
     names = [judge.name for judge in judges]
     return [
-        name if names.count(name) == 1 else f"{name}_{names[: place + 1].count(name)}"
-        for place, name in enumerate(names)
+        name if names.count(name) == 1 else f"{name}_{names[: index + 1].count(name)}"
+        for index, name in enumerate(names)
     ]

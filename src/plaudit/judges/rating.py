@@ -8,12 +8,11 @@ from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings
-from plaudit.judges.chat_endpoint import ChatConnection, ChatEndpoint
-from plaudit.judges.fence import Fence, code_for
-from plaudit.judges.judgement import Judgement, put_question
-from plaudit.judges.question import Exchange, FencedQuestion
+from plaudit.judges.chat_endpoint import CallOutcome, ChatConnection, ChatEndpoint, ask
+from plaudit.judges.prompt import Exchange, FencedQuestion
 from plaudit.judges.rubric import UNNAMED, Criterion, Example, Rubric
-from plaudit.judges.sample_texts import SampleTexts
+from plaudit.judges.texts import Fence, SampleTexts, code_for
+from plaudit.settings import Count, Share, check_fields
 
 __all__ = ["MAX_REASON", "Rating", "Votes", "describe_criteria", "rate"]
 
@@ -25,25 +24,21 @@ VOTING_TEMPERATURE = 0.7
 class Votes:
     """How often a judge is asked about a sample, and how far apart its votes may lie, as a share of the scale.
 
-    More than half of the votes must be there. The median counts; of yes and no, the majority.
+    More than half of the votes must succeed. The median counts; of yes and no, the majority.
     """
 
-    count: int = 1
-    max_spread: float = 0.5
+    votes: Count = 1
+    max_spread: Share = 0.5
 
     def __post_init__(self) -> None:
-        if type(self.count) is not int or self.count < 1:
-            raise InvalidSettings(f"votes is a whole number of at least 1, got {self.count!r}")
-        spread = self.max_spread
-        if isinstance(spread, bool) or not isinstance(spread, int | float) or not 0 <= spread <= 1:
-            raise InvalidSettings(f"max_spread is a share of the scale, from 0 to 1, got {spread!r}")
+        check_fields(self)
 
     def request_fields(self, endpoint: ChatEndpoint) -> dict[str, Any]:
         """What a request needs so that votes may differ; an error where they could not."""
-        if self.count == 1:
+        if self.votes == 1:
             return {}
         if endpoint.sampling.get("temperature", VOTING_TEMPERATURE) == 0:
-            raise InvalidSettings(f"{self.count} votes at temperature 0 are one vote; raise sampling.temperature")
+            raise InvalidSettings(f"{self.votes} votes at temperature 0 are one vote; raise sampling.temperature")
         return {} if "temperature" in endpoint.sampling else {"temperature": VOTING_TEMPERATURE}
 
     def settle(self, criterion: Criterion, shares: Sequence[float]) -> RewardOutput:
@@ -63,7 +58,7 @@ class Rating:
 
     outputs: tuple[RewardOutput, ...]
     reasoning: str
-    judgements: tuple[Judgement, ...]
+    outcomes: tuple[CallOutcome, ...]
     changes: dict[str, int]
 
 
@@ -71,20 +66,20 @@ async def rate(
     connection: ChatConnection, endpoint: ChatEndpoint, texts: SampleTexts, rubric: Rubric, votes: Votes
 ) -> Rating:
     """The rating of a response; where the judge fails, every criterion says why."""
-    questions = [_question(endpoint, texts, rubric, votes, number) for number in range(votes.count)]
-    judgements = tuple(await asyncio.gather(*(put_question(connection, question) for question, _ in questions)))
+    questions = [_question(endpoint, texts, rubric, votes, number) for number in range(votes.votes)]
+    outcomes = tuple(await asyncio.gather(*(ask(connection, question) for question, _ in questions)))
     changes = questions[0][1].changes
-    verdicts = [judgement.verdict for judgement in judgements if judgement.verdict is not None]
-    if 2 * len(verdicts) <= votes.count:
-        failed = next(judgement for judgement in judgements if judgement.verdict is None)
-        of = f" (and {len(judgements) - len(verdicts) - 1} more of {votes.count} votes)" if votes.count > 1 else ""
+    verdicts = [outcome.verdict for outcome in outcomes if outcome.verdict is not None]
+    if 2 * len(verdicts) <= votes.votes:
+        failed = next(outcome for outcome in outcomes if outcome.verdict is None)
+        of = f" (and {len(outcomes) - len(verdicts) - 1} more of {votes.votes} votes)" if votes.votes > 1 else ""
         output = RewardOutput.unscored(failed.status, f"{failed.reason}{of}")
-        return Rating((output,) * len(rubric.criteria), "", judgements, changes)
+        return Rating((output,) * len(rubric.criteria), "", outcomes, changes)
     outputs = tuple(
         votes.settle(criterion, [criterion.share(verdict.values[field.name]) for verdict in verdicts])
         for criterion, field in zip(rubric.criteria, rubric.fields, strict=True)
     )
-    return Rating(outputs, verdicts[0].reasoning[:MAX_REASON], judgements, changes)
+    return Rating(outputs, verdicts[0].reasoning[:MAX_REASON], outcomes, changes)
 
 
 def describe_criteria(rubric: Rubric) -> str:

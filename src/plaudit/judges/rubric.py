@@ -1,7 +1,7 @@
-"""What a judge is to look at: criteria with their scales and weights, and examples of verdicts.
+"""Rubrics: criteria with scales and weights, and examples of verdicts.
 
-A rubric is a YAML file, a mapping of the same keys, or built in Python. Whatever is wrong with it is said when it is
-read, with its place.
+A rubric is a YAML file, a mapping of the same keys, or built in Python. It is checked when it is read; errors name the
+criterion.
 """
 
 import math
@@ -11,10 +11,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import yaml
-
-from plaudit.errors import InvalidSettings, did_you_mean
-from plaudit.judges.verdict_fields import CODE, REASONING, ChoiceField, NumberField, Unreadable, VerdictField
+from plaudit.errors import InvalidSettings
+from plaudit.judges.prompt import CODE, REASONING, ChoiceField, NumberField, Unreadable, VerdictField
+from plaudit.settings import check_keys, read_settings, read_yaml, set_field
 
 __all__ = ["UNNAMED", "YES_NO", "Criterion", "Example", "Rubric", "RubricLike", "read_criteria", "read_rubric"]
 
@@ -26,7 +25,7 @@ _NAME = re.compile(r"[\w][\w .-]{0,79}")
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One thing to look at; a negative weight is for what a response should not do."""
+    """One criterion; a negative weight is for what a response should not do."""
 
     name: str
     description: str = ""
@@ -43,11 +42,11 @@ class Criterion:
         if not isinstance(self.description, str):
             raise InvalidSettings(f"the description of {self.name} is text, got {self.description!r:.60}")
         _check_weight(self.name, self.weight)
-        object.__setattr__(self, "scale", _checked_scale(self.scale))
+        set_field(self, "scale", _checked_scale(self.scale))
         self.verdict_field("score")
 
     def verdict_field(self, name: str) -> VerdictField:
-        """What a verdict holds for it, under that name."""
+        """The field of a verdict for this criterion."""
         if isinstance(self.scale, str):
             return ChoiceField(name, ("yes", "no"))
         return NumberField(name, *self.scale)
@@ -81,8 +80,8 @@ class Rubric:
     name: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "criteria", tuple(self.criteria))
-        object.__setattr__(self, "examples", tuple(self.examples))
+        set_field(self, "criteria", tuple(self.criteria))
+        set_field(self, "examples", tuple(self.examples))
         if not self.criteria:
             raise InvalidSettings("a rubric needs at least one criterion")
         names = [criterion.name for criterion in self.criteria]
@@ -102,13 +101,13 @@ class Rubric:
 
     def example_values(self, example: Example) -> dict[str, Any]:
         """The verdict of an example, by the names of the fields."""
-        given = example.verdict if isinstance(example.verdict, Mapping) else {self.criteria[0].name: example.verdict}
-        if set(given) != {criterion.name for criterion in self.criteria}:
-            wanted = ", ".join(criterion.name for criterion in self.criteria)
-            raise InvalidSettings(f"the verdict of an example has a value for each of {wanted}; got {given!r:.80}")
+        verdict = example.verdict if isinstance(example.verdict, Mapping) else {self.criteria[0].name: example.verdict}
+        if set(verdict) != {criterion.name for criterion in self.criteria}:
+            names = ", ".join(criterion.name for criterion in self.criteria)
+            raise InvalidSettings(f"the verdict of an example has a value for each of {names}; got {verdict!r:.80}")
         values = {}
         for criterion, each in zip(self.criteria, self.fields, strict=True):
-            value = given[criterion.name]
+            value = verdict[criterion.name]
             try:
                 each.read(value)
             except Unreadable as error:
@@ -117,7 +116,7 @@ class Rubric:
         return values
 
     def combine(self, shares: Sequence[float]) -> float:
-        """Shares of the scales made one number from 0 to 1: weighted, over the sum of the positive weights."""
+        """One number from 0 to 1: the weighted sum of the shares over the sum of the positive weights."""
         weights = [criterion.weight for criterion in self.criteria]
         total = sum(weight * share for weight, share in zip(weights, shares, strict=True))
         return min(1.0, max(0.0, total / sum(weight for weight in weights if weight > 0)))
@@ -126,96 +125,51 @@ class Rubric:
 RubricLike: TypeAlias = Rubric | str | Path | Mapping[str, Any]
 
 
-def read_rubric(given: RubricLike, *, scale: Any = (1.0, 10.0)) -> Rubric:
-    """The rubric in a YAML file or a mapping; `scale` is for criteria that name none."""
-    if isinstance(given, Rubric):
-        return given
-    if isinstance(given, Mapping):
-        return _Reader("the rubric", scale).rubric(given)
-    path = Path(given).expanduser()
-    try:
-        plain = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        nearby = [file.name for file in path.parent.glob("*.y*ml")] if path.parent.is_dir() else []
-        raise InvalidSettings(f"no rubric {str(given)!r}{did_you_mean(path.name, nearby)}") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
-        raise InvalidSettings(f"cannot read the rubric {path}: {error}") from None
-    return _Reader(path.name, scale).rubric(plain)
+def read_rubric(source: RubricLike, *, scale: Any = (1.0, 10.0)) -> Rubric:
+    """The rubric in a YAML file or a mapping; `scale` is for criteria without one."""
+    if isinstance(source, Rubric):
+        return source
+    if isinstance(source, Mapping):
+        return _read_rubric(source, "the rubric", scale)
+    return _read_rubric(read_yaml(source, "rubric"), Path(source).name, scale)
 
 
-def read_criteria(given: Any, *, scale: Any) -> tuple[Criterion, ...]:
-    """Criteria that stand in a data set: texts, or mappings; those without a name are numbered."""
-    return _Reader("the criteria", scale).criteria(given)
+def read_criteria(plain: Any, *, scale: Any, where: str = "the criteria") -> tuple[Criterion, ...]:
+    """Criteria from plain data: texts or mappings; those without a name are numbered."""
+    return tuple(_read_criterion(each, number, scale, where) for number, each in enumerate(_as_list(plain, where), 1))
 
 
-class _Reader:
-    """Reads plain data, and says where in it something is wrong."""
+def _read_rubric(plain: Any, where: str, scale: Any) -> Rubric:
+    if not isinstance(plain, Mapping):
+        raise InvalidSettings(f"{where}: a rubric is a mapping with criteria, got {plain!r:.60}")
+    settings = {name: value for name, value in plain.items() if value is not None and name != "scale"}
+    scale = plain.get("scale", scale)
+    check_keys(settings, [each.name for each in fields(Rubric)], where)
+    default = [{"name": UNNAMED}] if "instructions" in plain else None
+    settings["criteria"] = read_criteria(settings.get("criteria", default), scale=scale, where=f"{where}: criteria")
+    settings["examples"] = tuple(
+        read_settings(Example, each, f"{where}: an example") for each in _as_list(settings.get("examples", []), where)
+    )
+    return read_settings(Rubric, settings, where)
 
-    def __init__(self, where: str, scale: Any) -> None:
-        self.where, self.scale = where, scale
 
-    def rubric(self, plain: Any) -> Rubric:
-        if not isinstance(plain, Mapping):
-            raise InvalidSettings(f"{self.where}: a rubric is a mapping with criteria, got {plain!r:.60}")
-        self.check_keys(plain, [*(each.name for each in fields(Rubric)), "scale"], "the rubric")
-        scale = plain.get("scale", self.scale)
-        reader = _Reader(self.where, scale)
-        given = plain.get("criteria", [{"name": UNNAMED, "scale": scale}] if "instructions" in plain else None)
-        try:
-            return Rubric(
-                reader.criteria(given),
-                self.text(plain, "instructions"),
-                tuple(self.example(each) for each in self.items(plain.get("examples") or [], "examples")),
-                self.text(plain, "name"),
-            )
-        except InvalidSettings as error:
-            raise self.error(str(error).removeprefix(f"{self.where}: ")) from None
+def _read_criterion(plain: Any, number: int, scale: Any, where: str) -> Criterion:
+    if isinstance(plain, str):
+        plain = {"description": plain}
+    if isinstance(plain, Mapping):
+        named = {_OTHER_NAMES.get(str(key), str(key)): value for key, value in plain.items() if key not in _IGNORED}
+        plain = {"name": f"criterion_{number}", "scale": scale, **named}
+    return read_settings(Criterion, plain, f"{where}: criterion {number}")
 
-    def criteria(self, given: Any) -> tuple[Criterion, ...]:
-        return tuple(self.criterion(each, place) for place, each in enumerate(self.items(given, "criteria"), 1))
 
-    def criterion(self, given: Any, place: int) -> Criterion:
-        plain = {"description": given} if isinstance(given, str) else given
-        if not isinstance(plain, Mapping):
-            raise self.error(f"criterion {place} is a text or a mapping, got {given!r:.60}")
-        plain = {_OTHER_NAMES.get(str(key), str(key)): value for key, value in plain.items() if key not in _IGNORED}
-        self.check_keys(plain, [each.name for each in fields(Criterion)], f"criterion {place}")
-        try:
-            return Criterion(**{"name": f"criterion_{place}", "scale": self.scale, **plain})
-        except InvalidSettings as error:
-            raise self.error(f"criterion {place}: {error}") from None
-
-    def example(self, given: Any) -> Example:
-        if not isinstance(given, Mapping):
-            raise self.error(f"an example is a mapping with response and verdict, got {given!r:.60}")
-        self.check_keys(given, [each.name for each in fields(Example)], "an example")
-        if missing := [name for name in ("response", "verdict") if name not in given]:
-            raise self.error(f"an example needs {' and '.join(missing)}")
-        return Example(**{name: value if name == "verdict" else str(value) for name, value in given.items()})
-
-    def items(self, given: Any, what: str) -> list[Any]:
-        if not isinstance(given, list | tuple):
-            raise self.error(f"{what} is a list, got {given!r:.60}")
-        return list(given)
-
-    def text(self, plain: Mapping[str, Any], name: str) -> str:
-        value = plain.get(name) or ""
-        if not isinstance(value, str):
-            raise self.error(f"{name} is text, got {value!r:.60}")
-        return value
-
-    def check_keys(self, plain: Mapping[Any, Any], known: Sequence[str], what: str) -> None:
-        for key in plain:
-            if key not in known:
-                raise self.error(f"{what} has the unknown key {key!r}{did_you_mean(str(key), known)}; known are "
-                                 f"{', '.join(known)}")  # fmt: skip
-
-    def error(self, what: str) -> InvalidSettings:
-        return InvalidSettings(f"{self.where}: {what}")
+def _as_list(plain: Any, where: str) -> list[Any]:
+    if not isinstance(plain, list | tuple):
+        raise InvalidSettings(f"{where} is a list, got {plain!r:.60}")
+    return list(plain)
 
 
 _OTHER_NAMES = {"title": "name", "criterion": "description", "points": "weight"}
-"""As data sets of rubrics write them."""
+"""Names in public data sets of rubrics."""
 _IGNORED = ("tags",)
 
 

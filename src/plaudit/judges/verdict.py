@@ -1,8 +1,7 @@
-"""Read a verdict from what a judge answered, and from nothing else.
+"""Read the verdict in a reply of a judge.
 
-A verdict counts only if it carries the code of its call, which no text of the sample holds: an answer that repeats the
-response, with whatever verdict stands in it, is not a verdict. Thoughts are left out before anything is looked for.
-Two verdicts that differ are none.
+A verdict counts only with the nonce of its call, which no text of the sample contains: a reply that repeats a verdict
+from the response is not a verdict. Reasoning blocks are removed first. Conflicting verdicts are an error.
 """
 
 import json
@@ -12,12 +11,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from plaudit.judges.verdict_fields import CODE, REASONING, Unreadable, VerdictField
+from plaudit.judges.prompt import CODE, REASONING, Unreadable, VerdictField
 
-__all__ = ["Answer", "Verdict", "read_verdict"]
+__all__ = ["ChatReply", "Verdict", "read_verdict"]
 
 MAX_PLACES = 64
-"""How often the code is looked for, and how many braces before it are tried as the beginning of a verdict."""
+"""How many occurrences of the nonce are tried, and how many opening braces before each of them."""
 MAX_CHARS = 200_000
 MAX_SHOWN = 80
 _CUT_OFF = {"length", "max_tokens"}
@@ -29,11 +28,10 @@ _CLOSERS = " \t\r\n`}]"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What an endpoint answered: the text, the arguments of its tool calls, why it ended, and what it used."""
+class ChatReply:
+    """The reply of an endpoint: its text, why it ended, and what it used."""
 
     text: str = ""
-    tool_arguments: tuple[str, ...] = ()
     finish_reason: str | None = None
     refusal: str | None = None
     usage: Mapping[str, Any] | None = None
@@ -47,53 +45,52 @@ class Verdict:
     reasoning: str = ""
 
 
-def read_verdict(answer: Answer, fields: Sequence[VerdictField], code: str | None) -> Verdict:
-    """The one verdict in an answer; Unreadable says why there is none.
+def read_verdict(reply: ChatReply, fields: Sequence[VerdictField], code: str | None) -> Verdict:
+    """The one verdict in a reply; Unreadable says why there is none.
 
-    Without a code the whole answer must be one JSON object.
+    Without a code the whole reply must be one JSON object.
     """
-    if answer.refusal:
-        raise Unreadable(f"the judge refused: {answer.refusal[:MAX_SHOWN]}")
-    if answer.finish_reason in _CUT_OFF:
+    if reply.refusal:
+        raise Unreadable(f"the judge refused: {reply.refusal[:MAX_SHOWN]}")
+    if reply.finish_reason in _CUT_OFF:
         raise Unreadable("the answer was cut off before its end; raise max_tokens in the endpoint's sampling")
-    if answer.finish_reason == "content_filter":
+    if reply.finish_reason == "content_filter":
         raise Unreadable("the endpoint's content filter stopped the answer")
-    if len(answer.text) > MAX_CHARS:
-        raise Unreadable(f"the answer has {len(answer.text):,} characters, more than any verdict")
-    text = _without_thoughts(answer.text)
-    found = [given for argument in answer.tool_arguments if (given := _whole_object(argument)) is not None]
+    if len(reply.text) > MAX_CHARS:
+        raise Unreadable(f"the answer has {len(reply.text):,} characters, more than any verdict")
+    text = _without_thoughts(reply.text)
     if code is None:
-        found += [given for given in [_whole_object(_unfenced(text))] if given is not None]
+        whole = _whole_object(_unfenced(text))
+        candidates = [] if whole is None else [whole]
     else:
-        told = [given for given in found if _carries(given, code)]
-        found = [*told, *_objects(text, code), *_blocks(text, code, fields)]
-    if not found:
-        raise Unreadable(_missing(answer, text, code))
-    verdicts = [_read_fields(given, fields) for given in found]
+        candidates = [*_objects(text, code), *_blocks(text, code, fields)]
+    if not candidates:
+        raise Unreadable(_missing(reply, text, code))
+    verdicts = [_read_fields(candidate, fields) for candidate in candidates]
     if any(verdict.values != verdicts[0].values for verdict in verdicts[1:]):
         raise Unreadable(f"the answer holds {len(verdicts)} verdicts that differ")
     return verdicts[-1]
 
 
-def _read_fields(given: Mapping[str, Any], fields: Sequence[VerdictField]) -> Verdict:
+def _read_fields(candidate: Mapping[str, Any], fields: Sequence[VerdictField]) -> Verdict:
     values = {}
     for field in fields:
-        if field.name not in given:
+        if field.name not in candidate:
             raise Unreadable(f"the verdict has no {field.name!r}")
-        values[field.name] = field.read(given[field.name])
-    reasoning = given.get(REASONING, given.get("steps"))  # as graders of OpenAI call it
+        values[field.name] = field.read(candidate[field.name])
+    reasoning = candidate.get(REASONING, candidate.get("steps"))  # as graders of OpenAI call it
     return Verdict(values, reasoning if isinstance(reasoning, str) else "")
 
 
 def _without_thoughts(text: str) -> str:
-    """The text behind the thoughts; nothing, where a thought was begun and not ended."""
+    """The text after the reasoning blocks, up to one that was begun and not ended."""
     text = _THOUGHT_END.split(text)[-1]  # some servers leave out the opening tag
     begun = _THOUGHT_BEGIN.search(text)
     return text[: begun.start()] if begun else text
 
 
 def _unfenced(text: str) -> str:
-    """What stands in a markdown block, where the text is one."""
+    """The content of a markdown block, if the whole text is one."""
     stripped = text.strip()
     if not (stripped.startswith("```") and stripped.endswith("```")):
         return stripped
@@ -102,56 +99,56 @@ def _unfenced(text: str) -> str:
 
 def _whole_object(text: str) -> dict[str, Any] | None:
     try:
-        given = json.loads(text, object_pairs_hook=_unique)
+        value = json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError):
         return None
-    return given if isinstance(given, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _objects(text: str, code: str) -> list[dict[str, Any]]:
-    """The JSON objects in a text that carry the code: for each place of it, the nearest that begins before it.
+    """The JSON objects in a text that carry the nonce: for each of its occurrences, the nearest object around it.
 
-    A judge that quotes a response without escaping its quotes lets it end the object with a value of its own; what the
-    judge wrote then goes on behind it. So where a brace closes in prose behind an object, none of them counts.
+    A judge that quotes a response without escaping its quotes lets the response end the object with a value of its own;
+    the rest of the judge's object then follows it. So a closing brace in the prose after an object is an error.
     """
-    found: dict[int, dict[str, Any]] = {}
+    objects: dict[int, dict[str, Any]] = {}
     ends: dict[int, int] = {}
     decoder = json.JSONDecoder(object_pairs_hook=_unique)
     for match in islice(re.finditer(code, text, re.IGNORECASE), MAX_PLACES):
-        place = match.start()
+        start = match.start()
         for _ in range(MAX_PLACES):
-            place = text.rfind("{", 0, place)
-            if place < 0 or place in found:
+            start = text.rfind("{", 0, start)
+            if start < 0 or start in objects:
                 break
             try:
-                given, end = decoder.raw_decode(text, place)
+                candidate, end = decoder.raw_decode(text, start)
             except (ValueError, RecursionError):
                 continue
-            if end > match.start() and _carries(given, code):
-                found[place], ends[place] = given, end
+            if end > match.start() and _carries(candidate, code):
+                objects[start], ends[start] = candidate, end
                 break
-    starts = sorted(found)
-    for place, following in zip(starts, [*starts[1:], len(text)], strict=False):
-        if "}" in text[ends[place] : following].lstrip(_CLOSERS):
+    starts = sorted(objects)
+    for start, following in zip(starts, [*starts[1:], len(text)], strict=False):
+        if "}" in text[ends[start] : following].lstrip(_CLOSERS):
             raise Unreadable("a brace closes behind the verdict: a quote in it may have ended it too early")
-    return list(found.values())
+    return list(objects.values())
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose names are all different; one that says two things says nothing."""
+    """Reject duplicate JSON keys."""
     if len({name for name, _ in pairs}) < len(pairs):
         raise ValueError("a name stands twice")
     return dict(pairs)
 
 
-def _carries(given: Mapping[str, Any], code: str) -> bool:
-    said = given.get(CODE)
-    return isinstance(said, str) and said.strip().casefold() == code
+def _carries(candidate: Mapping[str, Any], code: str) -> bool:
+    value = candidate.get(CODE)
+    return isinstance(value, str) and value.strip().casefold() == code
 
 
 def _blocks(text: str, code: str, fields: Sequence[VerdictField]) -> list[dict[str, Any]]:
-    """What stands between the tags of this call: a line for each field, or the one value alone."""
-    found = []
+    """The blocks between the tags of this call: a line for each field, or the one value alone."""
+    candidates = []
     before, *blocks = text.split(f"<verdict-{code}>")
     for block in blocks:
         body, end, _ = block.partition(f"</verdict-{code}>")
@@ -162,14 +159,14 @@ def _blocks(text: str, code: str, fields: Sequence[VerdictField]) -> list[dict[s
         if not pairs and len(lines) == len(fields) == 1:
             pairs = [(fields[0].name, lines[0].strip(_QUOTES))]
         named = {**dict(pairs), REASONING: before.strip()}
-        found.append(named if len(named) == len(pairs) + 1 else {})
-    return found
+        candidates.append(named if len(named) == len(pairs) + 1 else {})
+    return candidates
 
 
-def _missing(answer: Answer, text: str, code: str | None) -> str:
-    if not text.strip() and not answer.tool_arguments:
-        thought = " but a thought" if answer.text.strip() else ""
+def _missing(reply: ChatReply, text: str, code: str | None) -> str:
+    if not text.strip():
+        thought = " but a thought" if reply.text.strip() else ""
         return f"the judge said nothing{thought}; a judge that thinks needs a larger max_tokens"
-    shown = " ".join((text or answer.tool_arguments[0]).split())
+    shown = " ".join(text.split())
     what = "no verdict" if code is None or code in text.casefold() else "no verdict with the code of this call"
     return f"{what} in the answer: {shown[:MAX_SHOWN]}{'…' if len(shown) > MAX_SHOWN else ''}"

@@ -75,7 +75,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "models and judges": {
         "judge": "judges.llm_judge:LLMJudge",
-        "rubric": "judges.rubric_reward:RubricReward",
+        "rubric": "judges.llm_judge:RubricReward",
         "pipeline": "models.pipeline_reward:PipelineReward",
         "reward_model": "models.reward_model:RewardModel",
         "process_reward_model": "models.process_reward_model:ProcessRewardModel",

@@ -15,11 +15,9 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.dialects.graders.templates import fill
 from plaudit.errors import InvalidSettings
-from plaudit.judges.chat_endpoint import ChatEndpoint
-from plaudit.judges.judgement import put_question, report_calls
-from plaudit.judges.question import Form
+from plaudit.judges.chat_endpoint import ChatEndpoint, ask, report_calls
+from plaudit.judges.prompt import ChoiceField, Form, NumberField, VerdictField
 from plaudit.judges.verdict import Verdict
-from plaudit.judges.verdict_fields import ChoiceField, NumberField, VerdictField
 from plaudit.trajectory import Trajectory
 
 __all__ = ["LabelModelGrader", "ScoreModelGrader"]
@@ -74,11 +72,11 @@ class _ModelGrader(RewardFunction):
         ]
         question = _GraderQuestion(messages, (self.value,), self.schema)
         async with self._endpoint().connect() as line:
-            judgement = await put_question(line, question)
-        metadata = report_calls([judgement])
-        if judgement.verdict is None:
-            return RewardOutput.unscored(judgement.status, f"{self.model}: {judgement.reason}", metadata=metadata)
-        return self.read(judgement.verdict, metadata)
+            outcome = await ask(line, question)
+        metadata = report_calls([outcome])
+        if outcome.verdict is None:
+            return RewardOutput.unscored(outcome.status, f"{self.model}: {outcome.reason}", metadata=metadata)
+        return self.read(outcome.verdict, metadata)
 
     def _endpoint(self) -> ChatEndpoint:
         """The endpoint that the environment names now, with its own limits."""
