@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plaudit.sandbox.value_kinds import underlying
+from plaudit.sandbox.child.runtime import underlying
 from plaudit.sandbox.values import Graph, NotPlain, from_text, to_text
 
 SAMPLES = [

@@ -57,9 +57,9 @@ class Program:
         graph = self.graph
         request: list[Any] = ["call", path]
         if len(graph):
+            changes = graph.write_changes()  # also of containers that are released now: the program may hold them
             released = graph.release()
-            changes = graph.write_changes()
-            request += [[graph.encode(argument) for argument in args], None, released, changes]
+            request += [[graph.encode(argument) for argument in args], None, changes, released]
         else:
             request.append([graph.encode(argument) for argument in args])
         if kwargs:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plaudit.sandbox import Conclusion, Job, RunLimits, Sandbox, read_suite
+from plaudit.sandbox import AssertSuite, Conclusion, Job, RunLimits, Sandbox, read_suite
 from plaudit.sandbox.judging.judge import Judge
 
 LIMITS = RunLimits(cpu_s=0.5, wall_s=10.0)
@@ -187,3 +187,9 @@ def test_answers_longer_than_what_a_socket_holds_come_through(judge):
 def test_a_failure_says_what_the_program_answered(judge):
     found = verdict(judge, "def f(x):\n    return x\n", ["assert f(41) == 42", "assert f(1) == 1"])
     assert "returned 41" in found.reason
+
+
+def test_a_change_of_a_list_that_the_tests_then_drop_reaches_the_program(judge):
+    source = "kept = []\ndef put(x):\n    kept.append(x)\ndef items():\n    return kept\n"
+    tests = "xs = []\nput(xs)\nxs.append(1)\nxs = None\nassert items() == [[1]]"
+    assert judge.judge(Job(source, [AssertSuite([tests])])).passed

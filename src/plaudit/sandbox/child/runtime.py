@@ -25,7 +25,7 @@ from plaudit.sandbox.child.protocol import CHANNEL
 from plaudit.sandbox.value_kinds import SMALL
 from plaudit.sandbox.values import PROGRAM_DEPTH, Graph, NotPlain, dumps, loads
 
-__all__ = ["Runtime", "make_service"]
+__all__ = ["Runtime", "make_service", "underlying"]
 
 MESSAGE_CHARACTERS = 2000
 CAUSES = 3  # causes of an exception that are sent with it
@@ -105,12 +105,12 @@ class Runtime:
                 _flush_all()
         return f"{RETURNED}null]"
 
-    def _call(self, path: str, args: list[Any], keywords: Any = None, released: Any = (), changes: Any = ()) -> str:
+    def _call(self, path: str, args: list[Any], keywords: Any = None, changes: Any = (), released: Any = ()) -> str:
         graph = self._graph
-        if released:
-            graph.forget(released)
         if changes:
             graph.apply_changes(changes)
+        if released:
+            graph.forget(released)
         arguments = [graph.decode(item) for item in args]
         named = {name: graph.decode(item) for name, item in keywords.items()} if keywords else {}
         try:
@@ -140,7 +140,7 @@ class Runtime:
         """The description of an object that stays here, as the fields of `Opaque`."""
         description = [self._key(value), _type_name(value)]
         try:
-            plain = self._graph.encode(_underlying(value))
+            plain = self._graph.encode(underlying(value))
         except NotPlain:
             return description
         return [*description, plain, isinstance(value, enum.Enum)]
@@ -304,7 +304,7 @@ _UNDERLYING: dict[type, Callable[[Any], Any]] = {
 }
 
 
-def _underlying(value: Any) -> Any:
+def underlying(value: Any) -> Any:
     """The plain value that an instance of a subclass of a plain type is; NotPlain for any other object."""
     for base in type.__dict__["__mro__"].__get__(type(value)):
         if base in _UNDERLYING:
