@@ -84,10 +84,10 @@ PUBLIC: dict[str, set[str]] = {
         "pick_samples", "remarks", "summarize", "summary_of", "write_page",
     },
     "plaudit.rewards": {
-        "AutoReward", "BUILT_INS", "CheckNumbersReward", "CodeReward", "ContainsReward", "ContinuousReward",
-        "FormatReward", "GraduatedReward", "KeywordReward", "LengthReward", "MathReward", "MultiAspectReward",
-        "RegexReward", "RepetitionPenalty", "StructuredOutputReward", "TemplateReward", "TextSimilarityReward",
-        "VerifierReward", "WordReward",
+        "AutoReward", "BUILT_INS", "CheckNumbersReward", "ChoiceReward", "CodeReward", "ContainsReward",
+        "ContinuousReward", "FormatReward", "GraduatedReward", "KeywordReward", "LengthReward", "MathReward",
+        "McqReward", "MultiAspectReward", "QaReward", "RegexReward", "RepetitionPenalty", "StructuredOutputReward",
+        "TemplateReward", "TextSimilarityReward", "VerifierReward", "WordReward",
     },
     "plaudit.remote": {
         "RemoteReward", "open_remote",
@@ -137,9 +137,9 @@ PUBLIC: dict[str, set[str]] = {
         "train_reward_model", "trl_environment_factory", "trl_rollout_func", "unpacked_model", "warm_start",
     },
     "plaudit.verify": {
-        "Answer", "Card", "Contains", "Extraction", "MathPolicy", "MathVerdict", "Measurement", "Method", "Names",
-        "Percent", "Regex", "Rejection", "Source", "Units", "Verdict", "VerdictStatus", "Verifier", "decide",
-        "extract", "load_card", "verify_math",
+        "Answer", "Card", "Choice", "Contains", "Extraction", "MathPolicy", "MathVerdict", "Mcq", "Measurement",
+        "Method", "Names", "Percent", "Qa", "Regex", "Rejection", "Source", "Units", "Verdict", "VerdictStatus",
+        "Verifier", "decide", "extract", "load_card", "verify_math",
     },
     "plaudit.watch": {
         "Look", "RewardWatch", "SIGNS", "Sign", "watch_run",

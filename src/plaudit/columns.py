@@ -21,7 +21,7 @@ FIELDS = (
     "prompt", "response", "ground_truth", "metadata", "id", "group", "task", "tokens", "steps", "training_step",
 )  # fmt: skip
 FOREIGN_NAMES: dict[str, tuple[str, ...]] = {
-    "prompt": ("question", "problem", "query", "instruction", "input"),
+    "prompt": ("question", "problem", "query", "instruction", "input", "question_stem"),
     "response": ("completion", "generation", "solution_str", "generated_text", "output", "action_text"),
     "ground_truth": (
         "answer", "solution", "label", "target", "reference", "gold", "expected_answer", "reward_model.ground_truth",

@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit import Status, Trajectory, score
-from plaudit.rewards import BUILT_INS, AutoReward
+from plaudit.rewards import AutoReward
 from plaudit.rewards.verifiers.recognisers import BY_COLUMNS, NAMES, recognise
 from plaudit.verify.verifier import sample_of
 
@@ -11,6 +11,14 @@ ROWS = {
     "math": {"data_source": "openai/gsm8k", "prompt": "1+1", "reward_model": {"ground_truth": "2"}},
     "math of open-instruct": {"dataset": "gsm8k", "prompt": "1+1", "ground_truth": "2"},
     "math by its worked solution": {"question": "1+1", "answer": "One and one.\n#### 2"},
+    "mcq": {"question": "1 + 1?", "choices": ["1", "2", "3"], "answer": 1},
+    "mcq of ARC": {"question": "?", "choices": {"text": ["1", "2"], "label": ["A", "B"]}, "answerKey": "B"},
+    "choice": {"prompt": "?", "labels": ["1", "2"], "label": "2"},
+    "qa": {"data_source": "searchR1_nq", "prompt": "?", "reward_model": {"ground_truth": {"target": ["2"]}}},
+    "qa of NQ-open": {"question": "?", "answer": ["2", "two"]},
+    "qa of SQuAD": {"question": "?", "answers": {"text": ["2"], "answer_start": [0]}},
+    "qa of TriviaQA": {"question": "?", "answer": {"value": "2", "aliases": ["two"]}},
+    "qa_f1": {"dataset": "string_f1", "prompt": "?", "ground_truth": "2"},
     "contains": {"prompt": "?", "contains": "2"},
     "regex": {"prompt": "?", "regex": "2"},
 }
@@ -20,7 +28,7 @@ ROWS = {
 def test_a_row_is_scored_by_its_verifier(name, row):
     output = score(AutoReward(), [sample_of(row, "The answer is 2.")])[0]
     assert output.metadata["verifier"] == name.split()[0]
-    assert output.reward == 1.0
+    assert output.reward == (0.5 if name == "qa_f1" else 1.0)
 
 
 def test_an_unknown_row_is_refused_with_its_columns():
@@ -30,7 +38,7 @@ def test_an_unknown_row_is_refused_with_its_columns():
 
 
 def test_every_reward_of_the_table_exists():
-    assert {*NAMES, *(recogniser.spec for recogniser in BY_COLUMNS)} <= set(BUILT_INS)
+    assert {*NAMES, *(recogniser.spec for recogniser in BY_COLUMNS)} <= set(AutoReward().rewards)
 
 
 def test_a_name_of_a_data_set_is_listed_once():

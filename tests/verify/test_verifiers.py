@@ -53,10 +53,11 @@ def test_thoughts_before_the_answer_change_nothing(kind):
 
 @every_kind
 def test_a_response_may_be_a_list_of_messages(kind):
-    for line in texts_with(kind, Label.PASS):
+    for line in texts_with(kind, Label.PASS, Label.FAIL):
         messages = [{"role": "assistant", "content": line.response}]
-        assert score_of(kind, line, messages) == 1.0
-        assert score_of(kind, line, messages[0]) == 1.0
+        expected = score_of(kind, line, line.response)
+        assert score_of(kind, line, messages) == expected
+        assert score_of(kind, line, messages[0]) == expected
 
 
 @every_kind

@@ -6,15 +6,14 @@ NLTK's. Some take no notice of the order of words: `word_order` says how much of
 """
 
 import functools
-import re
-import string
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from plaudit.errors import InvalidSettings, did_you_mean, require
-from plaudit.verify.text import bare_words, ngrams, remove_invisible
+from plaudit.verify.answers.short_texts import f1_of_words, squad_words
+from plaudit.verify.text import bare_words, ngrams
 
 __all__ = ["MEASURES", "MOST_CHARACTERS", "Measure", "find_measure", "word_order"]
 
@@ -130,24 +129,12 @@ def _rouge_l(text: str, reference: str) -> float:
 
 
 def _qa_f1(text: str, reference: str) -> float:
-    said, wanted = _qa_words(text), _qa_words(reference)
-    shared = (Counter(said) & Counter(wanted)).total()
-    return 2 * shared / (len(said) + len(wanted)) if shared else 0.0
+    return f1_of_words(squad_words(text), squad_words(reference))
 
 
 def _qa_exact(text: str, reference: str) -> float:
-    wanted = _qa_words(reference)
-    return float(bool(wanted) and _qa_words(text) == wanted)
-
-
-def _qa_words(text: str) -> Sequence[str]:
-    """SQuAD's normal form. A text of articles alone keeps them: else any empty answer would be the answer "A"."""
-    plain = remove_invisible(text).lower().translate(_NO_PUNCTUATION)
-    return _ARTICLES.sub(" ", plain).split() or plain.split()
-
-
-_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
-_ARTICLES = re.compile(r"\b(a|an|the)\b")
+    wanted = squad_words(reference)
+    return float(bool(wanted) and squad_words(text) == wanted)
 
 
 def _load(module: str, extra: str = _EXTRA) -> Any:

@@ -14,6 +14,9 @@ from .repetition import RepetitionPenalty as RepetitionPenalty
 from .structured import StructuredOutputReward as StructuredOutputReward
 from .text_similarity import TextSimilarityReward as TextSimilarityReward
 from .verifiers.auto import AutoReward as AutoReward
+from .verifiers.kinds import ChoiceReward as ChoiceReward
 from .verifiers.kinds import ContainsReward as ContainsReward
+from .verifiers.kinds import McqReward as McqReward
+from .verifiers.kinds import QaReward as QaReward
 from .verifiers.kinds import RegexReward as RegexReward
 from .verifiers.verifier_reward import VerifierReward as VerifierReward

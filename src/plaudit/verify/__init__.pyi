@@ -1,3 +1,6 @@
+from .answers.mcq import Choice as Choice
+from .answers.mcq import Mcq as Mcq
+from .answers.qa import Qa as Qa
 from .card import Card as Card
 from .card import Measurement as Measurement
 from .card import load_card as load_card

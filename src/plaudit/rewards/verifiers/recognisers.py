@@ -18,6 +18,11 @@ NAMES: dict[str, tuple[str, ...]] = {
         "numina_synthetic_amc", "numina_cn_k12", "numina_olympiads", "hiyouga/geometry3k", "gsm8k", "strict_math",
     ),
     "code": ("codecontests", "apps", "codeforces", "taco"),
+    "qa": (
+        "searchR1_nq", "searchR1_triviaqa", "searchR1_popqa", "searchR1_hotpotqa", "searchR1_2wikimultihopqa",
+        "searchR1_musique", "searchR1_bamboogle", "nq", "string_matcher", "flan", "re_search", "r1_search", "puzzle",
+    ),
+    "qa_f1": ("string_f1",),
 }  # fmt: skip
 """Rewards and the names that verl (`data_source`) and open-instruct (`dataset`) use for rows of their kind."""
 
@@ -36,6 +41,9 @@ def _has(*names: str) -> Callable[[Trajectory], bool]:
 
 
 BY_COLUMNS: tuple[Recogniser, ...] = (
+    Recogniser("mcq", "choices or options, with an answer", lambda sample: _has_options(sample)),
+    Recogniser("choice", "labels, or final_decision", lambda sample: _has_labels(sample)),
+    Recogniser("qa", "golden_answers, answers, or an answer that is a list", lambda sample: _has_answers(sample)),
     Recogniser("regex", "pattern or regex", lambda sample: find_column(sample, "pattern", "regex") is not None),
     Recogniser("contains", "contains", _has("contains")),
     Recogniser("math", "answer with ####, or solution with \\boxed", lambda sample: _is_worked_solution(sample)),
@@ -51,6 +59,26 @@ def recognise(sample: Trajectory) -> str | None:
         if isinstance(name, str) and (spec := _SPECS.get(name.casefold())):
             return spec
     return next((recogniser.spec for recogniser in BY_COLUMNS if recogniser.matches(sample)), None)
+
+
+def _has_options(sample: Trajectory) -> bool:
+    listed = find_column(sample, "choices", "options")
+    keyed = find_column(sample, "answerKey", "answer_index") is not None
+    return listed is not None and (keyed or sample.ground_truth is not None)
+
+
+def _has_labels(sample: Trajectory) -> bool:
+    named = find_column(sample, "final_decision", "labels", "label_names") is not None
+    return named or isinstance(sample.ground_truth, bool)
+
+
+def _has_answers(sample: Trajectory) -> bool:
+    """NQ-open has a list, SQuAD {text, answer_start}, TriviaQA {value, aliases}, Search-R1 {target}."""
+    truth = sample.ground_truth
+    if isinstance(truth, dict):
+        return bool(truth.keys() & {"answer_start", "aliases"}) or isinstance(truth.get("target"), list)
+    texts = isinstance(truth, list) and bool(truth) and all(isinstance(each, str) for each in truth)
+    return find_column(sample, "golden_answers") is not None or texts
 
 
 def _is_worked_solution(sample: Trajectory) -> bool:

@@ -1,0 +1,1 @@
+"""Verifiers of answers to questions: multiple choice, labels, short texts, quantities."""

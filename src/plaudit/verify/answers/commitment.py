@@ -1,0 +1,379 @@
+r"""Which options does an answer commit to?
+
+Boxes, `<answer>` tags, phrases and lines that are only an option are statements; without any statement, an answer that
+names exactly one option commits to it. The ground truth plays no part here. Every reading is linear in the answer.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from plaudit.verify.answers.options import Options, Question, fold
+from plaudit.verify.math.extraction.boxes import find_boxes
+from plaudit.verify.patterns import compile_late
+
+__all__ = ["Commitment", "find_commitment"]
+
+MARK = "\x01"
+_TAG = compile_late(r"</?answer>", re.IGNORECASE)
+_MARKUP = compile_late(r"[*`$]+|\\+(?:text|textbf|textrm|mathrm|mathbf|mbox)\s?(?=\{)|(?<![\w.])[{}]|[{}](?!\w)")
+_HAS_MARKUP = compile_late(r"[*`$\\{}]")
+_BE = r"\b(?:is|are|was|would\s+be|should\s+be|must\s+be|will\s+be)\b"
+_NOUN_PHRASE = compile_late(
+    rf"(?<!\w)\w+(?:\s+(?:to|for|of)\s+[\w\s']{{1,60}}?)?[\"')\]]*\s*(?:{_BE}|:|=|→|->)[\s:,\"'(\[{MARK}]*",
+    re.IGNORECASE,
+)
+_VERB_PHRASE = compile_late(r"(?<!\w)\w+(?:\s+(?:with|for))?\b\s*", re.IGNORECASE)
+_PRONOUN_PHRASE = compile_late(
+    r"(?<!\w)(?:it|this|that)(?:\s+is|['’]s|\s+must\s+be|\s+has\s+to\s+be)\s+(?=[(\[]?[A-Z0-9][)\]]?(?:[\s.,;!]|$))",
+    re.IGNORECASE,
+)
+_CHINESE_PHRASE = compile_late(r"(?:答案|选项|選項)\s*(?:应该)?(?:是|为|為|：|:)[\s:：]*")
+_NOUNS = (
+    "answer", "option", "choice", "label", "class", "sentiment", "relation", "verdict", "decision", "prediction",
+    "category", "conclusion", "solution",
+)  # fmt: skip
+_PHRASES: dict[str, re.Pattern[str]] = {
+    MARK: compile_late(rf"{MARK}[\s:]*"),
+    **dict.fromkeys(_NOUNS, _NOUN_PHRASE),
+    **dict.fromkeys(
+        ("choose", "chose", "pick", "select", "go with", "going with", "opt for", "left with", "say"), _VERB_PHRASE
+    ),
+    **dict.fromkeys(("it is", "it's", "it’s", "it must", "it has", "this is", "that is"), _PRONOUN_PHRASE),
+    **dict.fromkeys(("答案", "选项", "選項"), _CHINESE_PHRASE),
+}
+"""How a statement begins, by the words that it begins with; finding these words is quicker than a pattern of all."""
+_LEADING_WORDS = compile_late(
+    r"(?:(?:definitely|clearly|therefore|thus|indeed|that|simply|just|option|choice|answer|letter|number|label)\b[\s:]*)+",
+    re.IGNORECASE,
+)
+_IS_BEFORE = compile_late(r"\s+(?:is|are)\s+(?:clearly\s+|definitely\s+|also\s+)?(?:the\s+)?\Z", re.IGNORECASE)
+_LABEL = compile_late(r"[(\[\"']?(?P<label>[A-Za-z]|\d{1,2})(?![\w%]|[.,]\d|['’]\w)[)\]\"']?(?P<mark>[.:)\]]*)")
+_LIST_SEPARATOR = compile_late(r"\s*(?:,\s*and|,\s*or|,|;|/|&|\band\b|\bor\b)\s*(?:options?\s+)?")
+_JOINED = compile_late(r"[A-Z]{2,10}(?=[.\s]*\Z)")
+_POSITION = compile_late(r"\b(?:option|choice)\s+(?:number\s+)?#?(\d{1,2})\b(?![.,]\d)", re.IGNORECASE)
+_HEDGE = compile_late(r"\W*(?:if|unless|assuming|provided)\b|[^.!?\n]{0,200}\botherwise\b", re.IGNORECASE)
+_DENIAL = compile_late(r"\s*(?:not|n['’]t|never|neither)\b|\s*n['’]t\b", re.IGNORECASE)
+_CORRECTION = compile_late(
+    r"\b(?:wait|actually|correction|however|but|so|therefore|thus|hence|final|finally|sorry|instead|rather|mistake|oops"
+    r"|conclusion|overall|scratch|hmm)\b|\bno[,.:]",
+    re.IGNORECASE,
+)
+_CLAUSE_END = compile_late(
+    r"[.!?\n,;:]|(?<!thing )(?<!all )\bbut\b|\b(?:rather|instead|so|therefore|thus|hence|because|since|and)\b"
+)
+_NEGATION = compile_late(
+    r"\b(?:not|never|cannot|neither|nor|without|\w+n['’]t|except|excluding|but|rul\w+ out|eliminat\w+)\b"
+)
+_DOUBT = compile_late(r"\b(?:might|could|may|maybe|perhaps|possibly)\b")
+_CONDITION = compile_late(r"\s+(?:if|when|once|until|unless)\b")
+_WRONG_AFTER = compile_late(r"\W{0,3}(?:is|are|was|seems?)\s+(?:not|wrong|incorrect|false|out|n['’]t)\b|n['’]t\b")
+_FREE_LABEL = compile_late(
+    r"\((?P<in>[A-Za-z]|\d{1,2})\)|\b(?:option|choice|answer)\s+(?P<named>[A-Z])\b|\b(?P<bare>[A-Z])\b"
+)
+_LABEL_END = compile_late(r"\s*(?:[,.;/)]|or\b|and\b|$)")
+_ARTICLE = compile_late(r"(?:an?|the) ")
+_ABSTENTION = compile_late(
+    r"\b(?:i\s+(?:do\s+not|don['’]t)\s+know|not\s+sure|no\s+idea|i\s+abstain|(?:can\s?not|can['’]t|unable\s+to)"
+    r"\s+(?:answer|determine|decide|say|tell)|not\s+certain|unsure)\b",
+    re.IGNORECASE,
+)
+MOST_STATEMENTS = 200
+MOST_LINES = 40  # in which a list of options is looked for
+LONGEST_STATEMENT = 600
+LONGEST_COPULA = 30  # characters of "is clearly the" before "correct"
+
+
+class Commitment(NamedTuple):
+    """The options that an answer commits to, empty where it commits to none; and why."""
+
+    selection: frozenset[int]
+    reason: str
+    abstained: bool = False
+
+
+class Statement(NamedTuple):
+    """A part of an answer that names options, and where it is."""
+
+    selection: frozenset[int]
+    start: int
+    end: int
+    hedged: bool = False
+
+
+def find_commitment(question: Question, answer: str, *, leads: bool = False) -> Commitment:
+    """The options that an answer commits to; `leads`: an answer may begin with the text of an option and a comma."""
+    label = question.options.by_label.get(answer.strip("()[].* ").lower()) if len(answer) < 8 else None
+    if label is not None:
+        return Commitment(frozenset({label}), f"commits to {question.describe(frozenset({label}))}")
+    text = _plain(answer)
+    reader = _Reader(question.options)
+    statements = sorted({*reader.phrases(text), *reader.lines(text, leads)}, key=lambda each: each.start)
+    if not statements:
+        named = reader.named(text)
+        if len(named) == 1:
+            return Commitment(named, f"names only {question.describe(named)}")
+        if not named and _ABSTENTION.search(text[:LONGEST_STATEMENT]):
+            return Commitment(frozenset(), "abstains", abstained=True)
+        return Commitment(frozenset(), "commits to none of several options" if named else "names no option")
+    current = statements[0]
+    for statement in statements[1:]:
+        if statement.selection == current.selection and statement.hedged == current.hedged:
+            continue
+        if not _CORRECTION.search(text, current.end, max(current.end, statement.start)):
+            both = question.describe(current.selection | statement.selection)
+            return Commitment(frozenset(), f"commits to different options: {both}")
+        current = statement
+    if current.hedged:
+        return Commitment(frozenset(), f"leaves open which: {question.describe(current.selection)}")
+    return Commitment(current.selection, f"commits to {question.describe(current.selection)}")
+
+
+def _plain(answer: str) -> str:
+    """The answer without markup; boxes and tags are marked by one character at their start."""
+    boxes = find_boxes(answer)
+    parts, position = [], 0
+    for box in boxes[:MOST_STATEMENTS]:
+        parts += [answer[position : box.start], MARK, box.text, "\n"]
+        position = box.end
+    text = "".join([*parts, answer[position:]]) if parts else answer
+    if "<" in text:
+        text = _TAG.sub(lambda tag: "\n" if tag[0][1] == "/" else MARK, text)
+    return (_MARKUP.sub("", text) if _HAS_MARKUP.search(text) else text).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads the options of one question out of text."""
+
+    options: Options
+
+    def phrases(self, text: str) -> Iterator[Statement]:
+        """Statements after a phrase such as "the answer is", and before "is correct"."""
+        lowered = text.lower() if text.isascii() else text
+        for words, pattern in _PHRASES.items():
+            for start in _positions(lowered, words) if words in lowered else ():
+                phrase = pattern.match(text, start)
+                if phrase is None or _is_question(text, start) or _NEGATION.search(_clause_before(text, start)):
+                    continue
+                statement = self._statement(text, phrase.end())
+                if statement is not None:
+                    yield statement._replace(start=start)
+        for words in ("correct", "right", "best", "true"):
+            for end in _positions(lowered, words) if words in lowered else ():
+                before = _IS_BEFORE.search(text, max(0, end - LONGEST_COPULA), end)
+                selection = self._subject(text, before.start()) if before else None
+                if selection and not _is_question(text, end):
+                    yield Statement(selection, end, end + len(words))
+
+    def _subject(self, text: str, end: int) -> frozenset[int]:
+        """The options that end at a position, unless the clause denies them."""
+        start = max(text.rfind(mark, 0, end) for mark in ".!?\n,;:") + 1
+        subject = text[max(start, end - LONGEST_STATEMENT) : end].strip()
+        selection = self._exactly(subject) or self._exactly(subject.rpartition(" ")[2])
+        return frozenset() if _NEGATION.search(subject) else selection
+
+    def lines(self, text: str, leads: bool) -> Iterator[Statement]:
+        """Statements of the first and the last line; a list of options is none."""
+        first, _, rest = text.partition("\n")
+        last = text.rpartition("\n")[2] if rest else ""
+        lists = len({self._leading_label(line) for line in text.split("\n", MOST_LINES)[:MOST_LINES]} - {None}) > 1
+        opening = self._opening(first, leads)
+        if opening is not None and not (lists and self._leading_label(first) is not None):
+            yield opening
+        final = self._exactly(last)
+        if final and not (lists and self._leading_label(last) is not None):
+            yield Statement(final, len(text) - len(last), len(text))
+
+    def _opening(self, line: str, leads: bool) -> Statement | None:
+        """The options that a line begins with: alone, after a marked label, or before a comma where options lead."""
+        if labelled := self._label_with_text(line):
+            return Statement(labelled, 0, len(line))
+        statement = self._statement(line, 0)
+        if statement is None:
+            return None
+        rest = line[statement.end :]
+        alone = not rest.strip(" .!)\"'\t")
+        return statement if alone or statement.hedged or (leads and rest[0] in ",.!:;—–") else None
+
+    def named(self, text: str) -> frozenset[int]:
+        """The options that a text names anywhere without denying or asking about them; none if it doubts one."""
+        mentions = [mention for mention in self._mentions(text) if not _is_denied(*mention[1:])]
+        doubted = any(
+            _DOUBT.search(_clause_before(text, start)) or _CONDITION.match(text, end)
+            for _, text, start, end in mentions
+        )
+        named = frozenset(index for index, *_ in mentions)
+        return frozenset() if doubted and len(named) == 1 else named
+
+    def _mentions(self, text: str) -> list[tuple[int, str, int, int]]:
+        """Every place where an option is named by its text or by a capital letter: option, text searched, span."""
+        lowered = text.casefold() if text.isascii() else fold(text)
+        spans = self._text_spans(lowered)
+        mentions = [(index, lowered, start, end) for start, end, index in spans]
+        for label in _FREE_LABEL.finditer(text):
+            name = label["in"] or label["named"] or label["bare"]
+            if label["bare"] and name in "AI" and not _LABEL_END.match(text, label.end()):
+                continue
+            index = self._by_label(name)
+            inside = any(start <= label.start() < end for start, end, _ in spans)
+            if index is not None and not inside:
+                mentions.append((index, text, *label.span()))
+        return mentions
+
+    def _statement(self, text: str, start: int) -> Statement | None:
+        """The options named from a position on; None where no option is."""
+        text_here = text[start : start + LONGEST_STATEMENT]
+        segment, offset = text_here.lstrip(" \t\"'" + MARK), 0
+        at = self._text_at(segment)
+        if at is None:
+            if _DENIAL.match(segment):
+                return None
+            if position := _POSITION.match(segment):
+                index = self._by_position(position[1])
+                return None if index is None else Statement(frozenset({index}), start, start + position.end())
+            if words := _LEADING_WORDS.match(segment):
+                segment, offset = segment[words.end() :], words.end()
+        base = start + len(text_here) - len(text_here.lstrip(" \t\"'" + MARK)) + offset
+        return self._list(segment, base)
+
+    def _list(self, segment: str, base: int) -> Statement | None:
+        selection, position, hedged = set(), 0, False
+        while (named := self._one(segment, position)) is not None:
+            indices, end = named
+            selection |= indices
+            position = end
+            separator = _LIST_SEPARATOR.match(segment, end)
+            if separator is None or self._one(segment, separator.end()) is None:
+                break
+            hedged = hedged or "or" in separator[0].casefold() or "/" in separator[0]
+            position = separator.end()
+        if not selection:
+            joined = _JOINED.match(segment)
+            indices = [self._by_label(letter) for letter in joined[0]] if joined else []
+            if joined is None or None in indices or len(set(indices)) != len(indices):
+                return None
+            return Statement(frozenset(index for index in indices if index is not None), base, base + joined.end())
+        hedged = hedged or _HEDGE.match(segment, position) is not None
+        return Statement(frozenset(selection), base, base + position, hedged)
+
+    def _one(self, segment: str, position: int) -> tuple[frozenset[int], int] | None:
+        """The option named at a position, with its text where that follows its label; both if they differ."""
+        at = self._text_at(segment, position)
+        label = _LABEL.match(segment, position)
+        index = None if label is None else self._by_label(label["label"])
+        if at is not None and not (label and index is not None and label["mark"] and label.end() > at[1]):
+            return frozenset({at[0]}), at[1]
+        if label is None or index is None or not self._is_label(segment, label):
+            return None
+        following = len(segment) - len(segment[label.end() :].lstrip(" \t-–—:\"'("))
+        beside = self._text_at(segment, following)
+        if beside is None or (following == label.end() and segment[following : following + 1].isalpha()):
+            return frozenset({index}), label.end()
+        return frozenset({index, beside[0]}), beside[1]
+
+    def _is_label(self, segment: str, label: "re.Match[str]") -> bool:
+        """Whether a letter is a label and no article, pronoun or start of a word."""
+        name, rest = label["label"], segment[label.end() :]
+        if name.isdigit():
+            return True
+        alone = not rest.strip(" .!\n\t\"'")
+        if name.islower():
+            return alone or segment[label.start()] == "("
+        if label["mark"] or alone or segment[label.start()] in "([\"'" or rest[0] in ",;/&!\n-–—":
+            return True
+        return name not in "AI" or re.match(r"\s+(?:because|since|as|and|or|is|\(|-)", rest) is not None
+
+    def _text_at(self, segment: str, position: int = 0) -> tuple[int, int] | None:
+        """The option whose text begins at a position, the longest; and where it ends."""
+        piece = segment[position : position + LONGEST_STATEMENT]
+        lowered = piece.replace("_", " ").casefold()
+        if len(lowered) != len(piece):
+            return None
+        start = len(lowered) - len(lowered.lstrip(" \t\"'“‘("))
+        article = _ARTICLE.match(lowered, start)
+        for begin in (start,) if article is None else (start, article.end()):
+            for text, index in self.options.by_first.get(lowered[begin : begin + 1], ()):
+                if lowered.startswith(text, begin) and _is_end(lowered, begin + len(text)):
+                    return index, position + begin + len(text)
+        return None
+
+    def _text_spans(self, lowered: str) -> list[tuple[int, int, int]]:
+        """Where the texts of options are in a text, the longest first; none inside another."""
+        spans: list[tuple[int, int, int]] = []
+        for text, index in self.options.by_text:
+            start = lowered.find(text)
+            while start >= 0 and len(spans) < MOST_STATEMENTS:
+                end = start + len(text)
+                inside = any(one < end and start < other for one, other, _ in spans)
+                if not inside and _is_end(lowered, end) and _is_start(lowered, start):
+                    spans.append((start, end, index))
+                start = lowered.find(text, end)
+        return spans
+
+    def _exactly(self, text: str) -> frozenset[int]:
+        """The options that a text names if it does nothing else; empty otherwise."""
+        if len(text) > LONGEST_STATEMENT:
+            return frozenset()
+        statement = self._statement(text, 0)
+        whole = statement is not None and not text[statement.end :].strip(" .!)\"'\t")
+        return statement.selection if statement is not None and whole and not statement.hedged else frozenset()
+
+    def _leading_label(self, line: str) -> int | None:
+        label = _LABEL.match(line.strip())
+        return None if label is None or not label["mark"] else self._by_label(label["label"])
+
+    def _label_with_text(self, line: str) -> frozenset[int]:
+        """The option of a line that begins with a marked label, and every other one that the line labels so."""
+        if self._leading_label(line) is None:
+            return frozenset()
+        pieces = re.split(r"(?<=\s)(?=[(\[]?[A-Z][.):\]])", line[:LONGEST_STATEMENT].strip())
+        named = [self._one(piece, 0) for piece in pieces]
+        return frozenset(index for each in named if each is not None for index in each[0])
+
+    def _by_label(self, name: str) -> int | None:
+        return self.options.by_label.get(name.lower())
+
+    def _by_position(self, number: str) -> int | None:
+        labelled = self._by_label(number)
+        if labelled is not None or not 1 <= int(number) <= len(self.options):
+            return labelled
+        return int(number) - 1
+
+
+def _positions(text: str, words: str) -> Iterator[int]:
+    """Where words are in a text; the first ones if there are very many."""
+    start, count = text.find(words), 0
+    while start >= 0 and count < MOST_STATEMENTS:
+        yield start
+        start, count = text.find(words, start + len(words)), count + 1
+
+
+def _is_end(text: str, position: int) -> bool:
+    """Whether a name that ends here is not part of a longer word or number."""
+    after = text[position : position + 2]
+    if not after or not (after[0].isalnum() or after[0] in "%^") or not text[position - 1].isascii():
+        return not (after[:1] in (".", ",") and after[1:].isdigit() and text[position - 1].isdigit())
+    return False
+
+
+def _is_start(text: str, position: int) -> bool:
+    before = text[max(0, position - 1) : position]
+    return not (before.isalnum() and before.isascii()) and before not in ("-", "/", "^")
+
+
+def _is_denied(text: str, start: int, end: int) -> bool:
+    """Whether what is named here is denied or asked about."""
+    denied = _NEGATION.search(_clause_before(text, start)) or _WRONG_AFTER.match(text, end)
+    return denied is not None or _is_question(text, end)
+
+
+def _clause_before(text: str, position: int) -> str:
+    return _CLAUSE_END.split(text[max(0, position - LONGEST_STATEMENT) : position])[-1].casefold()
+
+
+def _is_question(text: str, position: int) -> bool:
+    """Whether the sentence at a position ends in a question mark."""
+    ends = [place for mark in (". ", "!", "\n", "?") if (place := text.find(mark, position, position + 200)) >= 0]
+    return bool(ends) and text[min(ends)] == "?"

@@ -1,0 +1,213 @@
+"""The options of a question, and which of them are right, from the columns of a row."""
+
+import functools
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plaudit.errors import InvalidTrajectory
+from plaudit.trajectory import Trajectory
+from plaudit.verify.math.choices import find_options
+from plaudit.verify.patterns import compile_late
+from plaudit.verify.rows import find_column, need_truth, read_literal
+from plaudit.verify.text import remove_invisible
+
+__all__ = ["Option", "Options", "Question", "fold", "read_labels", "read_question"]
+
+MOST_OPTIONS = 26
+_NUMBERED = compile_late(r"^[ \t]*[(\[]?(\d{1,2})[.):\]][ \t]+(\S.*)$", 8)
+_ARTICLE = compile_late(r"(?:a|an|the) (?=\w)")
+_LIST = compile_late(r"[,;&/\s]+(?:and\s+)?")
+FAMILIES: tuple[tuple[str, ...], ...] = (("yes", "no", "maybe"), ("true", "false", "unknown"))
+YES_OR_NO = (("yes", "true"), ("no", "false"))
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: the labels and the texts, in lower case, that name it."""
+
+    labels: tuple[str, ...]
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of a question, and how to find them."""
+
+    listed: tuple[Option, ...]
+    by_label: Mapping[str, int]
+    by_text: tuple[tuple[str, int], ...]
+    """Texts with the index of their option, the longest first."""
+    by_first: Mapping[str, tuple[tuple[str, int], ...]]
+    """The same by the first character of the text."""
+
+    def __len__(self) -> int:
+        return len(self.listed)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The options of a row, and the indices of the right ones."""
+
+    options: Options
+    right: frozenset[int]
+
+    def describe(self, selection: frozenset[int]) -> str:
+        """Options in words."""
+        listed = self.options.listed
+        names = [listed[index].labels or listed[index].texts for index in sorted(selection)]
+        return ", ".join(name[0].upper() if len(name[0]) == 1 else name[0][:60] for name in names)
+
+
+def fold(text: str) -> str:
+    """Text for comparison: one case, single spaces, no marks around it."""
+    return " ".join(remove_invisible(text).replace("_", " ").casefold().split()).strip(" .,;:!\"'“”‘’`*$")
+
+
+def read_question(sample: Trajectory) -> Question:
+    """A multiple-choice question; raises InvalidTrajectory for a row without options or a right answer among them."""
+    labels, texts = _read_options(sample)
+    options = _build_options(None if labels is None else tuple(labels), tuple(texts))
+    return Question(options, _read_right(sample, options))
+
+
+def read_labels(sample: Trajectory) -> Question:
+    """A question whose answer is one of a few labels."""
+    decision = find_column(sample, "final_decision")
+    truth = need_truth(sample) if decision is None else decision
+    listed = read_literal(find_column(sample, "labels", "label_names", "classes", "choices"))
+    if listed is None:
+        families = [YES_OR_NO] if isinstance(truth, bool) else [tuple((name,) for name in names) for names in FAMILIES]
+        texts = next((texts for texts in families if isinstance(truth, bool) or _is_among(truth, texts)), None)
+        if texts is None:
+            raise InvalidTrajectory(f"the row has no column labels, and {truth!r:.60} is not one of {FAMILIES}")
+    else:
+        texts = tuple((fold(text) or text.strip().casefold(),) for text in _texts("labels", listed))
+    options = _index_options(tuple(Option((), text) for text in texts))
+    truth = 1 - int(truth) if isinstance(truth, bool) and listed is None else truth
+    return Question(options, frozenset({_index_of(truth, options)}))
+
+
+def _is_among(truth: Any, texts: tuple[tuple[str, ...], ...]) -> bool:
+    return isinstance(truth, str) and (fold(truth),) in texts
+
+
+def _read_options(sample: Trajectory) -> tuple[Sequence[str] | None, list[str]]:
+    """The labels, None where they are the letters from A on, and the texts."""
+    listed = read_literal(find_column(sample, "choices", "options"))
+    if listed is None:
+        return _options_in_columns(sample) or _options_in_prompt(sample.prompt_text)
+    if isinstance(listed, Mapping) and {"text", "label"} <= listed.keys():
+        labels, texts = listed["label"], listed["text"]
+        if not isinstance(labels, list) or not isinstance(texts, list) or len(labels) != len(texts):
+            raise InvalidTrajectory("choices needs as many labels as texts")
+        return [str(label) for label in labels], _texts("choices", texts)
+    if isinstance(listed, list) and listed and all(isinstance(each, Mapping) and len(each) == 1 for each in listed):
+        listed = {str(label): text for each in listed for label, text in each.items()}
+    if isinstance(listed, Mapping):
+        return [str(label) for label in listed], _texts("options", list(listed.values()))
+    return _numbers_in_prompt(sample.prompt_text, len(listed) if isinstance(listed, list) else 0), _texts(
+        "options", listed
+    )
+
+
+def _options_in_columns(sample: Trajectory) -> tuple[Sequence[str] | None, list[str]] | None:
+    texts = []
+    for letter in string.ascii_uppercase:
+        if (text := find_column(sample, letter)) is None:
+            break
+        texts.append(text)
+    return (None, _texts("A, B, …", texts)) if texts else None
+
+
+def _options_in_prompt(prompt: str) -> tuple[Sequence[str] | None, list[str]]:
+    if lettered := find_options(prompt):
+        return list(lettered), list(lettered.values())
+    numbered = _NUMBERED.findall(prompt)
+    if len(numbered) > 1 and [number for number, _ in numbered] == [str(n + 1) for n in range(len(numbered))]:
+        return [number for number, _ in numbered], [text for _, text in numbered]
+    raise InvalidTrajectory("the row has no options: no column choices or options, and none listed in the prompt")
+
+
+def _numbers_in_prompt(prompt: str, count: int) -> list[str] | None:
+    """The labels 1, 2, …, where the prompt numbers as many options so."""
+    wanted = [str(number + 1) for number in range(count)]
+    if not count or f"\n{count}" not in prompt:
+        return None
+    return wanted if [number for number, _ in _NUMBERED.findall(prompt)] == wanted else None
+
+
+def _option(index: int, labels: Sequence[str] | None, text: str) -> Option:
+    letter = string.ascii_lowercase[index] if index < MOST_OPTIONS else ""
+    label = letter if labels is None else labels[index].strip().lower()
+    names = (label, letter) if label.isdigit() else (label,)  # letters name options that have numbers by their order
+    folded = fold(text) or text.strip().casefold()
+    bare = _ARTICLE.sub("", folded, count=1) if _ARTICLE.match(folded) else folded
+    return Option(names, (folded,) if bare == folded else (folded, bare))
+
+
+def _texts(column: str, values: Any) -> list[str]:
+    if not isinstance(values, list) or not all(isinstance(each, str | int | float) for each in values):
+        raise InvalidTrajectory(f"{column} is a list of texts, got {values!r:.80}")
+    texts = [str(each) for each in values]
+    if not all(fold(text) or text.strip() for text in texts):
+        raise InvalidTrajectory(f"{column} has an empty option: {values!r:.80}")
+    return texts
+
+
+@functools.lru_cache(maxsize=1024)  # the responses of a group share their question
+def _build_options(labels: tuple[str, ...] | None, texts: tuple[str, ...]) -> Options:
+    return _index_options(tuple(_option(index, labels, text) for index, text in enumerate(texts)))
+
+
+def _index_options(listed: tuple[Option, ...]) -> Options:
+    if not 2 <= len(listed) <= MOST_OPTIONS:
+        raise InvalidTrajectory(f"a question has 2 to {MOST_OPTIONS} options, got {len(listed)}")
+    labels = [option.labels[0] for option in listed if option.labels]
+    for names in (labels, [option.texts[0] for option in listed]):
+        if len(set(names)) != len(names):
+            raise InvalidTrajectory(f"two options are the same: {names!r:.120}")
+    by_label = {label: index for index, option in reversed(list(enumerate(listed))) for label in option.labels[::-1]}
+    texts = [(text, index) for index, option in enumerate(listed) for text in option.texts]
+    by_text = tuple(sorted(texts, key=lambda each: -len(each[0])))
+    firsts = {text[:1]: tuple(each for each in by_text if each[0][:1] == text[:1]) for text, _ in by_text}
+    return Options(listed, by_label, by_text, firsts)
+
+
+def _read_right(sample: Trajectory, options: Options) -> frozenset[int]:
+    key, position, truth = find_column(sample, "answerKey"), find_column(sample, "answer_index"), sample.ground_truth
+    answers = [answer for answer in (key, position, truth) if answer is not None and answer != ""]
+    if not answers:
+        need_truth(sample)
+    readings = {_indices_of(answer, options) for answer in answers}
+    if len(readings) > 1:
+        raise InvalidTrajectory(f"the columns name different answers: {', '.join(repr(each)[:40] for each in answers)}")
+    return readings.pop()
+
+
+def _indices_of(answer: Any, options: Options) -> frozenset[int]:
+    if isinstance(answer, str) and answer.lstrip()[:1] == "[":
+        answer = read_literal(answer)
+    if isinstance(answer, list | tuple) and answer:
+        return frozenset(_index_of(each, options) for each in answer)
+    parts = [part.strip("()") for part in _LIST.split(answer.strip())] if isinstance(answer, str) else []
+    if len(parts) > 1 and all(part.lower() in options.by_label for part in parts):
+        return frozenset(_index_of(part, options) for part in parts)
+    return frozenset({_index_of(answer, options)})
+
+
+def _index_of(answer: Any, options: Options) -> int:
+    if isinstance(answer, int) and not isinstance(answer, bool) and 0 <= answer < len(options):
+        return answer
+    if isinstance(answer, str):
+        label, text = answer.strip().strip("().").lower(), fold(answer)
+        for index, option in enumerate(options.listed):
+            if label in option.labels[:1]:
+                return index
+        for name, index in options.by_text:
+            if text == name:
+                return index
+        if label.isdigit() and int(label) < len(options):
+            return int(label)
+    raise InvalidTrajectory(f"the right answer {answer!r:.60} is none of the {len(options)} options")
