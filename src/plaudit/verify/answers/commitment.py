@@ -239,24 +239,30 @@ class _Reader:
         return self._list(segment, base)
 
     def _list(self, segment: str, base: int) -> Statement | None:
-        selection, position, hedged = set(), 0, False
+        selection: set[int] = set()
+        position, hedged = 0, False
         while (named := self._one(segment, position)) is not None:
-            indices, end = named
-            selection |= indices
-            position = end
-            separator = _LIST_SEPARATOR.match(segment, end)
+            selection |= named[0]
+            position = named[1]
+            separator = _LIST_SEPARATOR.match(segment, position)
             if separator is None or self._one(segment, separator.end()) is None:
                 break
             hedged = hedged or "or" in separator[0].casefold() or "/" in separator[0]
             position = separator.end()
         if not selection:
-            joined = _JOINED.match(segment)
-            indices = [self._by_label(letter) for letter in joined[0]] if joined else []
-            if joined is None or None in indices or len(set(indices)) != len(indices):
-                return None
-            return Statement(frozenset(index for index in indices if index is not None), base, base + joined.end())
+            return self._joined(segment, base)
         hedged = hedged or _HEDGE.match(segment, position) is not None
         return Statement(frozenset(selection), base, base + position, hedged)
+
+    def _joined(self, segment: str, base: int) -> Statement | None:
+        """The options of "BD", where that is all there is."""
+        letters = _JOINED.match(segment)
+        if letters is None:
+            return None
+        selection = [index for letter in letters[0] if (index := self._by_label(letter)) is not None]
+        if len(set(selection)) != len(letters[0]):
+            return None
+        return Statement(frozenset(selection), base, base + letters.end())
 
     def _one(self, segment: str, position: int) -> tuple[frozenset[int], int] | None:
         """The option named at a position, with its text where that follows its label; both if they differ."""
