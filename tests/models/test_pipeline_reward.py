@@ -86,7 +86,7 @@ def test_outputs_and_bounds_are_those_of_transformers_for_every_problem_type(tmp
     ("settings", "words"),
     [
         ({"labels": {"POSITIV": 1.0, "NEGATIVE": 0.0}}, "has no label 'POSITIV'; did you mean 'POSITIVE'?"),
-        ({"labels": {"POSITIVE": 1.0}}, "says nothing of NEGATIVE"),
+        ({"labels": {"POSITIVE": 1.0}}, "labels lacks NEGATIVE"),
         ({"labels": {"POSITIVE": "good", "NEGATIVE": 0.0}}, "is a finite number, got 'good'"),
         ({"task": "fill-mask"}, "say read="),
         ({"task": "zero-shot-classification"}, "needs two labels or more"),

@@ -198,7 +198,7 @@ def test_a_head_that_was_never_trained_is_refused(tmp_path):
 
 def test_a_tokenizer_without_a_chat_template_is_refused_with_the_ways_out(tmp_path):
     folder = save_reward_model(tmp_path / "rm", template=None)
-    assert "no chat template; say how the model was trained" in refusal(str(folder))
+    assert "no chat template; set format to the one that the model was" in refusal(str(folder))
     assert RewardModel(str(folder), format="text")([SAMPLES[0]])[0] is not None
 
 

@@ -4,19 +4,17 @@ Embeddings take little notice of the order of words and much of the topic. So a 
 little, a copy of the prompt nothing, and a sentence that is near everything no more than the prompt is.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 from plaudit.checks.similarity import word_order
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidTrajectory
-from plaudit.models.batches import compute_batched
 from plaudit.models.inputs import Encoded, encode_texts, pad_inputs, write_inert
 from plaudit.models.loading import LoadedModel
-from plaudit.models.local_model import LocalModelReward
+from plaudit.models.local_model import LocalModelReward, compute_batched
+from plaudit.models.locating import ModelFolder
 from plaudit.rewards.text_similarity import answer_text, discount_copying, references_of
 from plaudit.settings import check_number
 from plaudit.trajectory import Trajectory
@@ -69,7 +67,7 @@ class SimilarityReward(LocalModelReward):
         ]
 
     def _prompts(self, trajectory: Trajectory) -> list[str]:
-        """The prompt, where a copy of it is asked about."""
+        """The prompt, if copies of it are discounted."""
         return [trajectory.prompt_text] if self.guard and words(trajectory.prompt_text) else []
 
     def _prepare(self, trajectory: Trajectory) -> tuple[str, list[str]] | RewardOutput:
@@ -91,7 +89,7 @@ class SimilarityReward(LocalModelReward):
             return {}, {}
         loaded = self.load()
         with loaded.lock:
-            pool = POOLINGS[_pooling(Path(self.folder.path))]
+            pool = POOLINGS[_pooling(self.folder)]
             written = [write_inert(loaded.tokenizer, text) for text in texts]
             encoded = encode_texts(loaded, written, self._limit(loaded))
 
@@ -105,9 +103,9 @@ class SimilarityReward(LocalModelReward):
         return dict(zip(texts, computed, strict=True)), lengths
 
     def _limit(self, loaded: LoadedModel) -> int | None:
-        """What is known of how long texts the model was trained on, which is less than it can read."""
-        told = _read(Path(self.folder.path) / "sentence_bert_config.json").get("max_seq_length")
-        limits = [limit for limit in (self.max_length or told, loaded.context) if limit]
+        """The length that the model was trained on, which may be less than it can read."""
+        trained = self.folder.read_json("sentence_bert_config.json").get("max_seq_length")
+        limits = [limit for limit in (self.max_length or trained, loaded.context) if limit]
         return min(limits, default=None)
 
     def _compare(
@@ -145,14 +143,6 @@ class SimilarityReward(LocalModelReward):
         return RewardOutput(value, score=score, reason=reason, metadata=notes)
 
 
-def _pooling(folder: Path) -> str:
-    config = _read(folder / "1_Pooling" / "config.json")
+def _pooling(folder: ModelFolder) -> str:
+    config = folder.read_json("1_Pooling/config.json")
     return next((name for name in POOLINGS if config.get(name)), "pooling_mode_mean_tokens")
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        read = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return read if isinstance(read, dict) else {}

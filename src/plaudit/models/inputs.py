@@ -1,7 +1,6 @@
-"""Texts and conversations as a model reads them: token ids, cut from the left where they are too long.
+"""Encode texts and conversations for a model: token ids, truncated on the left if they are too long.
 
-What a response says stays text. The names of a tokenizer's special tokens in it are broken up, so that it cannot end
-its own turn and go on as somebody who praises it.
+Special tokens in a response are split, so it cannot inject chat turns.
 """
 
 import re
@@ -14,32 +13,33 @@ from plaudit.errors import InvalidTrajectory, require
 from plaudit.models.loading import LoadedModel
 from plaudit.trajectory import Message, Trajectory
 
-__all__ = ["FORMATS", "Encoded", "Reading", "Text", "encode_texts", "pad_inputs", "write_inert", "write_messages"]
+__all__ = ["FORMATS", "Encoded", "InputFormat", "Text", "encode_texts", "pad_inputs", "write_inert", "write_messages"]
 
 Text: TypeAlias = str | tuple[str, str]
-"""What is tokenized: a text, or two that the model reads as a pair."""
+"""Input of a tokenizer: a text, or two texts that the model reads as a pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """The tokens of one sample, and how many there were before it was cut."""
+    """The tokens of one sample, how many there were before it was cut, and the text that they encode."""
 
     features: Mapping[str, list[int]]
     full_length: int
+    text: Text = ""
 
     def __len__(self) -> int:
         return len(self.features["input_ids"])
 
     @property
     def notes(self) -> dict[str, Any]:
-        """What the metadata says of it."""
+        """Entries for the metadata of the output."""
         dropped = self.full_length - len(self)
         return {"tokens": len(self), "tokens_cut": dropped} if dropped > 0 else {"tokens": len(self)}
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How samples become text: `write` gives the text of one, `whole` where it carries its special tokens already."""
+class InputFormat:
+    """How samples become text: `write` gives the text; `whole` if the text has its special tokens already."""
 
     write: Callable[[Any, Trajectory], Text]
     whole: bool = False
@@ -57,14 +57,17 @@ def encode_texts(
     room = None if limit is None else limit - int(end)
     features = _tokenize(tokenizer, texts, whole=whole)
     lengths = [len(each["input_ids"]) for each in features]
-    long = [place for place, length in enumerate(lengths) if room is not None and length > room]
+    long = [index for index, length in enumerate(lengths) if room is not None and length > room]
     if long:
-        cut = _tokenize(tokenizer, [texts[place] for place in long], whole=whole, limit=room)
-        for place, each in zip(long, cut, strict=True):
-            features[place] = each
+        cut = _tokenize(tokenizer, [texts[index] for index in long], whole=whole, limit=room)
+        for index, each in zip(long, cut, strict=True):
+            features[index] = each
     if end:
         features = [_add_end(tokenizer, each) for each in features]
-    return [Encoded(each, max(length, len(each["input_ids"]))) for each, length in zip(features, lengths, strict=True)]
+    return [
+        Encoded(each, max(length, len(each["input_ids"])), text)
+        for each, length, text in zip(features, lengths, texts, strict=True)
+    ]
 
 
 def _tokenize(tokenizer: Any, texts: Sequence[Text], *, whole: bool, limit: int | None = None) -> list[dict[str, Any]]:
@@ -77,7 +80,7 @@ def _tokenize(tokenizer: Any, texts: Sequence[Text], *, whole: bool, limit: int 
         firsts, *([seconds] if seconds else []), add_special_tokens=not whole, verbose=False, padding=False, **cutting
     )
     names = list(encoded.keys())
-    return [{name: list(encoded[name][place]) for name in names} for place in range(len(texts))]
+    return [{name: list(encoded[name][index]) for name in names} for index in range(len(texts))]
 
 
 def _add_end(tokenizer: Any, features: dict[str, Any]) -> dict[str, Any]:
@@ -90,19 +93,19 @@ def _add_end(tokenizer: Any, features: dict[str, Any]) -> dict[str, Any]:
 
 
 def pad_inputs(loaded: LoadedModel, encoded: Sequence[Encoded]) -> dict[str, Any]:
-    """Several samples as tensors on the model's device, filled up on the right."""
+    """Several samples as tensors on the model's device, padded on the right."""
     loaded.tokenizer.padding_side = "right"
     padded = loaded.tokenizer.pad([dict(each.features) for each in encoded], return_tensors="pt", verbose=False)
     return {name: values.to(loaded.device) for name, values in padded.items()}
 
 
 def write_inert(tokenizer: Any, text: str) -> str:
-    """The text without anything that a tokenizer would take for more than text."""
+    """The text with every special token of the tokenizer split, so that it stays text."""
     return _special_names(tokenizer).sub(lambda name: f"{name[0][0]} {name[0][1:]}", _clean(text))
 
 
 def _special_names(tokenizer: Any) -> re.Pattern[str]:
-    """The names of all special tokens, also of those that have no part of their own, as most of a chat template's."""
+    """The names of all special tokens, including those without an attribute, such as most of a chat template's."""
     if tokenizer not in _NAMES:
         added = [str(each) for each in tokenizer.added_tokens_decoder.values() if each.special]
         names = sorted({*added, *tokenizer.all_special_tokens}, key=len, reverse=True)
@@ -114,7 +117,7 @@ _NAMES: weakref.WeakKeyDictionary[Any, re.Pattern[str]] = weakref.WeakKeyDiction
 
 
 def write_messages(tokenizer: Any, messages: Sequence[Message], **settings: Any) -> str:
-    """Messages as the chat template writes them; what they say stays text, whoever said it in an earlier turn."""
+    """Messages as the chat template renders them; special tokens in their contents stay text."""
     refused: Any = require("jinja2", extra="models", purpose="a chat template").TemplateError
     try:
         inert = [_inert(tokenizer, message) for message in messages]
@@ -151,10 +154,10 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-FORMATS: dict[str, Reading] = {
-    "chat": Reading(_write_chat, whole=True),
-    "text": Reading(_write_text),
-    "pair": Reading(_write_pair),
-    "response": Reading(_write_response),
+FORMATS: dict[str, InputFormat] = {
+    "chat": InputFormat(_write_chat, whole=True),
+    "text": InputFormat(_write_text),
+    "pair": InputFormat(_write_pair),
+    "response": InputFormat(_write_response),
 }
-"""How a model may be given a sample: as its chat template writes it, as one text, as a pair, or the response alone."""
+"""How a sample is shown to a model: by its chat template, as one text, as a pair, or the response alone."""

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.errors import InvalidSettings, InvalidTrajectory
-from plaudit.models.batches import compute_batched
+from plaudit.errors import InvalidTrajectory
 from plaudit.models.cpu_precision import import_torch
 from plaudit.models.inputs import Encoded, write_inert, write_messages
 from plaudit.models.loading import LoadedModel
-from plaudit.models.local_model import LocalModelReward
+from plaudit.models.local_model import LocalModelReward, compute_batched
 from plaudit.rewards.text_similarity import references_of
 from plaudit.settings import check_choice, set_field
 from plaudit.trajectory import Trajectory
@@ -55,18 +54,16 @@ class LikelihoodReward(LocalModelReward):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice("measure", self.measure, MEASURES)
-        check_choice("format", self.format, ("chat", "text"))
         self.folder.require_head("ForCausalLM", "LMHeadModel", purpose=self.name)
-        if self.format == "chat" and not self.folder.has_chat_template:
-            raise InvalidSettings(f"the tokenizer of {self.model!r} has no chat template; take format='text'")
+        self.check_format(self.format, ("chat", "text"))
         set_field(self, "bounds", (0.0, 1.0) if self.measure == "probability" else None)
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         loaded = self.load()
         with loaded.lock:
             read = [self._read(loaded, trajectory) for trajectory in trajectories]
-            asked = [each for group in read if not isinstance(group, RewardOutput) for each in group]
-            rated = iter(compute_batched(loaded, asked, self.batch_size, lambda batch: _rate(loaded, batch)))
+            encoded = [each for group in read if not isinstance(group, RewardOutput) for each in group]
+            rated = iter(compute_batched(loaded, encoded, self.batch_size, lambda batch: _rate(loaded, batch)))
             return [
                 each if isinstance(each, RewardOutput) else self._output(each, [next(rated) for _ in each])
                 for each in read
@@ -89,8 +86,8 @@ class LikelihoodReward(LocalModelReward):
         if self.format == "text":
             prompt = trajectory.prompt_text
             return f"{prompt}\n{reasoning}{self.before_truth}" if reasoning else f"{prompt}{self.before_truth}"
-        asked = write_messages(loaded.tokenizer, trajectory.messages[:-1], add_generation_prompt=True)
-        return f"{asked}{reasoning}{self.before_truth}"
+        prompt = write_messages(loaded.tokenizer, trajectory.messages[:-1], add_generation_prompt=True)
+        return f"{prompt}{reasoning}{self.before_truth}"
 
     def _encode(self, loaded: LoadedModel, context: str, truth: str) -> Encoded:
         """Context and truth as tokens; the truth stays whole, `truth` marks its tokens."""

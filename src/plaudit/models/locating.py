@@ -33,8 +33,8 @@ class ModelFolder:
 
     @property
     def config(self) -> dict[str, Any]:
-        """What the model's config.json says."""
-        return _read_json(Path(self.path) / CONFIG)
+        """The content of config.json."""
+        return self.read_json(CONFIG)
 
     @property
     def has_chat_template(self) -> bool:
@@ -42,7 +42,18 @@ class ModelFolder:
         folder = Path(self.path)
         if (folder / "chat_template.jinja").is_file() or (folder / "chat_template.json").is_file():
             return True
-        return bool(_read_json(folder / "tokenizer_config.json").get("chat_template"))
+        return bool(self.read_json("tokenizer_config.json").get("chat_template"))
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """The object in a JSON file of the folder; empty if there is none."""
+        file = Path(self.path) / name
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise InvalidSettings(f"{file} cannot be read: {error}") from None
+        return content if isinstance(content, dict) else {}
 
     @property
     def labels(self) -> list[str]:
@@ -167,13 +178,3 @@ def first_line(error: BaseException) -> str:
 
 def _is_path(name: str) -> bool:
     return name.startswith((".", "/", "~", os.sep)) or name.count("/") > 1 or name.endswith("/")
-
-
-def _read_json(file: Path) -> dict[str, Any]:
-    try:
-        read = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise InvalidSettings(f"{file} cannot be read: {error}") from None
-    return read if isinstance(read, dict) else {}

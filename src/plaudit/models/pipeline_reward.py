@@ -1,4 +1,4 @@
-"""Any pipeline of transformers as a reward: what it says of a text, as a number.
+"""Any pipeline of transformers as a reward: its output for a text, as a number.
 
 A classifier gives a probability to every label; the reward is their sum weighted by `labels`. So a sentiment model's
 reward is the probability of POSITIVE, whichever label it prefers. A regression head gives its number as it is.
@@ -12,11 +12,10 @@ from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings, require
-from plaudit.models.batches import compute_batched
-from plaudit.models.inputs import FORMATS, Encoded, Text, pad_inputs
-from plaudit.models.loading import LoadedModel, ModelKey, is_out_of_memory
+from plaudit.models.inputs import FORMATS, Encoded, pad_inputs
+from plaudit.models.loading import LoadedModel, ModelKey
 from plaudit.models.local_model import LocalModelReward, check_labels
-from plaudit.settings import check_choice, set_field
+from plaudit.settings import set_field
 from plaudit.trajectory import Trajectory
 
 __all__ = ["PipelineReward"]
@@ -27,7 +26,7 @@ USUAL_LABELS: tuple[dict[str, float], ...] = (
     {"negative": 0.0, "positive": 1.0},
     {"negative": 0.0, "neutral": 0.5, "positive": 1.0},
 )
-"""Labels whose rewards need not be said."""
+"""Labels with default rewards."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,9 +47,7 @@ class PipelineReward(LocalModelReward):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choice("format", self.format, FORMATS)
-        if self.format == "chat" and not self.folder.has_chat_template:
-            raise InvalidSettings(f"the tokenizer of {self.model!r} has no chat template; take format='text'")
+        self.check_format(self.format)
         if self.read is not None:
             set_field(self, "rewards", ())
             _find_function(self.read)
@@ -74,7 +71,7 @@ class PipelineReward(LocalModelReward):
 
     @property
     def _activation(self) -> str:
-        """What transformers' classification pipeline applies to the logits of this model."""
+        """The activation that the classification pipeline of transformers applies to the logits of this model."""
         problem = self.folder.config.get("problem_type")
         if problem == "regression":
             return "none"
@@ -94,7 +91,7 @@ class PipelineReward(LocalModelReward):
         for usual in USUAL_LABELS:
             if {label.lower() for label in known} == set(usual):
                 return {label: usual[label.lower()] for label in known}
-        example = ", ".join(f"{label!r}: {float(place)}" for place, label in enumerate(known[:3]))
+        example = ", ".join(f"{label!r}: {float(index)}" for index, label in enumerate(known[:3]))
         raise InvalidSettings(
             f"{self.name}: say what each label of {self.model!r} is worth: "
             f"labels={{{example}{', …' * (len(known) > 3)}}}"
@@ -111,41 +108,22 @@ class PipelineReward(LocalModelReward):
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         loaded = self.load()
-        reading = FORMATS[self.format]
         with loaded.lock:
-            read = self.read_samples(loaded, trajectories, reading)
-            if self.task in CLASSIFIERS and self.read is None:
-                encoded = [each for each in read if isinstance(each, Encoded)]
-                rated = iter(
-                    compute_batched(loaded, encoded, self.batch_size, lambda batch: self._classify(loaded, batch))
-                )
-                return [self._output(next(rated), each) if isinstance(each, Encoded) else each for each in read]
-            lengths = {
-                _write(reading.write(loaded.tokenizer, sample)): len(each)
-                for sample, each in zip(trajectories, read, strict=True)
-                if isinstance(each, Encoded)
-            }
-            given = self._run(loaded, sorted(lengths, key=lengths.__getitem__))
-            return [
-                self._output(given[_write(reading.write(loaded.tokenizer, sample))], each)
-                if isinstance(each, Encoded)
-                else each
-                for sample, each in zip(trajectories, read, strict=True)
-            ]
+            samples = self.read_samples(loaded, trajectories, FORMATS[self.format])
+            compute = self._classify if self.task in CLASSIFIERS and self.read is None else self._run_pipeline
+            return self.score_encoded(loaded, samples, compute, self._output)
 
-    def _classify(self, loaded: LoadedModel, batch: Sequence[Encoded]) -> list[list[dict[str, Any]]]:
-        """What a classification pipeline gives for each text, without its detours: most of the time on short texts."""
+    def _classify(self, loaded: LoadedModel, batch: Sequence[Encoded]) -> list[Any]:
+        """The outputs of a classification pipeline, computed directly: most of its time on short texts is overhead."""
         logits = loaded.model(**pad_inputs(loaded, batch)).logits.float()
         activations = {"none": logits, "sigmoid": logits.sigmoid(), "softmax": logits.softmax(dim=-1)}
-        shares = activations[self._activation]
         labels = self.folder.labels
         return [
             [{"label": label, "score": share} for label, share in zip(labels, row, strict=True)]
-            for row in shares.tolist()
+            for row in activations[self._activation].tolist()
         ]
 
-    def _run(self, loaded: LoadedModel, texts: Sequence[Any]) -> dict[Any, Any]:
-        """What the pipeline gives for each text; nothing where memory ran out for one alone."""
+    def _run_pipeline(self, loaded: LoadedModel, batch: Sequence[Encoded]) -> list[Any]:
         transformers: Any = require("transformers", extra="models", purpose=self.name)
         pipeline = transformers.pipeline(
             self.task, model=loaded.model, tokenizer=loaded.tokenizer, device=loaded.model.device
@@ -155,51 +133,33 @@ class PipelineReward(LocalModelReward):
             settings = {"top_k": None, "truncation": True, "max_length": self.max_length or loaded.context}
         elif self.task == ZERO_SHOT:
             settings = {"candidate_labels": [label for label, _ in self.rewards]}
-        given: dict[Any, Any] = {}
-        waiting = [list(texts)] if texts else []
-        while waiting:
-            part = waiting.pop()
-            inputs = [text if isinstance(text, str) else dict(text) for text in part]
-            try:
-                outputs = pipeline(inputs, batch_size=self.batch_size, **settings)
-            except RuntimeError as error:
-                if not is_out_of_memory(error):
-                    raise
-                middle = len(part) // 2
-                if middle:
-                    waiting += [part[:middle], part[middle:]]
-                else:
-                    given[part[0]] = None
-                continue
-            given.update(zip(part, outputs, strict=True))
-        return given
+        inputs = [
+            each.text if isinstance(each.text, str) else {"text": each.text[0], "text_pair": each.text[1]}
+            for each in batch
+        ]
+        return list(pipeline(inputs, batch_size=len(inputs), **settings))
 
-    def _output(self, given: Any, encoded: Encoded) -> RewardOutput:
-        if given is None:
+    def _output(self, result: Any, encoded: Encoded) -> RewardOutput:
+        if result is None:
             return self.as_output(None, encoded, "")
         if self.read is not None:
-            value = _find_function(self.read)(given)
+            value = _find_function(self.read)(result)
             if isinstance(value, bool) or not isinstance(value, int | float):
                 return RewardOutput.unscored(
                     Status.UNPARSED, f"{self.name}: read gave {type(value).__name__} {value!r:.60}, not a number"
                 )
             return self.as_output(float(value), encoded, f"{self.task} gives {value:.4g}")
-        shares = _shares(given)
+        shares = _shares(result)
         value = sum(shares.get(label, math.nan) * reward for label, reward in self.rewards)
         likeliest = max(shares, key=shares.__getitem__)
         return self.as_output(value, encoded, f"{likeliest} {shares[likeliest]:.3f}", labels=shares)
 
 
-def _shares(given: Any) -> dict[str, float]:
-    """The probability of every label, in either of the two forms that pipelines give them."""
-    if isinstance(given, Mapping):
-        return dict(zip(given["labels"], map(float, given["scores"]), strict=True))
-    return {str(each["label"]): float(each["score"]) for each in given}
-
-
-def _write(text: Text) -> Any:
-    """A text as the pipeline takes it: a pair is a mapping, here as one that can be looked up."""
-    return text if isinstance(text, str) else (("text", text[0]), ("text_pair", text[1]))
+def _shares(result: Any) -> dict[str, float]:
+    """The probability of every label, in either of the two shapes that pipelines return."""
+    if isinstance(result, Mapping):
+        return dict(zip(result["labels"], map(float, result["scores"]), strict=True))
+    return {str(each["label"]): float(each["score"]) for each in result}
 
 
 def _find_function(read: Callable[[Any], float] | str) -> Callable[[Any], float]:
@@ -207,10 +167,9 @@ def _find_function(read: Callable[[Any], float] | str) -> Callable[[Any], float]
         return read
     module, _, name = read.partition(":")
     try:
-        found = getattr(importlib.import_module(module), name)
+        function: Callable[[Any], float] = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise InvalidSettings(f"read={read!r} is not a function: {error}; write 'package.module:function'") from None
-    if not callable(found):
-        raise InvalidSettings(f"read={read!r} is {type(found).__name__}, not a function")
-    function: Callable[[Any], float] = found
+    if not callable(function):
+        raise InvalidSettings(f"read={read!r} is {type(function).__name__}, not a function")
     return function

@@ -13,10 +13,9 @@ import msgspec
 
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
-from plaudit.models.batches import compute_batched
 from plaudit.models.inputs import FORMATS, Encoded, pad_inputs, write_inert
 from plaudit.models.loading import LoadedModel, ModelKey
-from plaudit.models.local_model import LocalModelReward
+from plaudit.models.local_model import LocalModelReward, compute_batched
 from plaudit.settings import check_choice
 from plaudit.trajectory import Trajectory
 
@@ -54,13 +53,11 @@ class ProcessRewardModel(LocalModelReward):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice("combine", self.combine, COMBINE)
-        check_choice("format", self.format, ("chat", "text"))
+        self.check_format(self.format, ("chat", "text"))
         if not self.separator or self.separator.strip():
             raise InvalidSettings(f"separator is white space that ends a step, such as '\\n'; got {self.separator!r}")
         if not self.mark:
             raise InvalidSettings("mark is what the model reads after each step; it cannot be empty")
-        if self.format == "chat" and not self.folder.has_chat_template:
-            raise InvalidSettings(f"the tokenizer of {self.model!r} has no chat template; take format='text'")
         if self.verdicts is not None:
             self.folder.require_head("ForCausalLM", "LMHeadModel", purpose=f"{self.name} with verdicts")
             if len(self.verdicts) != 2 or self.label is not None:
@@ -102,12 +99,12 @@ class ProcessRewardModel(LocalModelReward):
             return list(tokenizer(text, add_special_tokens=begins, verbose=False)["input_ids"])
 
         try:
-            asked = self._prompt(tokenizer, trajectory)
+            prompt = self._prompt(tokenizer, trajectory)
         except InvalidTrajectory as error:
             return RewardOutput.unscored(Status.ERROR, f"{self.name}: {error}"), []
-        ids, ends = ids_of(asked, self.format == "text"), []
+        ids, ends = ids_of(prompt, self.format == "text"), []
         if ids and ids[-1] in (tokenizer.eos_token_id, tokenizer.sep_token_id):
-            ids.pop()  # what ends a text stands before no step
+            ids.pop()  # the prompt goes on with the steps
         first = len(ids)
         for step in steps:
             ids += ids_of(write_inert(tokenizer, step)) + ids_of(self.mark)
@@ -140,8 +137,8 @@ class ProcessRewardModel(LocalModelReward):
         elif logits.shape[-1] == 1:
             values = logits[..., 0].sigmoid()
         else:
-            place = 1 if self.label is None else self.folder.labels.index(self.label)
-            values = logits.softmax(dim=-1)[..., place]
+            label = 1 if self.label is None else self.folder.labels.index(self.label)
+            values = logits.softmax(dim=-1)[..., label]
         rated: list[list[float]] = values.tolist()
         return rated
 
@@ -168,11 +165,11 @@ class ProcessRewardModel(LocalModelReward):
         """What each step earned, at its last word; 0 at all others."""
         rewards: list[float] = []
         before = 0.0
-        for place, step in enumerate(self._steps(response)):
+        for index, step in enumerate(self._steps(response)):
             if self.combine == "mean":
-                earned = values[place] / len(values)
+                earned = values[index] / len(values)
             else:
-                now = COMBINE[self.combine](values[: place + 1])
+                now = COMBINE[self.combine](values[: index + 1])
                 earned, before = now - before, now
             rewards += [0.0] * (len(step.split()) - 1) + [earned]
         return rewards

@@ -9,11 +9,10 @@ from typing import ClassVar
 
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidSettings, did_you_mean
-from plaudit.models.batches import compute_batched
 from plaudit.models.inputs import FORMATS, Encoded, pad_inputs
 from plaudit.models.loading import LoadedModel
 from plaudit.models.local_model import LocalModelReward
-from plaudit.settings import check_choice, set_field
+from plaudit.settings import set_field
 from plaudit.trajectory import Trajectory
 
 __all__ = ["RewardModel"]
@@ -35,19 +34,14 @@ class RewardModel(LocalModelReward):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_choice("format", self.format, FORMATS)
         self.folder.require_head("ForSequenceClassification", purpose=self.name)
-        if self.format == "chat" and not self.folder.has_chat_template:
-            raise InvalidSettings(
-                f"the tokenizer of {self.model!r} has no chat template; say how the model was trained to read samples: "
-                "format='text' (prompt and response in one), 'pair' (two texts) or 'response' (that alone)"
-            )
+        self.check_format(self.format)
         labels = self.folder.labels
         if len(labels) > 1 and self.label not in labels:
-            found = f", got {self.label!r}{did_you_mean(str(self.label), labels)}" if self.label is not None else ""
+            hint = f", got {self.label!r}{did_you_mean(str(self.label), labels)}" if self.label is not None else ""
             raise InvalidSettings(
                 f"{self.model!r} has the labels {', '.join(labels)}: say whose probability is the reward, "
-                f"label={labels[-1]!r}{found}"
+                f"label={labels[-1]!r}{hint}"
             )
         if len(labels) == 1 and self.label is not None:
             raise InvalidSettings(f"{self.model!r} has one output, which is the reward; leave out label={self.label!r}")
@@ -56,10 +50,8 @@ class RewardModel(LocalModelReward):
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         loaded = self.load()
         with loaded.lock:
-            read = self.read_samples(loaded, trajectories, FORMATS[self.format], end=self.format == "text")
-            encoded = [each for each in read if isinstance(each, Encoded)]
-            values = iter(compute_batched(loaded, encoded, self.batch_size, lambda batch: self._rate(loaded, batch)))
-        return [self._output(next(values), each) if isinstance(each, Encoded) else each for each in read]
+            samples = self.read_samples(loaded, trajectories, FORMATS[self.format], end=self.format == "text")
+            return self.score_encoded(loaded, samples, self._rate, self._output)
 
     def _rate(self, loaded: LoadedModel, batch: Sequence[Encoded]) -> list[float]:
         logits = loaded.model(**pad_inputs(loaded, batch)).logits.float()
@@ -70,7 +62,5 @@ class RewardModel(LocalModelReward):
         return rated
 
     def _output(self, value: float | None, encoded: Encoded) -> RewardOutput:
-        said = "" if value is None else f"{value:.4g}"
-        return self.as_output(
-            value, encoded, f"the model gives {said}" if self.label is None else f"{self.label} {said}"
-        )
+        shown = "" if value is None else f"{value:.4g}"
+        return self.as_output(value, encoded, f"{self.label or 'the model gives'} {shown}")
