@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["SCALES", "digits_for_words", "find_number_words", "parse_number_words", "scale_of"]
+__all__ = ["NUMBER_WORDS", "SCALES", "digits_for_words", "find_number_words", "parse_number_words", "scale_of"]
 
 _SMALL = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -17,6 +17,9 @@ _VALUES = {word: value for value, word in enumerate(_SMALL.split())} | {
 }
 SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 """Words that multiply the number before them."""
+
+NUMBER_WORDS = frozenset({*_VALUES, *SCALES} - {"one"})
+"""The words of numbers; "one" is a pronoun too."""
 
 _CHINESE_SCALES = {"万": 10**4, "亿": 10**8}
 _WORD = rf"(?:{'|'.join((*_VALUES, *SCALES))})"

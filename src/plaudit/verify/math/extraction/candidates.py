@@ -70,10 +70,11 @@ _HIDDEN = compile_late(
     r"|<(?P<hidden>\w+)\b[^<>]*(?:\shidden\b|display:\s?none|visibility:\s?hidden)[^<>]*>(?:(?!</?(?P=hidden)\b).)*</(?P=hidden)>"
     r"|(?<![\w}~])~~(?![\s~])[^~\n]+(?<!\s)~~(?![\w{\\~])|\\iffalse\b(?:(?!\\fi\b).)*(?:\\fi\b|\Z)"
     rf"|\\+(?:[hv]?phantom|[bx]?cancel|sout|textcolor\s?\{{white\}})\s?{_BRACED}"
-    r"|\{\s?\\color\s?\{white\}(?:[^{}]|\{[^{}]*\})*\}|(?:^|(?<=[.;:,!?]))[ \t]*(?<!\\)%[^\n]*",
-    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+    r"|\{\s?\\color\s?\{white\}(?:[^{}]|\{[^{}]*\})*\}",
+    re.IGNORECASE | re.DOTALL,
 )
-_MAY_HIDE = ("<", "~~", "phantom", "cancel", "sout", "white", "iffalse", "%")
+_MAY_HIDE = ("<", "~~", "phantom", "cancel", "sout", "white", "iffalse")
+_LATEX_COMMENT = compile_late(r"%(?<![\w)}\]$\\]%)(?<![\w)}\]$\\][ \t]%)[^\n]*")  # not the sign of a percentage
 # A number alone, or the last line: anything else behind four hashes is a heading.
 _HASHES = compile_late(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)
 _MONEY = compile_late(r"(?<!\\)\$\s?-?[\d.]")
@@ -104,6 +105,8 @@ def read_response(response: str, policy: MathPolicy) -> str:
     text = THOUGHT.sub(" ", text) if policy.read_think else without_thinking(text)
     if any(sign in text for sign in _MAY_HIDE):
         text = _HIDDEN.sub(" ", text)
+    if "%" in text:
+        text = _LATEX_COMMENT.sub(" ", text)
     return without_calculator_marks(text)
 
 

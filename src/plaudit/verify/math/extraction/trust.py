@@ -14,7 +14,7 @@ from typing import NamedTuple
 from plaudit.verify.math.extraction.marks import MARKED, Mark
 from plaudit.verify.math.extraction.unmarked import find_closing
 from plaudit.verify.math.policy import MathPolicy
-from plaudit.verify.number_words import digits_for_words, find_number_words
+from plaudit.verify.number_words import NUMBER_WORDS, digits_for_words, find_number_words
 from plaudit.verify.numbers import NUMBER, find_numbers
 from plaudit.verify.patterns import compile_late
 
@@ -304,9 +304,9 @@ def find_condition(mark: Mark, text: str) -> str:
 
 def find_rivals(mark: Mark, text: str, policy: MathPolicy) -> list[Rival]:
     """The values that the text offers beside an answer, as a choice, or on second thought; words count as numbers."""
-    before, after = text[max(0, mark.start - BEFORE) : mark.start], text[mark.end : mark.end + FOLLOWING]
+    before = _with_digits(text[max(0, mark.start - BEFORE) : mark.start])
+    after = _with_digits(text[mark.end : mark.end + FOLLOWING])
     find_values = _find_letters if is_letter(mark.text) else _find_numbers
-    before, after = digits_for_words(before), digits_for_words(after)
     zones = {"choice": before}
     if find_values(after):
         sentence, *rest = _SENTENCE_END.split(after[:LATER], maxsplit=2)
@@ -321,6 +321,10 @@ def find_rivals(mark: Mark, text: str, policy: MathPolicy) -> list[Rival]:
     for rule, match in [found for zone, part in zones.items() for found in _match(zone, part)]:
         rivals += [Rival(value, rule.rejection) for value in find_values(match[match.lastindex or 0] or "")]
     return rivals
+
+
+def _with_digits(text: str) -> str:
+    return text if NUMBER_WORDS.isdisjoint(_read_words(text)[1]) else digits_for_words(text)
 
 
 def is_letter(answer: str) -> bool:
