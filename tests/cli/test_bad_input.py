@@ -168,7 +168,7 @@ COMMANDS = {
     "unknown tier": (["doctor", "--at-most", "everything"], "seccomp"),
     "train without a config file": (["train", "no.yaml"], "no config file"),
     "a key without a value": (["train", "steps"], "write steps=VALUE"),
-    "watch a file that is not there": (["watch", "no.jsonl"], "no.jsonl: No such file"),
+    "watch a file that is not there": (["watch", "no.jsonl"], "no file no.jsonl"),
     "watch broken lines": (["watch", "garbage.jsonl"], "garbage.jsonl:1: broken JSON"),
     "view what is not scored": (["view", "data.jsonl"], "is not scored"),
     "view broken lines": (["view", "garbage.jsonl"], "garbage.jsonl:1: broken JSON"),
