@@ -290,6 +290,15 @@ def test_two_objects_that_are_equal_only_by_their_own_word_are_not_equal():
     assert scored(fenced(made), {"tests": ["assert f(1) == f(1)"]}).reward == 0.0
 
 
+@pytest.mark.parametrize(
+    ("value", "test"), [("max", "f(1) is max"), ("types.SimpleNamespace()", "f(1) == SimpleNamespace()")]
+)
+def test_functions_and_namespaces_of_the_standard_library_are_no_plain_values(value, test):
+    """Listed as not covered: a right program fails."""
+    source = f"import types\ndef f(x):\n    return {value}\n"
+    assert scored(fenced(source), {"tests": f"from types import SimpleNamespace\nassert {test}\n"}).reward == 0.0
+
+
 @pytest.mark.parametrize(("named", "reward"), [("", 0.0), ("assert Zero\n", 1.0)])
 def test_a_subclass_of_dict_is_its_plain_value_unless_the_tests_name_it(named, reward):
     """Listed as not covered: a right program may fail."""

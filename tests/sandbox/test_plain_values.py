@@ -4,7 +4,7 @@ import math
 import sys
 from array import array
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, IntEnum
 from fractions import Fraction
@@ -25,6 +25,8 @@ SAMPLES = [
     *(1j, complex(math.inf, -0.0), range(3, 9, 2), Decimal("1.10"), Decimal("NaN"), Fraction(1, 3)),
     *(Counter("aab"), OrderedDict([(2, 1), (1, 2)]), deque([1, 2], 5)),
     *(date(2020, 2, 29), datetime(2020, 1, 1, 2, 3, 4, 5), time(1, 2), timedelta(-1, 5)),
+    *({"a": 1}.keys(), {"a": 1}.items(), ..., NotImplemented, UTC),
+    *(timezone(timedelta(hours=1)), timezone(timedelta(hours=1), "X")),
     *(PosixPath("/a"), PurePosixPath("b"), UUID(int=5), array("d", [0.5]), int, {"t": [1]}, [{"i": "0x1"}]),
 ]
 

@@ -47,7 +47,6 @@ try:
 except (OSError, MemoryError) as error:
     sys.exit(explain_error(error))
 """
-MOST_PREPARED = 1 << 16
 ZONES = ("/usr/share/zoneinfo", "/usr/lib/zoneinfo", "/usr/share/lib/zoneinfo", "/etc/zoneinfo")
 SERVER_BYTES = 512 << 20  # of address space that a server needs
 SERVER_NEEDS = {resource.RLIMIT_NOFILE: 64, resource.RLIMIT_AS: SERVER_BYTES, resource.RLIMIT_FSIZE: 64 << 20}
@@ -99,14 +98,14 @@ class ForkServer:
             self.close()
             raise
 
-    def take(self, limits: RunLimits, encoded_suites: bytes = b"") -> LockedProcess:
-        """A process with these limits; `encoded_suites` is for a service to prepare."""
+    def take(self, limits: RunLimits) -> LockedProcess:
+        """A process with these limits."""
         wanted = self._pack(limits)
         try:
             if self._prefetched and self._prefetched != wanted:
                 self._discard_prefetched()
             if not self._prefetched:
-                self._control.send(TAKE + wanted + (encoded_suites if len(encoded_suites) <= MOST_PREPARED else b""))
+                self._control.send(TAKE + wanted)
             child = self._receive()
         except OSError as error:
             raise self._lost(explain_error(error)) from error
@@ -116,8 +115,8 @@ class ForkServer:
     def end(self, process: LockedProcess, limits: RunLimits) -> None:
         """Kill a process, have it reaped, and request the next, as most often it has the same limits.
 
-        A folder is for one program at a time, so the next is then requested once the last is gone; so is a judge,
-        which is requested with what it is to prepare.
+        A folder is for one program at a time, so the next is then requested once the last is gone; a judge is requested
+        when it is needed, since most tests share one.
         """
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(process.process, signal.SIGKILL)

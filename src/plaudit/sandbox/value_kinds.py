@@ -11,7 +11,7 @@ import re
 from array import array
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -309,6 +309,11 @@ def _read_datetime(text: Any, zone: Any, fold: Any) -> datetime:
     return value if zone is None else value.replace(tzinfo=ZoneInfo(_text(zone)))
 
 
+def _read_zone(offset: timedelta, name: str) -> timezone:
+    unnamed = timezone(offset)
+    return unnamed if unnamed.tzname(None) == name else timezone(offset, name)
+
+
 def _read_complex(graph: Graph, content: Any, depth: int) -> Any:
     parts = [graph.decode(part) for part in content]
     if any(not isinstance(part, float) for part in parts):
@@ -347,6 +352,10 @@ WRITERS: dict[type, tuple[str, Callable[[Graph, Any, int], Any]]] = {
     date: ("A", lambda graph, value, depth: value.isoformat()),
     time: ("M", lambda graph, value, depth: value.isoformat()),
     timedelta: ("L", lambda graph, value, depth: [value.days, value.seconds, value.microseconds]),
+    timezone: ("Z", lambda graph, value, depth: items_of(graph, (value.utcoffset(None), value.tzname(None)), depth)),
+    ZoneInfo: ("W", lambda graph, value, depth: value.key),
+    type(...): ("o", lambda graph, value, depth: "Ellipsis"),
+    type(NotImplemented): ("o", lambda graph, value, depth: "NotImplemented"),
     PosixPath: ("P", lambda graph, value, depth: [True, graph.encode(str(value))]),
     PurePosixPath: ("P", lambda graph, value, depth: [False, graph.encode(str(value))]),
     UUID: ("U", lambda graph, value, depth: hex(value.int)),
@@ -373,6 +382,9 @@ READERS: dict[str, Callable[[Graph, Any, int], Any]] = {
     "A": lambda graph, content, depth: date.fromisoformat(_text(content)),
     "M": lambda graph, content, depth: time.fromisoformat(_text(content)),
     "L": lambda graph, content, depth: timedelta(*(_whole(graph, part) for part in content)),
+    "Z": lambda graph, content, depth: _read_zone(*(graph.decode(part) for part in content)),
+    "W": lambda graph, content, depth: ZoneInfo(_text(content)),
+    "o": lambda graph, content, depth: {"Ellipsis": ..., "NotImplemented": NotImplemented}[_text(content)],
     "P": lambda graph, content, depth: (PosixPath if content[0] is True else PurePosixPath)(graph.decode(content[1])),
     "U": lambda graph, content, depth: UUID(int=int(_text(content), 16)),
     "k": lambda graph, content, depth: _CLASSES[_text(content)],

@@ -103,6 +103,38 @@ def test_a_value_passes_where_it_is_equal_to_the_expected_one(judge, returned, e
     assert passes_apart(judge, source, f"inf = float('inf')\nassert f() == {returned!r}\n")
 
 
+@many
+@given(st.dictionaries(st.integers(0, 9), plain, max_size=3), st.sampled_from(["keys", "values", "items"]))
+def test_a_view_of_a_dict_has_the_items_that_it_has_in_one_process(judge, content, view):
+    start = "inf = float('inf')\n"
+    source = f"{start}def f():\n    return {content!r}.{view}()\n"
+    shown = list(getattr(content, view)())
+    assert passes_apart(judge, source, f"{start}assert list(f()) == {shown!r}\nassert len(f()) == {len(shown)}\n")
+    assert not passes_apart(judge, source, f"{start}assert list(f()) == {[*shown, 'more']!r}\n")
+    if view == "keys":
+        assert passes_apart(judge, source, f"assert f() == {set(content) or set()!r}\n")
+        assert not passes_apart(judge, source, f"assert f() == {set(content) | {10}!r}\n")
+
+
+MEMBERS = ["str(f(3))", "f(3)", "f(3).value", "f(3).name", "[f(3)]", "{f(3): 1}", "f'{f(3)}'", "''.join([f(3)])"]
+
+
+@pytest.mark.parametrize("expression", MEMBERS)
+@pytest.mark.parametrize("lie", ["", "__eq__ = lambda self, other: True", "__hash__ = lambda self: hash('x')"])
+def test_a_member_of_an_enum_is_its_value_with_its_own_text(judge, expression, lie):
+    source = f"import enum\nclass E(str, enum.Enum):\n    A = 'a'\n    {lie}\ndef f(x):\n    return E.A\n"
+    scope = {"__name__": "one_process"}
+    exec(source.replace(lie or "\0", ""), scope)
+    expected = eval(expression, scope)
+    shown = {"[f(3)]": "['a']", "{f(3): 1}": "{'a': 1}"}.get(
+        expression, repr(str.__str__(expected) if expression == "f(3)" else expected)
+    )
+    if not lie:
+        assert passes_apart(judge, source, f"assert {expression} == {shown}\n")
+    wrong = {"[f(3)]": "['x']", "{f(3): 1}": "{'x': 1}"}.get(expression, "'x'")
+    assert not passes_apart(judge, source, f"assert {expression} == {wrong}\n")
+
+
 LIES = [
     "__eq__ = lambda self, other: True", "__ne__ = lambda self, other: False", "__hash__ = lambda self: hash(14)",
     "__lt__ = __le__ = __gt__ = __ge__ = lambda self, other: True", "__len__ = lambda self: 2",

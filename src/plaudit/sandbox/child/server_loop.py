@@ -98,7 +98,6 @@ class ServerLoop:
     ) -> None:
         self._control, self._confinement, self._profile, self._parent = control, confinement, profile, parent
         self._fork, self._serve = kernel.fork(), service.make_service()
-        self._prepare: Callable[[bytes], None] = getattr(service, "prepare", lambda suites: None)
         self._children: set[int] = set()  # that are not reaped yet
         self._packed_limits = b""
         self._waiting = select.poll()
@@ -111,8 +110,7 @@ class ServerLoop:
         while (message := self._next_message())[0] not in (b"", protocol.QUIT):
             kind, rest = message
             if kind == protocol.TAKE:
-                self._prepare(rest[LIMITS.size :])
-                self._hand_over_child(rest[: LIMITS.size])
+                self._hand_over_child(rest)
             elif kind == protocol.NEXT:  # the new one first: meanwhile the old one dies, and nobody waits for that
                 self._hand_over_child(rest[: LIMITS.size])
                 self._reap(int(rest[LIMITS.size :]), answer=False)

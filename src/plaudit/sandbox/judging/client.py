@@ -23,6 +23,7 @@ from plaudit.sandbox.child.protocol import FLAVOURS, READY
 from plaudit.sandbox.confined_process import Budget, LockedProcess, RunLimits
 from plaudit.sandbox.cores import CoreClaim
 from plaudit.sandbox.judging.job import Job
+from plaudit.sandbox.judging.plan.test_plan import plan_suite
 from plaudit.sandbox.judging.suites import AssertSuite, StreamSuite
 from plaudit.sandbox.judging.verdict import Conclusion, Verdict
 from plaudit.sandbox.sandbox import PROGRAMS_PER_SERVER, Sandbox
@@ -71,19 +72,22 @@ class JudgeClient:
             self._sandbox = stack.enter_context(Sandbox(flavour, allow_unsafe=allow_unsafe, core=core))
             imports = tuple(dict.fromkeys((*FLAVOURS[flavour], *numpy, *modules)))
             self._server = stack.enter_context(contextlib.closing(ForkServer(imports, core=core, profile=JUDGE)))
-            check_verdicts(lambda job: self.judge(job, _encode(job), keep=True))
+            check_verdicts(self._judge_known)
             self._stack = stack.pop_all()
 
-    def judge(self, job: Job, packed: bytes, *, keep: bool) -> Verdict:
+    def _judge_known(self, job: Job) -> Verdict:
+        plans = _encode([plan_suite(suite).to_bytes() for suite in job.suites])
+        return self.judge(job, _encode(job), plans, keep=True)
+
+    def judge(self, job: Job, packed: bytes, plans: bytes, *, keep: bool) -> Verdict:
         """The verdict on a job, given as it is and as it travels; JudgeLost when the judge died.
 
-        `keep` says that the tests are stateless.
+        `plans` are those of its suites, as they travel; `keep` says that the tests are stateless.
         """
-        suites = _encode(job.suites)
         session = Session(self._sandbox, self, job)
         try:
             session.start_program()
-            return session.judge(suites, packed, hash((self._seed, suites)), keep=keep)
+            return session.judge(packed, plans, hash((self._seed, _encode(job.suites))), keep=keep)
         except SandboxError as error:
             if self._server.lost or self._sandbox.lost:
                 raise JudgeLost(str(error), answered=False) from error
@@ -91,10 +95,10 @@ class JudgeClient:
         finally:
             session.close()
 
-    def take(self, suites: bytes, *, keep: bool) -> tuple[LockedProcess, bool]:
+    def take(self, *, keep: bool) -> tuple[LockedProcess, bool]:
         """A judge process, and whether it is new; the kept one is for stateless tests."""
         if not keep:
-            return self._server.take(JUDGE_LIMITS, suites), True
+            return self._server.take(JUDGE_LIMITS), True
         judge, self._kept = self._kept, None
         if judge is not None and not _is_active(judge):
             os.ftruncate(judge.stdin, 0)  # where it notes that the program has answered
@@ -159,16 +163,16 @@ class Session:
         self.programs[self.count] = Running(server, process, server.clock_of(process))
         self.waiting.append(self.count)
 
-    def judge(self, suites: bytes, packed: bytes, seed: int, *, keep: bool) -> Verdict:
+    def judge(self, packed: bytes, plans: bytes, seed: int, *, keep: bool) -> Verdict:
         """Send a judge its job, and answer its requests until it sends its verdict."""
-        judge, is_new = self.client.take(suites, keep=keep)
+        judge, is_new = self.client.take(keep=keep)
         budget = Budget(self.job.wall_s + Budget.FACTOR * self.job.judge_cpu_s + GRACE_S, self._total_s)
         is_ordinary = is_reaped = False
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, os.dup(judge.channel)) as channel:
                 self._hand_over(channel)
                 tier = self.programs[self.count].server.tier
-                write_all(judge.channel, frame(_encode((int(tier), seed))) + frame(packed))
+                write_all(judge.channel, frame(_encode((int(tier), seed))) + frame(packed) + frame(plans))
                 verdict = self._serve(judge, channel, budget, is_ready=not is_new)
             if verdict is not None:
                 is_ordinary = not verdict.refusal and verdict.conclusion is Conclusion.COMPLETED

@@ -1,7 +1,7 @@
 """Judge one job after the other: tests of every style, and hidden tests."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,23 +36,26 @@ class Judge:
         self._programs, self._on_first_value = programs, on_first_value
         support_handles()
 
-    def judge(self, job: Job) -> Verdict:
-        """The verdict on a program; what is wrong with the tests themselves comes back as a refusal."""
+    def judge(self, job: Job, plans: Sequence[TestPlan] | None = None) -> Verdict:
+        """The verdict on a program; what is wrong with the tests themselves comes back as a refusal.
+
+        `plans` are those of the job's suites, made here unless they are given.
+        """
         launcher = Launcher(
             self._programs, job.source, job.limits, job.stop_early, self._on_first_value, job.trusts_objects
         )
         verdict: Verdict | None = None
-        for suite in job.suites:
-            part = _judge_suite(launcher, suite)
+        for index, suite in enumerate(job.suites):
+            part = _judge_suite(launcher, suite, plans[index] if plans is not None else None)
             verdict = part if verdict is None else merge(verdict, part)
             if verdict.refusal or (job.stop_early and not verdict.passed):
                 break
         return verdict or Verdict(refusal="there are no tests")
 
 
-def _judge_suite(launcher: Launcher, suite: Suite) -> Verdict:
+def _judge_suite(launcher: Launcher, suite: Suite, plan: TestPlan | None) -> Verdict:
     try:
-        plan = plan_suite(suite)
+        plan = plan or plan_suite(suite)
         if plan.unscored and not launcher.trusts_objects:
             return Verdict(refusal=plan.unscored)
         with _pytest_replaced():

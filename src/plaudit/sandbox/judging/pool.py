@@ -50,13 +50,14 @@ class JudgePool:
         except InvalidTrajectory as error:
             return Verdict(refusal=str(error))
         present = FLAVOURS.get(self.flavour, ())
+        packed_plans = msgspec.msgpack.encode([plan.to_bytes() for plan in plans])
         packages = tuple(sorted({name for plan in plans for name in plan.packages if name not in present}))
         is_stateless = all(plan.is_stateless for plan in plans)
         losses: list[JudgeLost] = []
         while len(losses) < TRIES:
             judge = self._acquire(packages)
             try:
-                verdict = judge.judge(job, packed, keep=is_stateless)
+                verdict = judge.judge(job, packed, packed_plans, keep=is_stateless)
             except JudgeLost as error:
                 losses.append(error)
                 self._give_back(judge)

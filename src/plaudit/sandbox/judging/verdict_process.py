@@ -1,9 +1,8 @@
 """The judge's side: a locked-down process for one verdict, which alone holds tests and expected values.
 
 It runs test code on values that a program chose, so it is confined as the program is, and its client ends it after the
-verdict. It is forked from a server that has parsed tests, so that a group of programs pays for that once, but has run
-none and seen no program. Only a process of stateless tests is kept. What needs a file or a process is requested from
-the client.
+verdict. It is forked from a server that has run no tests and seen no program, and gets tests as plans, which its client
+has made. Only a process of stateless tests is kept. What needs a file or a process is requested from the client.
 """
 
 import contextlib
@@ -21,27 +20,23 @@ from typing import Any
 
 import msgspec
 
-from plaudit.errors import PlauditError
 from plaudit.frames import frame, read_frame, write_all
 from plaudit.sandbox.child.protocol import CHANNEL
 from plaudit.sandbox.confined_process import Budget, LockedProcess, RunLimits, Tier
 from plaudit.sandbox.judging.handles.arrays import guard_comparisons
-from plaudit.sandbox.judging.handles.violations import UnsupportedTest
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.judge import Judge
-from plaudit.sandbox.judging.plan.test_plan import plan_suite
-from plaudit.sandbox.judging.suites import Suite
+from plaudit.sandbox.judging.plan.test_plan import TestPlan
 from plaudit.sandbox.judging.verdict import Verdict, encode_verdict
 from plaudit.sandbox.program import Program
 
-__all__ = ["make_service", "prepare"]
+__all__ = ["make_service"]
 
 DESCRIPTORS = 5
 ANSWERED = 0  # the descriptor that holds a byte once the program has answered, whatever becomes of this process
-COLLECT_EVERY, COLLECT_KEPT_EVERY = 500, 50
+COLLECT_EVERY = 50
 MOST_KEPT_KB = 128 << 10  # of memory that a judge ever took and is still kept; it begins with some 40 MiB
 _jobs = msgspec.msgpack.Decoder(Job)
-_suites = msgspec.msgpack.Decoder(list[Suite])
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -111,7 +106,7 @@ def make_service() -> Callable[[], None]:
                 _judge_next()
                 if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > MOST_KEPT_KB:
                     return  # what a program made it take is not given back for sure, and the next may need it
-                if count % COLLECT_KEPT_EVERY == 0:
+                if count % COLLECT_EVERY == 0:
                     gc.collect()
 
     return serve
@@ -121,10 +116,11 @@ def _judge_next() -> None:
     first = _receive_process()
     tier, seed = msgspec.msgpack.decode(read_frame(CHANNEL))
     job = _jobs.decode(read_frame(CHANNEL))
+    plans = [TestPlan.from_bytes(plan) for plan in msgspec.msgpack.decode(read_frame(CHANNEL))]
     programs = ClientPrograms(first, Tier(tier), job.wall_s)
     random.seed(seed)  # the same for every program of a group, and known to none of them
     signal.setitimer(signal.ITIMER_PROF, job.judge_cpu_s)
-    verdict = Judge(programs, on_first_value=_mark_answered).judge(job)
+    verdict = Judge(programs, on_first_value=_mark_answered).judge(job, plans)
     signal.setitimer(signal.ITIMER_PROF, 0)
     programs.conclude(verdict)
 
@@ -140,21 +136,3 @@ class _Discard(io.TextIOBase):
 
     def write(self, text: str) -> int:
         return len(text)
-
-
-_prepared = [0]
-
-
-def prepare(suites: bytes) -> None:
-    """Parse and compile the tests of the next verdict, in the server, which keeps them for those after it."""
-    if not suites:
-        return
-    try:
-        for suite in _suites.decode(suites):
-            plan_suite(suite)
-    except (PlauditError, UnsupportedTest, msgspec.MsgspecError, RecursionError):
-        pass  # the verdict will say so
-    _prepared[0] += 1
-    if _prepared[0] % COLLECT_EVERY == 0:
-        gc.collect()
-    gc.freeze()  # a collection in a verdict's process would write to every page of what is kept here

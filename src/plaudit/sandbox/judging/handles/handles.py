@@ -18,7 +18,7 @@ __all__ = ["EXTENSIBLE", "Handle", "ProgramLink", "extend_value", "handle_of"]
 READABLE = frozenset(
     f"__{name}__"
     for name in (
-        "abstractmethods", "aenter", "aexit", "annotations", "bases", "bool", "call", "class", "code",
+        "abstractmethods", "aenter", "aexit", "annotations", "bases", "bool", "call", "class", "code", "defaults",
         "dataclass_fields", "delitem", "dict", "doc", "enter", "exit", "getitem", "init", "iter", "len", "members",
         "module", "mro", "name", "next",
         "post_init", "qualname", "repr", "setitem", "slots", "str", "wrapped",
@@ -43,10 +43,9 @@ class ProgramLink(Protocol):
 
 
 class Handle:
-    # A function, class or object of the program; a global one by its name, any other by a number.
+    """A function, class or object of the program; a global one by its name, any other by a number."""
 
     __slots__ = ("plaudit_key", "plaudit_link", "plaudit_type", "plaudit_value")
-    __doc__ = property(lambda self: _ask(self, "builtins:getattr", "__doc__"))
     plaudit_key: int | str
     plaudit_link: ProgramLink
     plaudit_type: str
@@ -279,6 +278,12 @@ def handle_of(value: Any) -> Handle | None:
     return carried if isinstance(carried, Handle) else None
 
 
+def _read_own(name: str) -> property:
+    return property(lambda self: _ask(self, "builtins:getattr", name))
+
+
+for _name in ("__annotations__", "__doc__", "__module__"):  # which the class of handles has itself
+    setattr(Handle, _name, _read_own(_name))
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift"):
     setattr(Handle, f"__{_name}__", _operation(_name))
     setattr(Handle, f"__r{_name}__", _operation(_name, reflected=True))

@@ -62,6 +62,8 @@ def standard_modules(tree: ast.Module, text: str) -> set[str]:
     """Modules of the standard library that the tests use as `module.attribute` and forgot to import."""
     free, _ = _free_names(text)
     modules = {name for name in free if name in sys.stdlib_module_names}
+    if not modules:
+        return modules
     parents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     other = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in parents}
     return modules - other

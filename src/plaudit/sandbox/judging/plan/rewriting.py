@@ -9,7 +9,7 @@ import ast
 from collections.abc import Collection
 from itertools import pairwise
 
-__all__ = ["CHECK", "CheckWrapper", "names_in", "rewrite"]
+__all__ = ["CHECK", "CheckWrapper", "ProgramUse", "names_in", "rewrite"]
 
 CHECK = "__check__"
 ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -21,24 +21,26 @@ def names_in(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-def rewrite(
-    tree: ast.Module, program: Collection[str], read: Collection[str], plain: Collection[str] = ()
-) -> ast.Module:
-    """The tests, rewritten in place; `read` are variables of the program, `plain` are no values of it."""
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    has_arrays = any("numpy" in ast.unparse(node) for node in imports)
-    _Rewriter(ProgramUse(tree, program, plain), frozenset(read), has_arrays=has_arrays).visit(tree)
-    return ast.fix_missing_locations(tree)
+def rewrite(tree: ast.Module, use: "ProgramUse", read: Collection[str] = ()) -> ast.Module:
+    """The tests, rewritten in place; `read` are variables of the program."""
+    _Rewriter(use, frozenset(read)).visit(tree)
+    return tree
 
 
 class ProgramUse:
-    """Which expressions of the tests depend on the program: calls of it, and variables that hold what it returned."""
+    """Which expressions of the tests depend on the program: calls of it, and variables that hold what it returned.
 
-    def __init__(self, tree: ast.Module, program: Collection[str], plain: Collection[str] = ()) -> None:
+    `plain` are names that hold no values of the program.
+    """
+
+    def __init__(self, tree: ast.Module, program: Collection[str] = (), plain: Collection[str] = ()) -> None:
         self.functions = set(program)
         self.results: set[str] = set()
-        own = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-        called = {_root(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        nodes = list(ast.walk(tree))
+        imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+        self.has_arrays = any("numpy" in ast.unparse(node) for node in imports)
+        own = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        called = {_root(node.func) for node in nodes if isinstance(node, ast.Call)}
         self.functions |= {one.arg for node in own for one in node.args.args if one.arg in called} - {
             "self",
             "cls",
@@ -46,11 +48,10 @@ class ProgramUse:
         }
         for _ in range(2):  # functions and variables that depend on the program through others
             self.functions |= {node.name for node in own if node.name != "check" and any(map(self.calls, node.body))}
-            for node in ast.walk(tree):
-                for value, target in _bindings(node):
-                    if self.depends(value):
-                        self.results |= names_in(target) - {"self"}
-        self.expected = self._expected_names(tree)
+            for value, target in (binding for node in nodes for binding in _bindings(node)):
+                if self.depends(value):
+                    self.results |= names_in(target) - {"self"}
+        self.expected = self._expected_names(nodes)
 
     def depends(self, node: ast.AST) -> bool:
         """Whether an expression holds something of the program."""
@@ -64,10 +65,10 @@ class ProgramUse:
             if isinstance(part, ast.Call)
         )
 
-    def _expected_names(self, tree: ast.AST) -> set[str]:
+    def _expected_names(self, nodes: list[ast.AST]) -> set[str]:
         """Variables that are compared with what the program returned."""
         names: set[str] = set()
-        for node in ast.walk(tree):
+        for node in nodes:
             for one, other in _pairs(node):
                 for side, against in ((one, other), (other, one)):
                     if self.depends(against) and not self.depends(side):
@@ -111,8 +112,8 @@ def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, use: ProgramUse, read: frozenset[str], *, has_arrays: bool) -> None:
-        self._use, self._read, self._has_arrays = use, read, has_arrays
+    def __init__(self, use: ProgramUse, read: frozenset[str]) -> None:
+        self._use, self._read, self._has_arrays = use, read, use.has_arrays
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self._read and isinstance(node.ctx, ast.Load):
@@ -242,8 +243,8 @@ def _is_number(node: ast.expr) -> bool:
 class CheckWrapper:
     """Puts `with __check__(n):` around checks, and numbers them."""
 
-    def __init__(self, tree: ast.Module, program: Collection[str]) -> None:
-        self._use = ProgramUse(tree, program)
+    def __init__(self, use: ProgramUse) -> None:
+        self._use = use
         self.names: list[str] = []
         self.in_answers: set[int] = set()  # checks in loops over what the program returned
 

@@ -1,9 +1,10 @@
 """One plan per suite: what the judge executes, and whether the tests can be scored, known before any program runs."""
 
 import ast
+import marshal
 import sys
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from types import CodeType
 from typing import Any
@@ -21,7 +22,7 @@ from plaudit.sandbox.judging.plan.names import (
     top_level_names,
 )
 from plaudit.sandbox.judging.plan.pytest_features import find_unsupported
-from plaudit.sandbox.judging.plan.rewriting import CheckWrapper, names_in, rewrite
+from plaudit.sandbox.judging.plan.rewriting import CheckWrapper, ProgramUse, names_in, rewrite
 from plaudit.sandbox.judging.plan.stateless import is_stateless
 from plaudit.sandbox.judging.suites import AssertSuite, FileSuite, StreamSuite, Suite
 
@@ -57,6 +58,15 @@ class TestPlan:
     packages: frozenset[str] = frozenset()  # modules beyond the standard library that the tests import
     is_stateless: bool = True  # the tests leave nothing behind in the process that runs them
 
+    def to_bytes(self) -> bytes:
+        """The plan for a process of the same interpreter."""
+        return marshal.dumps([getattr(self, item.name) for item in fields(self)])
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> "TestPlan":
+        """The plan that `to_bytes` wrote; only for bytes of our own processes."""
+        return cls(*marshal.loads(content))
+
 
 def plan_suite(suite: Suite) -> TestPlan:
     """The plan of a suite; InvalidTrajectory where its tests cannot be run."""
@@ -91,15 +101,16 @@ def _plan_asserts(texts: tuple[str, ...], entry_point: str | None, imports: str,
         "is_stateless": is_stateless(whole),
     }
     setup.body += [ast.Import([ast.alias(name)]) for name in sorted(standard_modules(tree, text) - defined)]
-    plan["setup"] = _compile(rewrite(setup, (), ()), "<setup>")
+    plan["setup"] = _compile(rewrite(setup, ProgramUse(setup)), "<setup>")
+    use = ProgramUse(tree, functions)
     if len(texts) > 1:
-        parts = _split(rewrite(tree, functions, read), texts)
+        parts = _split(rewrite(tree, use, read), texts)
         return TestPlan(codes=tuple(map(_compile, parts)), checks=tuple(one.strip()[:120] for one in texts), **plan)
-    wrapper = CheckWrapper(tree, functions)
+    wrapper = CheckWrapper(use)
     tree.body = wrapper.wrap(tree.body, at_top=True)
     checks = tuple(wrapper.names) or ("check" if check else "the tests",)
     return TestPlan(
-        codes=(_compile(rewrite(tree, functions, read)),), checks=checks, check=check,
+        codes=(_compile(rewrite(tree, use, read)),), checks=checks, check=check,
         in_answers=frozenset(wrapper.in_answers), is_whole=not wrapper.names, **plan,
     )  # fmt: skip
 
@@ -162,7 +173,7 @@ def _plan_checker(text: str) -> TestPlan:
         raise InvalidTrajectory("a checker defines check(given, output, expected)")
     names = [argument.arg for argument in checkers[-1].args.args]
     given, output, expected = names if len(names) == 3 else ("given", "output", "expected")
-    code = _compile(rewrite(tree, [output], (), plain=[given, expected]), "<checker>")
+    code = _compile(rewrite(tree, ProgramUse(tree, [output], [given, expected])), "<checker>")
     return TestPlan(codes=(code,), check=checkers[-1].name, packages=packages, is_stateless=False)
 
 
@@ -182,6 +193,7 @@ def _plan_file(text: str, module: str | None, prompt: str, entry_point: str | No
     expected = exception_names(tree)
     exceptions = expected & frozenset(program)
     forgotten = "".join(f"import {name}\n" for name in sorted(standard_modules(parsed, source) - defined))
+    setup = parse_tests(f"{forgotten}{helpers}", "the prompt")
     plan: dict[str, Any] = {
         "program": program,
         "exceptions": exceptions,
@@ -191,10 +203,10 @@ def _plan_file(text: str, module: str | None, prompt: str, entry_point: str | No
         "class_names": _capitalised(tree, [*program, *modules]),
         "packages": _packages(parsed, source),
         "is_stateless": not modules and is_stateless(parsed),
-        "setup": _compile(rewrite(parse_tests(f"{forgotten}{helpers}", "the prompt"), (), ()), "<setup>"),
+        "setup": _compile(rewrite(setup, ProgramUse(setup)), "<setup>"),
     }
     read = frozenset(program) - called_names(tree) - exceptions
-    return TestPlan(codes=(_compile(rewrite(tree, (*program, *modules), read)),), **plan)
+    return TestPlan(codes=(_compile(rewrite(tree, ProgramUse(tree, (*program, *modules)), read)),), **plan)
 
 
 def _capitalised(tree: ast.Module, program: Collection[str]) -> frozenset[str]:
