@@ -19,7 +19,7 @@ from plaudit.training import Task, load_config, train
 from plaudit.training.config.schema import RunConfig
 
 COMMON = (
-    "logging.curves=false", "logging.report=false", "logging.rollouts_every=0", "logging.samples=0",
+    "logging.report=false", "logging.rollouts_every=0", "logging.samples=0",
     "checkpoint.every=0", "eval.every=0", "eval.greedy=false", "training.reward_backend=inline",
 )  # fmt: skip
 SPEC = f"{Path(__file__).resolve()}:mixed_sorting"

@@ -29,7 +29,7 @@ from plaudit.training import (
 )
 
 WORDS = ("tree", "river", "stone", "cloud", "bread", "chair", "lamp", "road", "fish", "bird")
-QUIET = ("logging.curves=false", "logging.report=false", "eval.every=0", "checkpoint.every=0", "task=length_control")
+QUIET = ("logging.report=false", "eval.every=0", "checkpoint.every=0", "task=length_control")
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """`make demo`: train the embedded model to sort digits, and look at what it learnt.
 
-Needs no GPU and no download. Leaves the run in demo/: report.html, curves.png, samples.md, metrics.jsonl,
+Needs no GPU and no download. Leaves the run in demo/: report.html, samples.md, metrics.jsonl,
 rollouts.jsonl, the model.
 """
 
@@ -18,9 +18,8 @@ def demo() -> None:
     finally:
         if (FOLDER / "samples.md").exists():
             print((FOLDER / "samples.md").read_text())
-            print(f"The curves are in {FOLDER / 'curves.png'}.")
         if (FOLDER / "report.html").exists():
-            print(f"The report is in {FOLDER / 'report.html'}: open it in a browser.")
+            print(f"The report with the curves is in {FOLDER / 'report.html'}: open it in a browser.")
 
 
 if __name__ == "__main__":

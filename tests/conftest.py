@@ -70,7 +70,6 @@ SLOW = (
     "tests/training/learning/test_updater.py",
     "tests/training/learning/test_pieces.py",
     "tests/training/config/test_option_table.py",
-    "tests/training/reporting/test_curves.py",
     "tests/training/reporting/test_logs.py",
     "tests/launching/test_launch.py",
     "tests/launching/test_ray_jobs.py",

@@ -10,7 +10,7 @@ from plaudit.cli import main
 
 SMALL = [
     "steps=2", "sampling.prompts_per_step=4", "sampling.samples_per_prompt=4", "model.warm_start_steps=2",
-    "eval.prompts=4", "training.reward_workers=1", "logging.curves=false", "logging.report=false",
+    "eval.prompts=4", "training.reward_workers=1", "logging.report=false",
 ]  # fmt: skip
 REWARD = '''
 def custom_reward_function(response: str, prompt: str, metadata: dict) -> float:

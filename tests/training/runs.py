@@ -19,7 +19,7 @@ SMALL = (
     "eval.samples_per_prompt=2",
     "eval.pass_at=[1,2]",
     "checkpoint.every=2",
-    "logging.curves=false",  # drawing takes longer than training does here
+    # drawing takes longer than training does here
     "logging.report=false",
 )
 

@@ -19,7 +19,7 @@ from plaudit.training.reporting.logs import RunName, WandbWriter
 from tests.training.runs import curves, metrics, rollouts, small, varied
 
 EVERYTHING = (
-    "logging.tensorboard=true", "logging.curves=true", "logging.report=true", "training.save_reward_analysis=true",
+    "logging.tensorboard=true", "logging.report=true", "training.save_reward_analysis=true",
 )  # fmt: skip
 
 
@@ -32,7 +32,7 @@ def trained(tmp_path_factory):
 def test_a_run_folder_holds_everything_about_the_run(trained):
     found = {path.name for path in trained.folder.path.iterdir()}
     assert found == {
-        "config.yaml", "metrics.jsonl", "rollouts.jsonl", "checkpoints", "model", "curves.png", "samples.md",
+        "config.yaml", "metrics.jsonl", "rollouts.jsonl", "checkpoints", "model", "samples.md",
         "report.html", "tensorboard", "reward_analysis.json", "reward_analysis.txt",
     }  # fmt: skip
     assert load_config(trained.folder.config) == small(trained.folder.path, *EVERYTHING)

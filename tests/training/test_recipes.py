@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 RECIPES = sorted(path.parent.name for path in (ROOT / "examples" / "recipes").glob("*/config.yaml"))
 SHORT = ("steps=2", "sampling.prompts_per_step=2", "sampling.samples_per_prompt=4", "model.warm_start_steps=2",
          "eval.prompts=2", "eval.every=0", "checkpoint.every=0", "logging.samples=0",
-         "logging.curves=false", "logging.report=false")  # fmt: skip
+         "logging.report=false")  # fmt: skip
 FENCE = "`" * 3
 RESPONSES = {
     "math": ("12", "13", {"ground_truth": "12"}),

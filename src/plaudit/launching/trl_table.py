@@ -24,7 +24,7 @@ def _compute(context: LaunchContext) -> Arguments:
     refuse_agents_and_servers(context, "TRL")
     note_data_elsewhere(context, "it must have the columns prompt and ground_truth")
     arguments = trl_arguments(config, Shape(context.machines.processes, files.max_new_tokens))
-    loggers = [name for name in ("wandb", "tensorboard", "trackio") if getattr(config.logging, name)]
+    loggers = [name for name in ("wandb", "tensorboard") if getattr(config.logging, name)]
     lora = config.model.lora_rank > 0
     evaluates = files.held_out is not None and config.eval.every
     steps = config.training.updates_per_batch * config.training.minibatches
@@ -56,7 +56,7 @@ def _program(context: LaunchContext) -> list[str]:
 
 COMPUTED_FROM = (
     *FILES, *RENAMED, *COMPUTED, *REQUIRED, "model.path", "model.lora_rank", "model.lora_alpha", "model.lora_targets",
-    "eval.samples_per_prompt", "logging.trackio", "logging.project", "data.shuffle",
+    "eval.samples_per_prompt", "logging.project", "data.shuffle",
 )  # fmt: skip
 
 TABLE = TrainerTable(

@@ -24,7 +24,7 @@ from plaudit.training.config.section import flatten
 __all__ = ["RunFolder", "RunLog"]
 
 OURS = (
-    "config.yaml", "metrics.jsonl", "rollouts.jsonl", "checkpoints", "model", "curves.png", "samples.md", "report.html",
+    "config.yaml", "metrics.jsonl", "rollouts.jsonl", "checkpoints", "model", "samples.md", "report.html",
     "reward_analysis.json", "reward_analysis.txt", "tensorboard", "wandb",
 )  # fmt: skip
 FREE = ("output_dir", "steps", "checkpoint.", "logging.", "training.log_rewards", "training.save_reward_analysis")
@@ -33,7 +33,7 @@ FREE = ("output_dir", "steps", "checkpoint.", "logging.", "training.log_rewards"
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """Where a run leaves its config, metrics, rollouts, checkpoints, curves and samples."""
+    """Where a run leaves its config, metrics, rollouts, checkpoints and samples."""
 
     path: Path
 
@@ -56,10 +56,6 @@ class RunFolder:
     @property
     def model(self) -> Path:
         return self.path / "model"
-
-    @property
-    def curves(self) -> Path:
-        return self.path / "curves.png"
 
     @property
     def samples(self) -> Path:

@@ -6,19 +6,19 @@ import pytest
 
 SMALL = (
     "steps=2", "sampling.prompts_per_step=2", "sampling.samples_per_prompt=2", "model.warm_start_steps=5",
-    "eval.prompts=4", "eval.samples_per_prompt=1", "eval.pass_at=[1]", "logging.curves=false", "logging.report=false",
+    "eval.prompts=4", "eval.samples_per_prompt=1", "eval.pass_at=[1]", "logging.report=false",
 )  # fmt: skip
 
 
 def test_a_run_ends_with_its_evaluation_and_says_where_everything_is(plaudit, tmp_path):
-    ran = plaudit("train", *SMALL, "logging.curves=true", "output_dir=run")
+    ran = plaudit("train", *SMALL, "output_dir=run")
     assert ran.code == 0, ran.err
     assert "score" in ran.out
     assert "2 steps; everything is in run" in ran.out
     assert "warm start: 5 supervised steps" in ran.err
     assert "step 2/2" in ran.err
     assert "held out: score" in ran.err
-    assert (tmp_path / "run" / "curves.png").exists()
+    assert (tmp_path / "run" / "samples.md").exists()
     again = plaudit("train", *SMALL, "output_dir=run")
     assert (again.code, "holds a run already" in again.err) == (2, True)
     resumed = plaudit("train", "output_dir=run", "--resume", "--json", "--quiet")

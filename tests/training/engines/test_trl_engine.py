@@ -126,15 +126,14 @@ def halting(response: str, ground_truth: str) -> RewardOutput:
 def run(tmp_path_factory):
     """A small run with a reward that does not score everything."""
     folder = tmp_path_factory.mktemp("trl") / "run"
-    options = ("engine=trl", "steps=4", "training.reward_backend=inline", "logging.curves=true")
+    options = ("engine=trl", "steps=4", "training.reward_backend=inline")
     return train(small(folder, *options), reward=halting)
 
 
 def test_a_run_leaves_the_same_folder_as_the_local_engine(run, tmp_path):
-    local = train(small(tmp_path / "local", "steps=1", "logging.curves=true"))
+    local = train(small(tmp_path / "local", "steps=1"))
     names = {path.name for path in local.folder.path.iterdir()}
     assert names == {path.name for path in run.folder.path.iterdir()}
-    assert run.folder.curves.read_bytes().startswith(b"\x89PNG")
     assert {path.name for path in local.folder.model.iterdir()} <= {path.name for path in run.folder.model.iterdir()}
 
 

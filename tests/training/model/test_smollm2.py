@@ -18,7 +18,6 @@ SHORT = (
     "eval.prompts=2",
     "eval.greedy=false",
     "logging.samples=0",
-    "logging.curves=false",
     "logging.report=false",
     "checkpoint.every=0",
     "training.reward_backend=inline",

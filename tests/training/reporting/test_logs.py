@@ -2,7 +2,6 @@
 
 import json
 import os
-import sqlite3
 import struct
 import subprocess
 import sys
@@ -58,19 +57,7 @@ def leveldb_records(data: bytes) -> Iterator[bytes]:
             body = b""
 
 
-def from_trackio(folder: Path) -> dict[str, list[float]]:
-    (path,) = folder.glob("**/checked.db")
-    found: dict[str, list[float]] = {}
-    with sqlite3.connect(path) as database:
-        lines = database.execute("select metrics from metrics order by step").fetchall()
-    database.close()
-    for (line,) in lines:
-        for name, value in json.loads(line).items():
-            found.setdefault(name, []).append(value)
-    return found
-
-
-READERS = {"tensorboard": from_tensorboard, "wandb": from_wandb, "trackio": from_trackio}
+READERS = {"tensorboard": from_tensorboard, "wandb": from_wandb}
 SCRIPT = """
 import json, sys
 from pathlib import Path
@@ -86,7 +73,7 @@ writers[0].close()
 @pytest.mark.parametrize("name", LOG_WRITERS)
 def test_what_was_logged_can_be_read_back(name, tmp_path):
     """In a process of its own: the packages leave threads and servers behind, and read where to write from there."""
-    places = {"WANDB_MODE": "offline", "TRACKIO_DIR": str(tmp_path / "trackio"), "HOME": str(tmp_path / "home")}
+    places = {"WANDB_MODE": "offline", "HOME": str(tmp_path / "home")}
     command = [sys.executable, "-c", SCRIPT, name, str(tmp_path), json.dumps(STEPS)]
     done = subprocess.run(command, env={**os.environ, **places}, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

@@ -1,15 +1,17 @@
 """What is told of a step and of an evaluation by task and by difficulty."""
 
+import json
+
 import pytest
 
 from plaudit import RewardOutput, Trajectory
+from plaudit.report.page.report_file import read_metrics
 from plaudit.rollouts import Rollout
 from plaudit.training.batches.collecting import Batch
 from plaudit.training.config.reading import load_config
 from plaudit.training.data.levels import Levels
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.reporting.evaluation import HeldOut
-from plaudit.training.reporting.panels import split_panels
 from plaudit.training.reporting.split_metrics import split_metrics
 from plaudit.training.sampling.sampler import Samples, SamplingSettings
 
@@ -73,13 +75,8 @@ def test_an_evaluation_is_told_by_task_and_difficulty():
     assert (metrics["eval/difficulty/a/1"], metrics["eval/difficulty/a/2"]) == (1.0, 0.0)
 
 
-def test_the_picture_shows_tasks_and_which_difficulty_was_trained_when():
-    rows = [{"step": 1, "eval/task/a/score": 0.1, "eval/task/b/score": 0.2, "difficulty/1/share": 0.5,
-             "difficulty/2/share": 0.5, "eval/difficulty/1": 0.3}]  # fmt: skip
-    panels = {panel.title: [line.label for line in panel.visible_lines(rows)] for panel in split_panels(rows)}
-    assert panels == {
-        "Held-out score by task": ["a", "b"],
-        "Prompts by difficulty": ["1", "2"],
-        "Held-out score by difficulty": ["1"],
-    }
-    assert not any(panel.visible_lines([{"step": 1, "reward": 1.0}]) for panel in split_panels([{"step": 1}]))
+def test_the_report_draws_metrics_by_task_and_by_difficulty(tmp_path):
+    drawn = {"eval/task/a/score": 0.1, "eval/task/b/score": 0.2, "difficulty/1/share": 0.5, "eval/difficulty/1": 0.3}
+    others = {"eval/difficulty/1_all": 0.3, "eval/difficulty/1_unscored": 0.0, "difficulty/1/score": 0.2}
+    (tmp_path / "metrics.jsonl").write_text(json.dumps({"step": 1, **drawn, **others}) + "\n")
+    assert read_metrics(tmp_path / "metrics.jsonl") == {name: [(1, value)] for name, value in drawn.items()}

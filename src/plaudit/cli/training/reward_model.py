@@ -51,7 +51,7 @@ def train_reward_model(
     """Train a reward model on preference pairs; without keys, a small one that needs a minute on this machine.
 
     Pairs of some prompts are held out, and the model is judged on them: accuracy, margins, calibration, and whether it
-    only counts characters. FOLDER is the model, as RewardModel loads it, with report.json and report.png.
+    only counts characters. FOLDER is the model, as RewardModel loads it, with report.json.
     """
     config = training.load_reward_model_config(*_arguments(given or [], out), require_pairs=not print_config)
     if print_config:

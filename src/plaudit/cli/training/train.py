@@ -56,8 +56,8 @@ def train(
 ) -> int:
     """Train a policy with a reward; without arguments, a small model that learns to sort digits on this machine.
 
-    The run folder gets config.yaml, metrics.jsonl, rollouts.jsonl, checkpoints, curves.png, samples.md, report.html
-    and the model.
+    The run folder gets config.yaml, metrics.jsonl, rollouts.jsonl, checkpoints, samples.md, report.html with the
+    curves, and the model.
     """
     flags = read_openrlhf_flags(given or [])
     resume = resume or flags.resume

@@ -1,5 +1,6 @@
 """A report: the figures of one run or several, and a page that shows them with as many samples as fit into it."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -25,10 +26,11 @@ MARGIN = 20_000
 """Bytes of a page that are not counted one by one: the names of blocks, and what escapes add to the data."""
 MAX_POINTS = 300
 MAX_FAILURES, MAX_FLIPS, MAX_TEXT = 100, 200, 2_000
-CURVES = (
-    "eval/score", "eval/score_all", "eval/reward", "eval/reward_all", "eval/greedy", "entropy", "kl", "kl_old",
-    "time/sample", "time/reward", "time/update",
-)  # fmt: skip
+CURVES = re.compile(
+    r"eval/(score|reward|greedy|greedy_reward)(_all)?|eval/task/.+/(score|reward)|eval/difficulty/.+(?<!_all)(?<!_unscored)"
+    r"|difficulty/.+/share|entropy|kl|kl_old|time/(sample|reward|update)"
+)
+"""The metrics of a run that the page draws."""
 Metrics = Mapping[str, Sequence[tuple[int, float]]]
 """Curves by the name of a metric: training steps with values."""
 
@@ -142,7 +144,9 @@ def read_metrics(path: Path | None) -> Metrics:
             row = jsonline.decode(line)
         except jsonline.InvalidJSON:  # the last line, while it is written
             continue
-        for name in CURVES:
-            if isinstance(row, dict) and isinstance(row.get(name), int | float) and isinstance(row.get("step"), int):
-                curves.setdefault(name, []).append((row["step"], row[name]))
+        if not isinstance(row, dict) or not isinstance(row.get("step"), int):
+            continue
+        for name, value in row.items():
+            if isinstance(value, int | float) and CURVES.fullmatch(name):
+                curves.setdefault(name, []).append((row["step"], value))
     return {name: points[:: -(-len(points) // MAX_POINTS)] for name, points in curves.items()}

@@ -175,7 +175,6 @@ class LoggingConfig(Section, frozen=True):
 
     tensorboard: Annotated[bool, Meta(description="Write event files to the run folder")] = False
     wandb: Annotated[bool, Meta(description="Log to Weights & Biases; WANDB_MODE=offline works")] = False
-    trackio: Annotated[bool, Meta(description="Log to a local trackio dashboard")] = False
     project: Annotated[str, Meta(description="The project's name there")] = "plaudit"
     name: Annotated[str | None, Meta(description="The run's name there; null: the run folder's")] = None
     rollouts_every: Annotated[CountOrNone, Meta(description="Steps between batches in rollouts.jsonl; 0: none")] = 1
@@ -192,7 +191,6 @@ class LoggingConfig(Section, frozen=True):
         tuple[str, ...], Meta(description="Signs that end the run when seen three times in a row, e.g. copies, length")
     ] = ()
     samples: Annotated[CountOrNone, Meta(description="Held-out prompts in samples.md, before and after")] = 5
-    curves: Annotated[bool, Meta(description="Draw curves.png when the run ends")] = True
 
 
 class RunConfig(Section, frozen=True):

@@ -1,5 +1,5 @@
-"""What a finished run leaves for its reader: curves.png, samples.md, report.html, and the analysis of rewards where it
-is asked for.
+"""What a finished run leaves for its reader: samples.md, report.html, and the analysis of rewards where the config asks
+for it.
 
 Everything is made of the run's own files, so a resumed run tells of all its steps.
 """
@@ -7,14 +7,12 @@ Everything is made of the run's own files, so a resumed run tells of all its ste
 from collections.abc import Sequence
 from pathlib import Path
 
-from plaudit import jsonline
 from plaudit.report.analysis import analyze
 from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
 from plaudit.rollouts import Rollout, read_rollouts
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.reporting.analysis_text import render_analysis
-from plaudit.training.reporting.curves import draw_curves
 from plaudit.training.run_folder import RunFolder
 
 __all__ = ["write_analysis", "write_report", "write_run_page", "write_samples"]
@@ -24,9 +22,6 @@ def write_report(
     folder: RunFolder, config: RunConfig, prompts: Prompts, before: Sequence[str], after: Sequence[str]
 ) -> None:
     """Write everything that is made at the end of a run."""
-    if config.logging.curves:
-        metrics = [jsonline.decode(line) for line in folder.metrics.read_bytes().splitlines()]
-        draw_curves(metrics, folder.curves, title=f"{folder.path.name}: {config.subject}, {config.advantage}")
     write_samples(folder.samples, prompts, before, after)
     if config.training.save_reward_analysis:
         write_analysis(folder)

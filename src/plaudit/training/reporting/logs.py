@@ -1,4 +1,4 @@
-"""Send a run's metrics to TensorBoard, Weights & Biases or trackio: one small protocol, one class each.
+"""Send a run's metrics to TensorBoard or Weights & Biases.
 
 metrics.jsonl is always written and needs none of these. A writer is given all numbers of a step at once, under the
 names that metrics.jsonl has.
@@ -18,7 +18,6 @@ __all__ = [
     "LogWriter",
     "RunName",
     "TensorBoardWriter",
-    "TrackioWriter",
     "WandbWriter",
     "check_logs",
     "open_logs",
@@ -98,31 +97,9 @@ class WandbWriter:
         self._run.finish()
 
 
-class TrackioWriter:
-    """A run in trackio's local dashboard: `trackio show --project <project>`."""
-
-    def __init__(self, run: RunName) -> None:
-        trackio = require("trackio", extra="logs", purpose="logging to trackio")
-        self._run = trackio.init(
-            project=run.project,
-            name=run.label,
-            config=dict(run.config),
-            resume="allow" if run.first_step else "never",
-            embed=False,  # no page is opened in a notebook
-            auto_log_cpu=False,
-        )
-
-    def log(self, step: int, metrics: Mapping[str, Any]) -> None:
-        self._run.log(_numbers(metrics), step=step)
-
-    def close(self) -> None:
-        self._run.finish()
-
-
-LOG_WRITERS: dict[str, type[TensorBoardWriter | WandbWriter | TrackioWriter]] = {
+LOG_WRITERS: dict[str, type[TensorBoardWriter | WandbWriter]] = {
     "tensorboard": TensorBoardWriter,
     "wandb": WandbWriter,
-    "trackio": TrackioWriter,
 }
 
 

@@ -1,4 +1,4 @@
-"""What is known of a reward model after its training, as JSON and as a picture."""
+"""What is known of a reward model after its training, as JSON."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -21,20 +21,13 @@ from plaudit.training.reward_model.fit_progress import FitProgress, KeptNotes, N
 from plaudit.training.reward_model.held_out import RatedPair, accuracy_of
 from plaudit.training.reward_model.pair import PairColumns, PreferencePair
 from plaudit.training.reward_model.pair_files import PairSplit, keep_apart, read_pairs, split_pairs, write_pairs
-from plaudit.training.reward_model.report_picture import draw_report
 from plaudit.training.reward_model.reward_model_report import RewardModelReport, measure_reward_model, write_json
 from plaudit.training.reward_model.settings import RewardModelConfig, document_reward_model_config
 
 __all__ = ["TrainedRewardModel", "train_reward_model"]
 
 FITTING = "plaudit.training.reward_model.fitting"  # imported when the pairs are read: it needs seconds and packages
-CONFIG, REPORT, PICTURE, METRICS, HELD_OUT = (
-    "training.yaml",
-    "report.json",
-    "report.png",
-    "metrics.jsonl",
-    "held_out.jsonl",
-)
+CONFIG, REPORT, METRICS, HELD_OUT = "training.yaml", "report.json", "metrics.jsonl", "held_out.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +140,6 @@ def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, heard: Kep
     finally:
         model.unload()
     write_json(report.to_dict(), folder / REPORT)
-    draw_report(report, rated, folder / PICTURE)
     write_pairs((_row(each) for each in rated), folder / HELD_OUT)
     return report
 

@@ -13,6 +13,9 @@ export function metricPanels(curve, metrics) {
   return [
     panel(scored ? "Reward and score" : "Reward", {}, ["reward", own("reward")], ["score", own("score")], ...heldOut(metrics)),
     curve.some((one) => one.scored < 1) ? panel("Over all samples, unscored ones as 0", {}, ["reward", own("reward_all")], ["score", own("score_all")], ...heldOut(metrics, "_all")) : null,
+    panel("Held out, by task", {}, ...splits(metrics, "eval/task/", metrics["eval/score"] ? "/score" : "/reward")),
+    panel("Held out, by difficulty", {}, ...splits(metrics, "eval/difficulty/", "")),
+    panel("Prompts, by difficulty", shares, ...splits(metrics, "difficulty/", "/share")),
     names.length ? panel("Components", {}, ...names.slice(0, 7).map((name) => [name, curve.map((one) => [one.last, one.components[name]])])) : null,
     scored ? panel("Groups that teach nothing, or not correctness", shares, ["dead", own("dead")], ["phantom", own("phantom")]) : panel("Groups that teach nothing", shares, ["dead", own("dead")]),
     panel("Length (characters)", { zero: true }, ["length", own("length")]),
@@ -26,7 +29,14 @@ export function metricPanels(curve, metrics) {
 // The held-out curve: of scores, or of rewards where there are none.
 function heldOut(metrics, ending = "") {
   const kind = metrics["eval/score"] ? "score" : "reward";
-  return [[`held-out ${kind}`, metrics[`eval/${kind}${ending}`] ?? [], true]];
+  const curves = [[`held-out ${kind}`, `eval/${kind}`], ["held out, greedy", kind === "score" ? "eval/greedy" : "eval/greedy_reward"]];
+  return curves.map(([label, name]) => [label, metrics[name + ending] ?? [], true]);
+}
+
+// A held-out curve for every task, or for every level of difficulty.
+function splits(metrics, start, end) {
+  const names = Object.keys(metrics).filter((name) => name.startsWith(start) && name.endsWith(end));
+  return names.map((name) => [name.slice(start.length, name.length - end.length), metrics[name], true]);
 }
 
 function panel(title, options, ...series) {
