@@ -31,8 +31,8 @@ from plaudit.training.advantages.estimators import (
     ReinforceBaselineAdvantage,
     RLOOAdvantage,
 )
-from plaudit.training.learning.kl import KLEstimator, kl_divergence
-from plaudit.training.learning.loss_settings import LOSSES, Average, LossSettings
+from plaudit.training.learning.log_ratios import kl_divergence
+from plaudit.training.learning.loss_settings import LOSSES, Average, KLEstimator, LossSettings
 from plaudit.training.learning.losses import Anchors, policy_loss, value_loss
 
 PINNED = ("verl==0.9.1", "tensordict==0.15.3", "pyvers==0.2.3", "codetiming==1.4.0", "omegaconf==2.4.0")

@@ -10,7 +10,7 @@ import torch
 
 from plaudit.training import SamplingSettings, TransformersSampler
 from plaudit.training.learning.warm_start import WarmStart, warm_start
-from plaudit.training.model.tiny import tiny_policy
+from plaudit.training.model.loading import tiny_policy
 from plaudit.training.tasks.catalog import find_task
 
 ROUNDS = 7

@@ -31,11 +31,11 @@ from plaudit import RewardFunction, Trajectory, reward
 from plaudit.errors import require
 from plaudit.training import load_config, train
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.engines.engine import NoProgress
+from plaudit.training.evaluation import HeldOut
 from plaudit.training.learning.warm_start import WarmStart, warm_start
+from plaudit.training.model.loading import character_tokenizer
 from plaudit.training.model.policy import Policy
-from plaudit.training.model.tiny import character_tokenizer
-from plaudit.training.reporting.evaluation import HeldOut
+from plaudit.training.reporting.progress import NoProgress
 from plaudit.training.run import Run, build_run
 from plaudit.training.tasks.catalog import find_task
 

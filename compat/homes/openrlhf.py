@@ -154,7 +154,7 @@ def _smollm2():
 
 
 def _characters():
-    from plaudit.training.model.tiny import character_tokenizer
+    from plaudit.training.model.loading import character_tokenizer
 
     return character_tokenizer()
 

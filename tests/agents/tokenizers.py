@@ -7,7 +7,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from plaudit.training import unpacked_model
-from plaudit.training.model.tiny import character_tokenizer
+from plaudit.training.model.loading import character_tokenizer
 
 TEXTS = ["6 x 7? = 41 The answer is: 42\n\n[INCORRECT] Try again. Think step-by-step:\n\n\nAssistant: "] * 3
 

@@ -11,8 +11,8 @@ from plaudit.errors import DataError, InvalidSettings
 from plaudit.launching import Machines, plan_launch
 from plaudit.launching.launch import TABLES
 from plaudit.launching.openrlhf_flags import read_openrlhf_flags
+from plaudit.training.config.keys import flatten
 from plaudit.training.config.reading import KEYS, load_config
-from plaudit.training.config.section import flatten
 
 REWARD = "def good(response, ground_truth):\n    return float(response == ground_truth)\n"
 SETTINGS = (

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 import transformers
 
-from plaudit.training.model.tiny import character_tokenizer
+from plaudit.training.model.loading import character_tokenizer
 
 TEMPLATE = "{% for message in messages %}[{{ message.role }}]{{ message.content }}<end>{% endfor %}"
 SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}

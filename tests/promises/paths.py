@@ -24,8 +24,8 @@ from plaudit.engine import Scorer
 from plaudit.errors import ScoringFailed
 from plaudit.training.batches.collecting import Collector
 from plaudit.training.config.schema import FilterConfig, RunConfig, SamplingConfig
-from plaudit.training.data.prompt_stream import PromptStream
 from plaudit.training.data.prompts import Prompts
+from plaudit.training.data.streams import PromptStream
 from plaudit.training.sampling.sampler import Samples, SamplingSettings
 from tests.promises.misbehaviour import CALL_LOG
 from tests.promises.wrappers import STEP

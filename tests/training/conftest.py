@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from plaudit.training.learning.warm_start import WarmStart, warm_start
+from plaudit.training.model.loading import tiny_policy
 from plaudit.training.model.policy import Policy
-from plaudit.training.model.tiny import tiny_policy
 from plaudit.training.tasks.catalog import find_task
 
 

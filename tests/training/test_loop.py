@@ -12,10 +12,10 @@ from plaudit.launching.openrlhf_flags import read_openrlhf_flags
 from plaudit.serving import ServerSettings, ServerThread
 from plaudit.training import Samples, train
 from plaudit.training.batches.collecting import Batch
-from plaudit.training.batches.unscored import UnscoredBatches
 from plaudit.training.config.reading import load_config
-from plaudit.training.engines.engine import NoProgress
 from plaudit.training.reporting.logs import RunName, WandbWriter
+from plaudit.training.reporting.progress import NoProgress
+from plaudit.training.reporting.recorder import UnscoredBatches
 from tests.training.runs import curves, metrics, rollouts, small, varied
 
 EVERYTHING = (

@@ -17,9 +17,9 @@ from plaudit.launching.openrlhf_table import TABLE as OPENRLHF
 from plaudit.launching.trainer_table import LaunchContext, Machines, TrainerTable
 from plaudit.launching.trl_table import TABLE as TRL
 from plaudit.launching.verl_table import TABLE as VERL
+from plaudit.training.config.keys import flatten
 from plaudit.training.config.reading import KEYS
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.config.section import flatten
 
 __all__ = ["Launch", "find_table", "plan_launch"]
 

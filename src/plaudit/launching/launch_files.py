@@ -13,8 +13,7 @@ from typing import Any
 from plaudit.errors import DataError, InvalidSettings, require
 from plaudit.exports.exporting import write_shim
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.tasks.config_task import load_task
-from plaudit.training.tasks.data_task import MAX_NEW_TOKENS
+from plaudit.training.tasks.config_task import MAX_NEW_TOKENS, load_task
 from plaudit.trajectory import Trajectory
 
 __all__ = ["LaunchFiles", "write_launch_files"]

@@ -8,11 +8,10 @@ from typing import Any
 from plaudit.errors import InvalidSettings
 from plaudit.launching.launch_files import LaunchFiles
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.learning.from_config import build_loss
-from plaudit.training.learning.loss_settings import LossSettings
+from plaudit.training.learning.loss_settings import LossSettings, build_loss
 
 __all__ = [
-    "FILES", "PROMPT_TOKENS", "Arguments", "LaunchContext", "Machines", "TrainerTable", "note_data_elsewhere",
+    "Arguments", "FILES", "LaunchContext", "Machines", "PROMPT_TOKENS", "TrainerTable", "note_data_elsewhere",
     "one_flag", "refuse_agents_and_servers", "write_flag", "write_setting", "write_switch",
 ]  # fmt: skip
 

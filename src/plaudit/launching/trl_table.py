@@ -9,7 +9,7 @@ from plaudit.launching.trainer_table import (
     refuse_agents_and_servers,
     write_flag,
 )
-from plaudit.training.engines.trl_arguments import COMPUTED, RENAMED, REQUIRED, Shape, trl_arguments
+from plaudit.training.trl.arguments import COMPUTED, RENAMED, REQUIRED, Shape, trl_arguments
 
 __all__ = ["TABLE"]
 

@@ -9,14 +9,13 @@ from contextlib import ExitStack, closing
 from typing import Any
 
 from plaudit.errors import TrainingError
-from plaudit.training.batches.unscored import UnscoredBatches
-from plaudit.training.checkpoint import Checkpoints
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.engines.engine import Outcome, Progress, RunOptions, StopSignals
+from plaudit.training.engine import Outcome, RunOptions
+from plaudit.training.reporting.checkpoint import Checkpoints
 from plaudit.training.reporting.final_report import write_report
-from plaudit.training.reporting.metrics import step_metrics
-from plaudit.training.reporting.recorder import Recorder
-from plaudit.training.reporting.split_metrics import split_metrics
+from plaudit.training.reporting.metrics import split_metrics, step_metrics
+from plaudit.training.reporting.progress import Progress, StopSignals
+from plaudit.training.reporting.recorder import Recorder, UnscoredBatches
 from plaudit.training.run import Run, open_run
 
 __all__ = ["train"]

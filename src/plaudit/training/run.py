@@ -21,28 +21,27 @@ from plaudit.engine import Scorer
 from plaudit.engine.batch_dependence import warn_of_batch_dependence
 from plaudit.errors import InvalidSettings
 from plaudit.loading import load_agent
-from plaudit.training.batches.collecting import Collector, Scoring, derive_seed
+from plaudit.training.batches.collecting import Collector, PrefetchedBatches, Scoring, SequentialBatches
 from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
-from plaudit.training.batches.prefetching import PrefetchedBatches, SequentialBatches
-from plaudit.training.batches.task_stream import build_stream
 from plaudit.training.config.schema import RunConfig
+from plaudit.training.data.curriculum import build_stream
 from plaudit.training.data.levels import Levels
 from plaudit.training.data.prompts import Prompts
-from plaudit.training.data.sources import keep_fitting
 from plaudit.training.data.templates import set_template_arguments
-from plaudit.training.disk_full import explain_full_disk
-from plaudit.training.engines.engine import Progress, RunOptions
-from plaudit.training.learning.from_config import build_pieces, check_learning
+from plaudit.training.engine import RunOptions
+from plaudit.training.evaluation import HeldOut
+from plaudit.training.learning.loss_settings import build_pieces, check_learning
 from plaudit.training.learning.updater import Updater
 from plaudit.training.learning.warm_start import WarmStart, train_own_weights, warm_start
 from plaudit.training.model.loading import LoraSettings, check_device, load_policy
 from plaudit.training.model.policy import Policy, TokenBatch
-from plaudit.training.reporting.evaluation import HeldOut
+from plaudit.training.reporting.checkpoint import explain_full_disk
 from plaudit.training.reporting.logs import check_logs
-from plaudit.training.run_folder import RunFolder
-from plaudit.training.sampling.sampler import Sampler, Samples, SamplingSettings
-from plaudit.training.tasks.config_task import load_demonstrations, load_task
-from plaudit.training.tasks.data_task import MAX_NEW_TOKENS
+from plaudit.training.reporting.progress import Progress
+from plaudit.training.reporting.run_folder import RunFolder
+from plaudit.training.sampling.encoding import keep_fitting
+from plaudit.training.sampling.sampler import Sampler, Samples, SamplingSettings, derive_seed
+from plaudit.training.tasks.config_task import MAX_NEW_TOKENS, load_demonstrations, load_task
 from plaudit.training.tasks.task import Task, ground_truth_text
 from plaudit.trajectory import Trajectory
 

@@ -19,31 +19,25 @@ from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings, PolicyError
 from plaudit.report.coverage import CoveredMean, mean_reward, wilson_interval
 from plaudit.rollouts import Rollout, ScoredRollout
-from plaudit.training.batches.collecting import derive_seed
 from plaudit.training.config.keys import read_yaml
 from plaudit.training.config.reading import load_config
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.data.templates import PromptTemplate
+from plaudit.training.evaluation import evaluate
 from plaudit.training.model.loading import load_policy
 from plaudit.training.model.policy import Policy, hide_progress_bars
-from plaudit.training.reporting.evaluation import evaluate
-from plaudit.training.run_folder import RunFolder
+from plaudit.training.reporting.run_folder import RunFolder
 from plaudit.training.sampling.endpoint import EndpointSampler
-from plaudit.training.sampling.sampler import Sampler, SamplingSettings
+from plaudit.training.sampling.sampler import Sampler, SamplingSettings, derive_seed
 from plaudit.training.tasks.config_task import load_task
 from plaudit.training.tasks.task import Task
 from plaudit.trajectory import GroupKey
 
 __all__ = [
-    "EvaluatedTask",
-    "EvaluationSettings",
-    "Interval",
-    "TrainedModel",
-    "evaluate_model",
-    "merge_model",
+    "EvaluatedTask", "EvaluationSettings", "Interval", "TrainedModel", "evaluate_model", "merge_model",
     "open_model",
-]
+]  # fmt: skip
 
 RESPONSES_AT_ONCE = 64
 

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.cli.training.training_progress import outcome_table
-from plaudit.training.reporting.evaluation import evaluate
+from plaudit.training.evaluation import evaluate
 
 
 def drawn(before, after):

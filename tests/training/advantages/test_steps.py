@@ -5,8 +5,7 @@ import pytest
 from plaudit import RewardOutput, Status, Step, Tokens, Trajectory
 from plaudit.training import BatchCredit
 from plaudit.training.advantages.credit import find_steps
-from plaudit.training.advantages.estimators import advantage
-from plaudit.training.advantages.steps import StepAdvantage, step_returns
+from plaudit.training.advantages.estimators import StepAdvantage, advantage, step_returns
 from plaudit.training.batches.episodes import EpisodeScorer
 
 

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from plaudit.training.advantages.credit import BatchCredit, Credit
+from plaudit.training.advantages.credit import BatchCredit, Credit, TaskScale
 from plaudit.training.advantages.estimators import DrGRPOAdvantage
-from plaudit.training.advantages.task_scale import TaskScale
 
 TASKS = ["small"] * 4 + ["large"] * 4
 

@@ -12,8 +12,8 @@ from plaudit.errors import AgentError
 from plaudit.loading import load_agent
 from plaudit.training import SamplingSettings, train
 from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
-from plaudit.training.engines.engine import NoProgress
-from plaudit.training.model.tiny import tiny_policy
+from plaudit.training.model.loading import tiny_policy
+from plaudit.training.reporting.progress import NoProgress
 from tests.training.runs import curves, metrics, rollouts, small
 
 TWO_TURNS = """

@@ -4,10 +4,10 @@ import pytest
 
 from plaudit.errors import InvalidSettings
 from plaudit.training.advantages.estimators import GAEAdvantage, GDPOAdvantage, GRPOAdvantage, PassAtKAdvantage
+from plaudit.training.config.keys import flatten
 from plaudit.training.config.reading import KEYS, build_config, document_config, load_config
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.config.section import flatten
-from plaudit.training.learning.from_config import build_advantage, build_loss, check_learning
+from plaudit.training.learning.loss_settings import build_advantage, build_loss, check_learning
 
 
 def test_without_anything_it_is_the_embedded_default():

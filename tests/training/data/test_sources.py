@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from plaudit.errors import DataError, InvalidSettings
 from plaudit.training.data.prompts import Prompts
-from plaudit.training.data.sources import keep_fitting, read_demonstrations, read_prompts
+from plaudit.training.data.sources import read_demonstrations, read_prompts
 from plaudit.training.data.templates import PromptTemplate, set_template_arguments
-from plaudit.training.model.encoding import count_tokens, encode_prompts
-from plaudit.training.model.tiny import character_tokenizer
+from plaudit.training.model.loading import character_tokenizer
+from plaudit.training.sampling.encoding import count_tokens, encode_prompts, keep_fitting
 from tests.agents.tokenizers import tokenizer_of
 
 ROWS = [{"question": "1+1", "answer": "2", "level": "easy"}, {"question": "2+{2}", "answer": "4", "level": "hard"}]

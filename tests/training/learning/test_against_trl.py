@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from plaudit.training.advantages.estimators import GDPOAdvantage, GRPOAdvantage
+from plaudit.training.learning.log_ratios import keep_on_policy
 from plaudit.training.learning.loss_settings import LOSSES
 from plaudit.training.learning.losses import Anchors, policy_loss
-from plaudit.training.learning.off_policy import keep_on_policy
-from plaudit.training.model.tiny import tiny_policy
+from plaudit.training.model.loading import tiny_policy
 from tests.training.learning.test_losses import random_batch
 
 REWARDS = [1.0, 0.0, 0.5, 1.0, None, 0.2, 0.9, -1.0]

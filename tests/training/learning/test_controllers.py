@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from plaudit.training.learning.controllers import EntropyController, KLController
+from plaudit.training.learning.optimizer import EntropyController, KLController
 
 
 def test_the_weight_of_the_kl_moves_by_zieglers_rule():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from plaudit.training.learning.covariance import pick_at_random, pick_largest, token_covariance
+from plaudit.training.learning.log_ratios import pick_at_random, pick_largest, token_covariance
 from plaudit.training.learning.loss_settings import LOSSES
 from plaudit.training.learning.losses import Anchors, pick_covariant, policy_loss
 

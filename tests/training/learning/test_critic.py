@@ -10,11 +10,10 @@ from plaudit.training.advantages.credit import BatchCredit, Credit
 from plaudit.training.advantages.estimators import GAEAdvantage
 from plaudit.training.config.learning_keys import OptimizerConfig
 from plaudit.training.config.reading import load_config
-from plaudit.training.engines.engine import NoProgress
-from plaudit.training.learning.critic import Critic, CriticSettings
-from plaudit.training.learning.from_config import build_critic_settings
-from plaudit.training.learning.pieces import Pieces
-from plaudit.training.model.tiny import tiny_policy
+from plaudit.training.learning.critic import Critic
+from plaudit.training.learning.update_batch import Pieces
+from plaudit.training.model.loading import tiny_policy
+from plaudit.training.reporting.progress import NoProgress
 from tests.training.runs import metrics, small
 
 REWARDS = {"1=": 1.0, "2=": -0.5}
@@ -54,7 +53,7 @@ def test_a_new_critic_expects_nothing(policy):
 
 def test_a_critic_learns_what_each_prompt_earns_and_gae_then_finds_no_surprise(policy):
     weights = {name: value.clone() for name, value in policy.model.state_dict().items()}
-    _, judged = trained(policy, Critic(policy, CriticSettings(OptimizerConfig(lr=3e-3))), 40)
+    _, judged = trained(policy, Critic(policy, OptimizerConfig(lr=3e-3)), 40)
     expected = [[1.0] * 2, [1.0], [-0.5] * 3, [-0.5]]
     for values, wanted in zip(judged.values, expected, strict=True):
         assert values == pytest.approx(wanted, abs=0.1)
@@ -99,7 +98,7 @@ def praise(response):
 
 
 def test_a_critic_learns_at_the_rate_it_is_told(policy):
-    critic = Critic(policy, CriticSettings(OptimizerConfig(lr=1.0)))
+    critic = Critic(policy, OptimizerConfig(lr=1.0))
     scored = samples(policy)
     batch = policy.batch([trajectory for trajectory, _ in scored])
     critic.learn(batch, critic.add_values(batch, BatchCredit.of(scored)), GAEAdvantage(), lr=0.0)
@@ -113,7 +112,7 @@ def test_a_critic_computed_in_pieces_learns_the_same(policy):
     batch = policy.batch([trajectory for trajectory, _ in scored])
     learnt = {}
     for pieces in (1, 3):
-        critic = Critic(policy, CriticSettings(pieces=Pieces(pieces)))
+        critic = Critic(policy, pieces=Pieces(pieces))
         stats = critic.learn(batch, critic.add_values(batch, BatchCredit.of(scored)), GAEAdvantage())
         learnt[pieces] = (critic.values(batch).detach(), stats["value/loss"])
     assert learnt[1][1] == pytest.approx(learnt[3][1], rel=1e-5)
@@ -174,6 +173,6 @@ def test_rewards_too_large_to_square_leave_the_critic_as_it_was(policy):
 
 def test_the_critic_has_the_optimizer_of_the_config():
     config = load_config(overrides=["optimizer.betas=[0.5, 0.6]", "optimizer.eps=1e-4", "optimizer.weight_decay=0.1"])
-    critic = Critic(tiny_policy(seed=1), build_critic_settings(config))
+    critic = Critic(tiny_policy(seed=1), config.optimizer)
     [group] = critic.state()["optimizer"]["adamw"]["param_groups"]
     assert (group["betas"], group["eps"], group["weight_decay"]) == ((0.5, 0.6), 1e-4, 0.1)

@@ -10,18 +10,11 @@ from plaudit import RewardOutput, Tokens, Trajectory
 from plaudit.errors import InvalidAdvantage, InvalidSettings
 from plaudit.training.advantages.credit import BatchCredit
 from plaudit.training.advantages.estimators import RLOOAdvantage
-from plaudit.training.learning.kl import kl_divergence
+from plaudit.training.learning.log_ratios import importance_weights, kl_divergence
 from plaudit.training.learning.loss_settings import LOSSES, LossSettings, loss_settings
-from plaudit.training.learning.losses import (
-    Anchors,
-    pad_advantages,
-    policy_loss,
-    token_weights,
-    value_loss,
-)
-from plaudit.training.learning.off_policy import importance_weights
+from plaudit.training.learning.losses import Anchors, pad_advantages, policy_loss, token_weights, value_loss
 from plaudit.training.learning.update_batch import keep_top
-from plaudit.training.model.tiny import tiny_policy
+from plaudit.training.model.loading import tiny_policy
 
 LENGTHS = [5, 2, 4, 1]
 

@@ -6,9 +6,8 @@ import torch
 from plaudit.errors import InvalidSettings, PolicyError
 from plaudit.training import Samples, SamplingSettings
 from plaudit.training.learning.warm_start import WarmStart, warm_start
-from plaudit.training.model.loading import LoraSettings, add_lora, load_policy
+from plaudit.training.model.loading import LoraSettings, add_lora, load_policy, tiny_policy
 from plaudit.training.model.policy import Policy
-from plaudit.training.model.tiny import tiny_policy
 from plaudit.trajectory import Tokens, Trajectory
 
 PROMPTS = [[4, 5, 6], [7, 8, 9, 10, 11]]

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from plaudit.training.model.token_ratings import rate_tokens, rate_with_entropy
+from plaudit.training.model.policy import rate_tokens, rate_with_entropy
 
 
 @pytest.mark.parametrize("scale", [1.0, 60.0], ids=["undecided", "sure"])

@@ -8,7 +8,7 @@ import pytest
 from plaudit import RewardOutput, Status, Tokens, Trajectory
 from plaudit.errors import InvalidSettings
 from plaudit.report.coverage import CoveredMean
-from plaudit.training.reporting.evaluation import evaluate, pass_at_k
+from plaudit.training.evaluation import evaluate, pass_at_k
 
 
 @pytest.mark.parametrize(("samples", "right", "k"), [(4, 1, 1), (4, 1, 2), (5, 2, 3), (6, 0, 2), (6, 6, 4), (7, 3, 7)])

@@ -11,8 +11,8 @@ from plaudit.training.batches.collecting import Batch
 from plaudit.training.config.reading import load_config
 from plaudit.training.data.levels import Levels
 from plaudit.training.data.prompts import Prompts
-from plaudit.training.reporting.evaluation import HeldOut
-from plaudit.training.reporting.split_metrics import split_metrics
+from plaudit.training.evaluation import HeldOut
+from plaudit.training.reporting.metrics import split_metrics
 from plaudit.training.sampling.sampler import Samples, SamplingSettings
 
 

@@ -8,7 +8,7 @@ import random
 from plaudit import score
 from plaudit.rollouts import Rollout
 from plaudit.training import BuiltPairs, PairSettings, build_pairs, find_task
-from plaudit.training.tasks.length_control import WORDS, has_length
+from plaudit.training.tasks.built_in import WORDS, has_length
 from plaudit.trajectory import Trajectory
 
 SLIPS = ("ab", "cd", "ef", "gh", "a", "abcd", "efg", "hc")

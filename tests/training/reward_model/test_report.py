@@ -7,7 +7,7 @@ import pytest
 from plaudit.training import LengthVerdict, PreferencePair, RatedPair
 from plaudit.training.reward_model.held_out import accuracy_of, calibrate, sigmoid
 from plaudit.training.reward_model.length_bias import measure_length_bias
-from plaudit.training.reward_model.reward_model_report import measure_reward_model
+from plaudit.training.reward_model.training import measure_reward_model
 from plaudit.trajectory import Trajectory
 
 WORDS = ("tree", "river", "stone", "cloud", "bread", "chair", "lamp", "road", "fish", "bird")

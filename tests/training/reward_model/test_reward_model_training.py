@@ -8,7 +8,7 @@ import pytest
 from plaudit import Trajectory, load, score
 from plaudit.errors import DataError, InvalidSettings, PolicyError, TrainingError
 from plaudit.training import LengthVerdict, TrainedRewardModel, load_reward_model_config, train, train_reward_model
-from plaudit.training.reward_model.classifier import load_classifier
+from plaudit.training.reward_model.fitting import load_classifier
 from plaudit.training.reward_model.pair import read_pair
 from plaudit.training.reward_model.pair_files import write_pairs
 from tests.training.reward_model.counting_pairs import counting_pairs

@@ -9,8 +9,8 @@ import pytest
 from plaudit.engine import EndpointPolicy
 from plaudit.errors import InvalidSettings, SamplingFailed
 from plaudit.training import EndpointSampler, SamplingSettings
+from plaudit.training.model.loading import tiny_policy
 from plaudit.training.model.policy import Policy
-from plaudit.training.model.tiny import tiny_policy
 from plaudit.trajectory import Trajectory
 
 HASTY = EndpointPolicy(tries=3, first_wait_s=0.01, longest_wait_s=0.02, attempt_s=5)

@@ -9,7 +9,7 @@ import pytest
 from plaudit import Trajectory, load, score
 from plaudit.errors import DataError, InvalidSettings, MissingPackage, PlauditError
 from plaudit.training import Levels, Task, find_task, load_config, load_task
-from plaudit.training.batches.task_stream import build_stream
+from plaudit.training.data.curriculum import build_stream
 
 OWN = """
 from plaudit import RewardOutput, reward

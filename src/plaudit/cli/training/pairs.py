@@ -20,8 +20,7 @@ from plaudit.cli.options import (
 )
 from plaudit.cli.scoring.summary import ScoredArgument
 from plaudit.errors import RolloutsError
-from plaudit.training.reward_model.pair_building import PairCounts
-from plaudit.training.reward_model.pair_files import write_pairs
+from plaudit.training.reward_model.pair_files import PairCounts, write_pairs
 
 __all__ = ["pairs"]
 

@@ -15,11 +15,10 @@ from plaudit.cli.training.training_progress import TrainingProgress, outcome_tab
 from plaudit.errors import InvalidSettings, TrainingError, did_you_mean
 from plaudit.launching.openrlhf_flags import ForeignFlags, read_openrlhf_flags
 from plaudit.launching.ray_jobs import Job, plaudit_command
-from plaudit.training.config.keys import read_yaml, write_value
+from plaudit.training.config.keys import flatten, read_yaml, write_value
 from plaudit.training.config.reading import KEYS, document_config, load_config
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.config.section import flatten
-from plaudit.training.run_folder import RunFolder
+from plaudit.training.reporting.run_folder import RunFolder
 
 __all__ = ["train"]
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from plaudit.cli.console import print_message, stderr_console
 from plaudit.report.coverage import CoveredMean, format_mean
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.engines.engine import Outcome
+from plaudit.training.engine import Outcome
 
 __all__ = ["TrainingProgress", "outcome_table"]
 

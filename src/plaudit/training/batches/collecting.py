@@ -4,10 +4,12 @@ A batch follows from the config, the step and the weights alone: its random numb
 a resumed run draws what an uninterrupted one would have drawn.
 """
 
-import hashlib
+import copy
+import statistics
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -16,14 +18,14 @@ import msgspec
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import TrainingError
 from plaudit.rollouts import Rollout, ScoredRollout
-from plaudit.training.batches.filtering import filter_groups
-from plaudit.training.config.schema import RunConfig
-from plaudit.training.data.prompt_stream import Stream
+from plaudit.training.config.schema import FilterConfig, RunConfig
 from plaudit.training.data.prompts import Prompts
-from plaudit.training.sampling.sampler import Sampler, Samples, SamplingSettings
-from plaudit.trajectory import Trajectory
+from plaudit.training.data.streams import Stream
+from plaudit.training.model.policy import Policy
+from plaudit.training.sampling.sampler import Sampler, Samples, SamplingSettings, derive_seed
+from plaudit.trajectory import GroupKey, Trajectory
 
-__all__ = ["Batch", "Collector", "Scoring", "derive_seed"]
+__all__ = ["Batch", "Collector", "FilterResult", "PrefetchedBatches", "Scoring", "SequentialBatches", "filter_groups"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +164,6 @@ class _Group:
         return _with_outputs(self.sampled, self.outputs)
 
 
-def derive_seed(*parts: object) -> int:
-    """A seed that follows from its parts: near seeds and steps have nothing in common."""
-    return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=7).digest())
-
-
 def _with_outputs(sampled: Samples, outputs: list[RewardOutput]) -> list[ScoredRollout]:
     return [Rollout(*pair) for pair in zip(sampled.trajectories, outputs, strict=True)]
 
@@ -186,3 +183,118 @@ def _join(parts: list[Samples]) -> Samples:
     if any(part.prompt_ids is None for part in parts):
         return Samples(trajectories)
     return Samples(trajectories, [ids for part in parts for ids in part.prompt_ids or []])
+
+
+@dataclass(frozen=True, slots=True)
+class FilterResult:
+    """The samples of the groups that stay, and how many groups were left out for each reason."""
+
+    kept: list[ScoredRollout]
+    groups: int
+    dropped: dict[str, int]
+
+    @property
+    def share(self) -> float:
+        """The share of groups left out."""
+        return sum(self.dropped.values()) / self.groups if self.groups else 0.0
+
+
+def filter_groups(scored: Iterable[tuple[Trajectory, RewardOutput]], settings: FilterConfig) -> FilterResult:
+    """The groups worth an update, in their order.
+
+    by="mean" keeps a group when low < mean(scores) < high, by="spread" when max − min of its scores exceeds min_spread.
+    The bounds themselves are outside, so that 0 and 1 drop the groups that are all wrong and all right (DAPO's dynamic
+    sampling, arXiv:2503.14476).
+    """
+    groups: dict[GroupKey, list[ScoredRollout]] = defaultdict(list)
+    for trajectory, output in scored:
+        groups[trajectory.group_key].append(Rollout(trajectory, output))
+    kept: list[ScoredRollout] = []
+    dropped: Counter[str] = Counter()
+    for members in groups.values():
+        reason = _reason_to_drop(members, settings)
+        if reason:
+            dropped[reason] += 1
+        else:
+            kept += members
+    return FilterResult(kept, len(groups), dict(dropped))
+
+
+def _reason_to_drop(members: Sequence[ScoredRollout], settings: FilterConfig) -> str:
+    """Why a group is left out; the empty string when it stays."""
+    if settings.by == "none":
+        return ""
+    scored = [output for _, output in members if output.ok]
+    scores = [output.score for output in scored if output.score is not None]
+    if len(scores) < len(scored):
+        raise TrainingError(
+            f"filtering by {settings.by} needs a score of every sample, and this reward gives none: "
+            "let it return RewardOutput(reward, score=…), or do not filter"
+        )
+    if not scores:
+        return "not scored"
+    if settings.by == "spread":
+        return "" if max(scores) - min(scores) > settings.min_spread else "all alike"
+    mean = statistics.fmean(scores)
+    if mean <= settings.low:
+        return "too hard"
+    return "too easy" if mean >= settings.high else ""
+
+
+class SequentialBatches:
+    """Batches one by one, each drawn when it is wanted."""
+
+    def __init__(self, collector: Collector, sampler: Sampler) -> None:
+        self._collector, self._sampler = collector, sampler
+
+    def next(self, step: int) -> Batch:
+        """The batch of a step, drawn with the policy as it is."""
+        return self._collector.collect(step, self._sampler)
+
+    def close(self) -> None:
+        """Nothing is under way."""
+
+
+class PrefetchedBatches:
+    """Batches drawn before they are wanted, by a copy of the policy; `last` says up to which step at a given one."""
+
+    def __init__(
+        self,
+        collector: Collector,
+        policy: Policy,
+        *,
+        build_sampler: Callable[[Policy], Sampler],
+        max_staleness: int,
+        last: Callable[[int], int],
+    ) -> None:
+        self._collector, self._policy = collector, policy
+        self._copy = Policy(copy.deepcopy(policy.model), copy.deepcopy(policy.tokenizer))
+        self._sampler = build_sampler(self._copy)
+        self._max_staleness, self._last = max_staleness, last
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="plaudit-prefetch")
+        self._pending: deque[Future[Batch]] = deque()
+        self._requested = 0
+
+    def next(self, step: int) -> Batch:
+        """The batch of a step; those of the steps after it are requested, with the policy as it is now."""
+        self._requested = max(self._requested, step - 1)
+        if not self._pending:
+            self._request(step, step)
+        batch = self._pending.popleft().result()
+        for ahead in range(self._requested + 1, min(step + self._max_staleness, self._last(step)) + 1):
+            self._request(ahead, step)
+        return batch
+
+    def close(self) -> None:
+        """Wait for what is under way, and end the thread."""
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    def _request(self, step: int, now: int) -> None:
+        weights = self._policy.state()
+        self._requested = step
+
+        def collect() -> Batch:
+            self._copy.restore(weights)
+            return self._collector.collect(step, self._sampler, staleness=step - now)
+
+        self._pending.append(self._thread.submit(collect))

@@ -31,15 +31,16 @@ from plaudit.contract.failures import attempt
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import AgentError
 from plaudit.training.advantages.credit import STEP_REWARDS
-from plaudit.training.batches.collecting import Scoring, derive_seed
+from plaudit.training.batches.collecting import Scoring
 from plaudit.training.data.prompts import PromptLike, Prompts
-from plaudit.training.model.encoding import encode_prompts, find_offsets, prompt_text
+from plaudit.training.sampling.encoding import encode_prompts, find_offsets, prompt_text
 from plaudit.training.sampling.sampler import (
     TEMPERATURES,
     Response,
     Samples,
     SamplingSettings,
     TokenSampler,
+    derive_seed,
     group_responses,
     sample_prompts,
 )

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from plaudit.training.config.section import Count, CountOrNone, NotNegative, Positive, Section, Share
+from plaudit.training.config.keys import Count, CountOrNone, NotNegative, Positive, Section, Share
 
 __all__ = ["LossConfig", "OptimizerConfig", "TrainingConfig"]
 

@@ -4,20 +4,23 @@ Columns are found by their usual names, as in rollouts files. A response in the 
 it is left out, and so is an assistant's last word at the end of chat messages.
 """
 
-from collections.abc import Mapping
+import csv
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from plaudit.columns import FOREIGN_NAMES, ColumnMapping
-from plaudit.errors import DataError, PlauditError
+from plaudit.errors import DataError, PlauditError, RolloutsError, did_you_mean, require
+from plaudit.jsonline import InvalidJSON
 from plaudit.rollouts.rollout import OUTPUT_KEY
+from plaudit.rollouts.sources import source_of
 from plaudit.training.data.prompts import Prompts
-from plaudit.training.data.rows import rows_of
 from plaudit.training.data.templates import PromptTemplate
-from plaudit.training.model.encoding import count_tokens
 from plaudit.trajectory import Trajectory
 
-__all__ = ["keep_fitting", "read_demonstrations", "read_prompts"]
+__all__ = ["Rows", "read_demonstrations", "read_prompts", "rows_of"]
+
 
 OF_A_RESPONSE = ("response", "tokens", "steps", "training_step", OUTPUT_KEY)
 
@@ -74,24 +77,6 @@ def read_demonstrations(
     return rows
 
 
-def keep_fitting(prompts: Prompts, tokenizer: Any, longest: int, *, drop: bool = False) -> Prompts:
-    """The prompts of at most `longest` tokens; a longer one raises DataError, unless such are to be dropped."""
-    lengths = count_tokens(tokenizer, prompts.prompts)
-    long = [place for place, length in enumerate(lengths) if length > longest]
-    if not long:
-        return prompts
-    first = long[0]
-    problem = (
-        f"{len(long)} of {len(prompts)} prompts are longer than {longest} tokens; the first is "
-        f"{prompts[first].label(first)} with {lengths[first]}: {prompts[first].prompt_text!r:.60}"
-    )
-    if not drop:
-        raise DataError(f"{problem}; shorten them, raise the limit as far as the model's context goes, or drop them")
-    if len(long) == len(prompts):
-        raise DataError(f"{problem}; none would be left")
-    return prompts.pick(place for place, length in enumerate(lengths) if length <= longest)
-
-
 def _row(raw: Mapping[str, Any], mapping: ColumnMapping, template: PromptTemplate) -> Trajectory:
     if not isinstance(raw, Mapping):
         raise DataError(f"expected an object with a prompt, got {type(raw).__name__} {raw!r:.60}")
@@ -118,3 +103,112 @@ def _drop_answer(row: dict[str, Any]) -> dict[str, Any]:
 
 def _role(message: Any) -> Any:
     return message.get("role") if isinstance(message, Mapping) else None
+
+
+Rows = Iterator[tuple[str, Mapping[str, Any]]]
+"""Rows with how messages name them: file and line."""
+
+FILES = (".jsonl", ".gz", ".parquet", ".csv")
+_BEYOND = "\0beyond"
+_HUB_NAME = re.compile(r"(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<subset>[\w.-]+))?")
+"""`gsm8k`, `openai/gsm8k`, or `openai/gsm8k@main` with the subset that is meant."""
+
+
+def rows_of(path: Path, split: str) -> Rows:
+    """The rows of a data set, each with how messages name it; what is neither file nor folder is a name on the hub."""
+    if path.is_dir():
+        return _folder_rows(path, split)
+    name = _HUB_NAME.fullmatch(path.as_posix())
+    if name and not path.exists() and path.suffix.lower() not in FILES and not did_you_mean(path.name, _beside(path)):
+        return _hub_rows(name["name"], name["subset"], split)
+    return _csv_rows(path) if path.suffix.lower() == ".csv" else _source_rows(path)
+
+
+def _source_rows(path: Path) -> Rows:
+    if not path.exists():
+        raise DataError(f"no file {path}{did_you_mean(path.name, _beside(path))}")
+    if path.suffix.lower() not in FILES:
+        raise DataError(f"{path}: data files end in {', '.join(FILES)}, or are a folder that `datasets` saved")
+    try:
+        source = source_of(path)
+        for number, raw in source.raw_rows():
+            name = f"{path}:{number}"
+            try:
+                yield name, source.decode(raw)
+            except InvalidJSON as error:
+                raise DataError(f"{name}: broken JSON: {error}") from None
+    except RolloutsError as error:
+        raise DataError(str(error)) from error
+
+
+def _beside(path: Path) -> list[str]:
+    return [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+
+
+def _csv_rows(path: Path) -> Rows:
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            reader = csv.DictReader(file, strict=True, restkey=_BEYOND)
+            for row in reader:
+                name = f"{path}:{reader.line_num}"
+                if _BEYOND in row or None in row.values():
+                    raise DataError(
+                        f"{name}: the line has not as many cells as the first one ({len(reader.fieldnames or [])})"
+                    )
+                yield name, row
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"cannot read {path} as CSV: {error}") from error
+
+
+def _folder_rows(folder: Path, split: str) -> Rows:
+    """The rows of a saved dataset, or of the data files in a folder whose names begin with the split's."""
+    saved = any((folder / name).exists() for name in ("dataset_dict.json", "state.json"))
+    if saved:
+        yield from _saved_rows(folder, split)
+        return
+    files = [file for file in sorted(folder.rglob("*")) if file.suffix.lower() in FILES and file.is_file()]
+    if not files:
+        raise DataError(
+            f"{folder} holds no data: neither a dataset that `datasets` saved nor files in {', '.join(FILES)}"
+        )
+    chosen = [file for file in files if file.name.startswith(split)]
+    if not chosen:
+        raise DataError(
+            f"{folder}: no file of the split {split!r}; there are {', '.join(file.name for file in files[:8])}"
+        )
+    for file in chosen:
+        yield from rows_of(file, split)
+
+
+def _saved_rows(folder: Path, split: str) -> Rows:
+    datasets = require("datasets", extra="train", purpose="reading a dataset folder")
+    found = datasets.load_from_disk(str(folder))
+    if isinstance(found, datasets.DatasetDict):
+        if split not in found:
+            raise DataError(f"{folder} has no split {split!r}{did_you_mean(split, found)} (it has {', '.join(found)})")
+        found = found[split]
+    for number, row in enumerate(found):
+        yield f"{folder}, row {number}", row
+
+
+def _hub_rows(name: str, subset: str | None, split: str) -> Rows:
+    """The rows of a data set of the Hugging Face hub, or of its copy in the cache of `datasets`."""
+    purpose = f"there is no file {name}; reading it as a data set of the Hugging Face hub"
+    datasets = require("datasets", extra="train", purpose=purpose)
+    asked = ", ".join(repr(each) for each in (name, subset) if each)
+    try:
+        found = datasets.load_dataset(name, subset, split=split)
+    except ValueError as error:  # no such split, or one of several subsets has to be chosen
+        raise DataError(
+            f"the data set {name}: {' '.join(str(error).split()):.300} (data.split names the split, {name}@SUBSET the "
+            "subset)"
+        ) from error
+    except OSError as error:
+        raise DataError(
+            f"there is no file {name}, and no data set of that name could be loaded from the Hugging Face hub "
+            f"({' '.join(str(error).split()):.200}). Without a network, make a local copy where there is one, "
+            f"datasets.load_dataset({asked}).save_to_disk({name.rpartition('/')[2]!r}), and give the path of that "
+            "folder; or give a .jsonl, .parquet or .csv file"
+        ) from error
+    for number, row in enumerate(found):
+        yield f"{name}, row {number}", row

@@ -9,7 +9,7 @@ those before a token is known: at the place of the token before it.
 import copy
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -21,34 +21,31 @@ from plaudit.training.advantages.estimators import GAEAdvantage
 from plaudit.training.config.learning_keys import OptimizerConfig
 from plaudit.training.learning.losses import Loss, token_weights, value_loss
 from plaudit.training.learning.optimizer import MasterAdamW
-from plaudit.training.learning.pieces import Pieces
+from plaudit.training.learning.update_batch import Pieces
 from plaudit.training.model.policy import Policy, TokenBatch
 
-__all__ = ["Critic", "CriticSettings"]
-
-
-@dataclass(frozen=True, slots=True)
-class CriticSettings:
-    """How a critic learns: its optimizer, passes over each batch, and how far a pass may move its values."""
-
-    optimizer: OptimizerConfig = field(default_factory=OptimizerConfig)
-    passes: int = 2
-    clip: float = 0.2
-    pieces: Pieces = field(default_factory=Pieces)
-    """In which pieces a pass is computed: less memory, the same result."""
+__all__ = ["Critic"]
 
 
 class Critic:
-    """Values for the tokens of responses, and the learning of them."""
+    """Values for the tokens of responses, learnt in `passes` over each batch that move a value by at most `clip`."""
 
-    def __init__(self, policy: Policy, settings: CriticSettings | None = None) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        optimizer: OptimizerConfig | None = None,
+        *,
+        passes: int = 2,
+        clip: float = 0.2,
+        pieces: Pieces | None = None,
+    ) -> None:
         model = policy.merge_adapters().model if policy.is_lora else copy.deepcopy(policy.model)
-        self.settings = settings or CriticSettings()
+        self.passes, self.clip, self.pieces = passes, clip, pieces or Pieces()
         self._trunk = model.base_model.requires_grad_(True)
         self._head = torch.nn.Linear(model.config.hidden_size, 1).to(policy.device)
         torch.nn.init.zeros_(self._head.weight)
         torch.nn.init.zeros_(self._head.bias)
-        self._optimizer = MasterAdamW(self._parameters(), self.settings.optimizer)
+        self._optimizer = MasterAdamW(self._parameters(), optimizer or OptimizerConfig())
 
     def values(self, batch: TokenBatch) -> Tensor:
         """What is expected from each token of the responses on, before that token is known: (B, T)."""
@@ -63,7 +60,7 @@ class Critic:
     def add_values(self, batch: TokenBatch, batch_credit: BatchCredit) -> BatchCredit:
         """The batch_credit with this critic's values, as `gae` needs them."""
         with torch.no_grad():
-            values = self.settings.pieces.compute(self.values, batch).tolist()
+            values = self.pieces.compute(self.values, batch).tolist()
         lengths = batch.lengths_B.tolist()
         return replace(batch_credit, values=[row[:length] for row, length in zip(values, lengths, strict=True)])
 
@@ -81,14 +78,14 @@ class Critic:
             return {}
         weights_B_T = token_weights(mask_B_T)
         stats: dict[str, float] = {}
-        for _ in range(self.settings.passes):
+        for _ in range(self.passes):
             self._optimizer.zero_grad()
             losses = []
-            for rows in self.settings.pieces.cut(batch):
+            for rows in self.pieces.cut(batch):
                 part = batch.pick(rows)
                 width = part.mask_B_T.shape[1]
                 cut = [each[rows][:, :width] for each in (old_B_T, targets_B_T, mask_B_T, weights_B_T)]
-                loss = value_loss(self.values(part), *cut[:3], clip=self.settings.clip, weights=cut[3])
+                loss = value_loss(self.values(part), *cut[:3], clip=self.clip, weights=cut[3])
                 loss.value.backward()  # type: ignore[no-untyped-call]
                 losses.append(loss)
             if not math.isfinite(self._optimizer.clip()):  # rewards too large to square must not spoil the weights

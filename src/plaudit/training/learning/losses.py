@@ -12,10 +12,15 @@ import torch
 from torch import Tensor
 
 from plaudit.errors import InvalidAdvantage
-from plaudit.training.learning.covariance import pick_at_random, pick_largest, token_covariance
-from plaudit.training.learning.kl import kl_divergence
+from plaudit.training.learning.log_ratios import (
+    importance_weights,
+    keep_on_policy,
+    kl_divergence,
+    pick_at_random,
+    pick_largest,
+    token_covariance,
+)
 from plaudit.training.learning.loss_settings import LossSettings
-from plaudit.training.learning.off_policy import importance_weights, keep_on_policy
 
 __all__ = ["Anchors", "Loss", "pad_advantages", "pick_covariant", "policy_loss", "token_weights", "value_loss"]
 

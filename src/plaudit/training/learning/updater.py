@@ -14,19 +14,25 @@ import torch
 from torch import Tensor
 
 from plaudit.errors import InvalidSettings
-from plaudit.training.advantages.credit import BatchCredit
+from plaudit.training.advantages.credit import BatchCredit, TaskScale
 from plaudit.training.advantages.estimators import GAEAdvantage
-from plaudit.training.advantages.task_scale import TaskScale
-from plaudit.training.batches.collecting import Batch, derive_seed
+from plaudit.training.batches.collecting import Batch
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.learning import from_config
 from plaudit.training.learning.critic import Critic
-from plaudit.training.learning.kl import kl_divergence
+from plaudit.training.learning.log_ratios import kl_divergence
+from plaudit.training.learning.loss_settings import (
+    build_advantage,
+    build_entropy_controller,
+    build_kl_controller,
+    build_loss,
+    build_pieces,
+)
 from plaudit.training.learning.losses import Anchors, pad_advantages, pick_covariant, policy_loss, token_weights
 from plaudit.training.learning.optimizer import MasterAdamW, learning_rate
 from plaudit.training.learning.update_batch import UpdateBatch, keep_top
 from plaudit.training.learning.warm_start import imitate
 from plaudit.training.model.policy import Policy, TokenBatch
+from plaudit.training.sampling.sampler import derive_seed
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Updater"]
@@ -42,11 +48,11 @@ class Updater:
         self, policy: Policy, config: RunConfig, *, max_new_tokens: int, demonstrations: Sequence[Trajectory] = ()
     ) -> None:
         self.policy, self.config = policy, config
-        self.advantage = from_config.build_advantage(config)
-        self.loss = from_config.build_loss(config, max_new_tokens)
-        self.kl_controller = from_config.build_kl_controller(config)
-        self.entropy_controller = from_config.build_entropy_controller(config)
-        self.pieces = from_config.build_pieces(config)
+        self.advantage = build_advantage(config)
+        self.loss = build_loss(config, max_new_tokens)
+        self.kl_controller = build_kl_controller(config)
+        self.entropy_controller = build_entropy_controller(config)
+        self.pieces = build_pieces(config)
         self.reference = policy.reference() if config.loss.kl_beta else None
         self.off_policy = config.training.async_train
         self.demonstrations = demonstrations if config.loss.sft_weight else ()
@@ -56,7 +62,7 @@ class Updater:
         self.task_scale = TaskScale() if (several if wanted is None else wanted) else None
         self.critic = None
         if isinstance(self.advantage, GAEAdvantage):
-            self.critic = Critic(policy, from_config.build_critic_settings(config))
+            self.critic = Critic(policy, config.optimizer, passes=config.training.critic_passes, pieces=self.pieces)
 
     def update(self, batch: Batch) -> dict[str, float]:
         """Improve the policy on a batch; what is worth logging about it."""

@@ -12,7 +12,7 @@ import torch
 from plaudit.errors import DataError
 from plaudit.training.config.learning_keys import OptimizerConfig
 from plaudit.training.learning.optimizer import MasterAdamW
-from plaudit.training.learning.pieces import Pieces
+from plaudit.training.learning.update_batch import Pieces
 from plaudit.training.model.policy import Policy
 from plaudit.trajectory import Trajectory
 

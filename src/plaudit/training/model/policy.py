@@ -4,7 +4,7 @@ Sequences are padded on the right and stand as prompt then response without a ga
 Log-probabilities are at the sampling temperature and 0 where there is no token.
 """
 
-# ruff: noqa: N806, N815 - tensor names carry shapes
+# ruff: noqa: N803, N806, N815 - tensor names carry shapes
 
 import copy
 import math
@@ -20,15 +20,14 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 from transformers.utils import logging as hf_logging
 
 from plaudit.errors import PolicyError
+from plaudit.training.model.decoder import response_states
 from plaudit.training.model.decoder_weights import DecoderWeights, why_unsupported
-from plaudit.training.model.encoding import encode_prompts, encode_texts
-from plaudit.training.model.shared_prompts import response_states
-from plaudit.training.model.token_ratings import rate_tokens, rate_with_entropy
-from plaudit.training.sampling.local.in_process import TransformersSampler
+from plaudit.training.model.transformers_sampler import TransformersSampler
+from plaudit.training.sampling.encoding import encode_prompts, encode_texts
 from plaudit.training.sampling.sampler import TEMPERATURES, Samples, SamplingSettings
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Policy", "TokenBatch", "TokenLogprobs", "hide_progress_bars"]
+__all__ = ["Policy", "TokenBatch", "TokenLogprobs", "hide_progress_bars", "rate_tokens", "rate_with_entropy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,3 +278,36 @@ def _fill_spans(spans: Sequence[Sequence[tuple[int, int, float]]], like: Tensor)
         for start, end, value in own:
             filled[row, start:end] = value
     return filled
+
+
+def rate_tokens(logits_N_V: Tensor, ids_N: Tensor) -> tuple[Tensor, Tensor]:
+    """The log-probability of each token, with its gradient, and the entropy at its place, without."""
+    rated: tuple[Tensor, Tensor] = _Rating.apply(logits_N_V, ids_N)  # type: ignore[no-untyped-call]
+    return rated
+
+
+def rate_with_entropy(logits_N_V: Tensor, ids_N: Tensor) -> tuple[Tensor, Tensor]:
+    """The same with the gradient of the entropy too, as a bonus for it needs."""
+    every_N_V = torch.log_softmax(logits_N_V, dim=-1)
+    chosen_N = every_N_V.gather(1, ids_N[:, None]).squeeze(1)
+    return chosen_N, -(every_N_V.exp() * every_N_V).sum(dim=-1)
+
+
+class _Rating(torch.autograd.Function):
+    """d log p(token) / d logits = one-hot(token) − p, so that p is all that must be kept."""
+
+    @staticmethod
+    def forward(ctx: Any, logits_N_V: Tensor, ids_N: Tensor) -> tuple[Tensor, Tensor]:
+        p_N_V = torch.softmax(logits_N_V, dim=-1)
+        total_N = logits_N_V.amax(dim=-1) - p_N_V.amax(dim=-1).log()  # logsumexp, which would need another tensor
+        chosen_N = logits_N_V.gather(1, ids_N[:, None]).squeeze(1) - total_N
+        entropy_N = total_N - torch.linalg.vecdot(p_N_V, logits_N_V)
+        ctx.save_for_backward(p_N_V, ids_N)
+        ctx.mark_non_differentiable(entropy_N)
+        return chosen_N, entropy_N
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        p_N_V, ids_N = ctx.saved_tensors
+        gradient_N = gradients[0]
+        return (p_N_V * -gradient_N[:, None]).scatter_add_(1, ids_N[:, None], gradient_N[:, None]), None

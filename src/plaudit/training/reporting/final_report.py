@@ -13,7 +13,7 @@ from plaudit.rollouts import Rollout, read_rollouts
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.reporting.analysis_text import render_analysis
-from plaudit.training.run_folder import RunFolder
+from plaudit.training.reporting.run_folder import RunFolder
 
 __all__ = ["write_analysis", "write_report", "write_run_page", "write_samples"]
 

@@ -13,15 +13,7 @@ from typing import Any, Protocol
 from plaudit.errors import InvalidSettings, did_you_mean, require
 from plaudit.training.config.schema import RunConfig
 
-__all__ = [
-    "LOG_WRITERS",
-    "LogWriter",
-    "RunName",
-    "TensorBoardWriter",
-    "WandbWriter",
-    "check_logs",
-    "open_logs",
-]
+__all__ = ["LOG_WRITERS", "LogWriter", "RunName", "TensorBoardWriter", "WandbWriter", "check_logs", "open_logs"]
 
 
 class LogWriter(Protocol):

@@ -6,7 +6,7 @@ Entropy is estimated from the log-probs of the tokens drawn, over all of them; i
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,10 @@ from plaudit.report.coverage import mean_reward, mean_score
 from plaudit.report.distribution import Distribution
 from plaudit.rollouts import ScoredRollout
 from plaudit.training.batches.collecting import Batch
+from plaudit.training.data.levels import Levels
 from plaudit.trajectory import GroupKey, Trajectory
 
-__all__ = ["batch_metrics", "reward_metrics", "step_metrics", "time_metrics"]
+__all__ = ["batch_metrics", "reward_metrics", "split_by", "split_metrics", "step_metrics", "time_metrics"]
 
 
 def step_metrics(batch: Batch, updated: Mapping[str, float], *, update_s: float, step_s: float) -> dict[str, Any]:
@@ -138,3 +139,37 @@ def _shares(outputs: Sequence[RewardOutput]) -> dict[str, float]:
         for status, count in counts.items()
         if outputs and (count or status is Status.OK)
     }
+
+
+def split_metrics(batch: Batch, levels: Levels) -> dict[str, float]:
+    """`task/<task>/share`, `/reward`, `/score` and `/unscored`; `difficulty/<level>/share` and `/score`; and what a
+    curriculum tells. Groups that filtering left out were drawn too, and count."""
+    everything = [*batch.scored, *batch.left_out]
+    tasks = split_by(everything, lambda row: row.task)
+    found = dict(batch.stream_metrics)
+    for task, part in tasks.items() if len(tasks) > 1 else ():
+        found |= _describe(f"task/{task}", part, len(everything))
+        rewards = [output.reward for _, output in part if output.reward is not None]
+        found |= {f"task/{task}/reward": statistics.fmean(rewards)} if rewards else {}
+        found[f"task/{task}/unscored"] = sum(not output.ok for _, output in part) / len(part)
+    parts = split_by(everything, levels.label)
+    for level in levels.all:
+        found |= _describe(f"difficulty/{level}", parts.get(level, []), len(everything))
+    return found
+
+
+def split_by(
+    scored: Iterable[ScoredRollout], key: Callable[[Trajectory], str | None]
+) -> dict[str, list[ScoredRollout]]:
+    """The samples by a key of their trajectories; those without one are left out."""
+    parts: dict[str, list[ScoredRollout]] = defaultdict(list)
+    for rollout in scored:
+        if (name := key(rollout.trajectory)) is not None:
+            parts[name].append(rollout)
+    return dict(parts)
+
+
+def _describe(name: str, part: Sequence[ScoredRollout], total: int) -> dict[str, float]:
+    scores = [output.score for _, output in part if output.score is not None]
+    share = {f"{name}/share": len(part) / total} if total else {}
+    return share | ({f"{name}/score": statistics.fmean(scores)} if scores else {})

@@ -1,6 +1,6 @@
 """What is recorded of a run while it goes on: its own files, other logs, and the progress shown."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
@@ -11,14 +11,14 @@ from plaudit.remote.tokens import hide_tokens
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import Batch
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.engines.engine import Progress
 from plaudit.training.reporting.analysis_text import describe_batch
 from plaudit.training.reporting.logs import LOG_WRITERS, RunName, open_logs
-from plaudit.training.run_folder import RunFolder, RunLog
+from plaudit.training.reporting.progress import Progress
+from plaudit.training.reporting.run_folder import RunFolder, RunLog
 from plaudit.trajectory import Trajectory
 from plaudit.watch import RewardWatch, watch_run
 
-__all__ = ["Recorder"]
+__all__ = ["Recorder", "UnscoredBatches"]
 
 
 class Recorder:
@@ -118,3 +118,33 @@ class Recorder:
         """What rollouts.jsonl keeps of a trajectory."""
         tokens = trajectory.tokens if self._config.logging.tokens else None
         return msgspec.structs.replace(trajectory, tokens=tokens, columns={**trajectory.columns, **columns})
+
+
+REASONS = 3
+
+
+class UnscoredBatches:
+    """Counts batches without a single score."""
+
+    def __init__(self, limit: int, progress: Progress) -> None:
+        self._limit, self._progress = limit, progress
+        self._in_a_row = 0
+
+    def check(self, batch: Batch) -> str | None:
+        """Report a batch without a score; why the run must end, once there were too many in a row."""
+        outputs = [*batch.outputs, *(rollout.output for rollout in batch.left_out)]
+        if not outputs or any(output.ok for output in outputs):
+            self._in_a_row = 0
+            return None
+        self._in_a_row += 1
+        reasons = Counter(f"{output.status.value}: {output.reason}" for output in outputs)
+        if self._in_a_row == 1:
+            told = "".join(f"\n  {count} × {reason}" for reason, count in reasons.most_common(REASONS))
+            self._progress.note(f"step {batch.step}: none of {len(outputs)} samples was scored:{told}")
+        if self._in_a_row < self._limit:
+            return None
+        return (
+            f"no sample was scored in {self._in_a_row} batches in a row, so there is nothing to learn from "
+            f"({reasons.most_common(1)[0][0]}); mend the reward (`plaudit check` tries one) and go on with --resume, "
+            "or raise training.max_unscored_batches"
+        )

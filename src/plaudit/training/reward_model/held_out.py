@@ -14,9 +14,10 @@ from plaudit.report.distribution import Distribution
 from plaudit.training.reward_model.pair import PreferencePair
 
 __all__ = [
-    "Calibration", "CalibrationBin", "Estimate", "RatedPair", "accuracy_of", "calibrate", "estimate",
-    "margins_of", "sigmoid",
+    "Calibration", "CalibrationBin", "Estimate", "RatedPair", "accuracy_of", "calibrate", "estimate", "margins_of",
+    "sigmoid",
 ]  # fmt: skip
+
 
 BINS = 10
 

@@ -9,18 +9,22 @@ import msgspec
 from msgspec import Meta
 
 from plaudit.errors import InvalidSettings
-from plaudit.training.config.keys import Keys, read_yaml
-from plaudit.training.config.section import Count, CountOrNone, NotNegative, Positive, Section, Share, flatten
+from plaudit.training.config.keys import (
+    Count,
+    CountOrNone,
+    Keys,
+    NotNegative,
+    Positive,
+    Section,
+    Share,
+    flatten,
+    read_yaml,
+)
 
 __all__ = [
-    "REWARD_MODEL_KEYS",
-    "ClassifierConfig",
-    "FitConfig",
-    "PairsConfig",
-    "RewardModelConfig",
-    "document_reward_model_config",
-    "load_reward_model_config",
-]
+    "ClassifierConfig", "FitConfig", "PairsConfig", "REWARD_MODEL_KEYS", "RewardModelConfig",
+    "document_reward_model_config", "load_reward_model_config",
+]  # fmt: skip
 
 EMBEDDED_STEPS, EMBEDDED_LR = (150, 600), 2e-3
 EMBEDDED_TOKENS = 1_500_000

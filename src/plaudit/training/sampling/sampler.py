@@ -4,18 +4,22 @@ Samples of one prompt stand next to each other and share a group, so `trajectori
 are the model's at the sampling temperature, before anything is cut or penalised: what a policy update divides by.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
-from plaudit.agents import Action
+from plaudit.agents import Action, CharacterTokenizer
 from plaudit.errors import InvalidSettings
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.trajectory import Tokens, Trajectory
 
-__all__ = ["Response", "Samples", "Sampler", "SamplingSettings", "TokenSampler", "sample_prompts", "group_responses"]
+__all__ = [
+    "Response", "Sampler", "Samples", "SamplingSettings", "TextPolicySampler", "TokenSampler", "derive_seed",
+    "group_responses", "sample_prompts",
+]  # fmt: skip
 
 
 TEMPERATURES = "temperatures"
@@ -97,6 +101,11 @@ class Samples:
         return len(self.trajectories)
 
 
+def derive_seed(*parts: object) -> int:
+    """A seed that follows from its parts: near seeds and steps have nothing in common."""
+    return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=7).digest())
+
+
 class Sampler(Protocol):
     """Draws responses from a model."""
 
@@ -171,3 +180,31 @@ def _fill(row: Trajectory, response: Response, place: int) -> Trajectory:
         id=None,  # it names the prompt, and several samples share it
         metadata={**row.metadata, "finish_reason": response.finish_reason},
     )
+
+
+class TextPolicySampler:
+    """Asks `respond(text, settings)` for the next action; tokens are characters and have no log-probabilities."""
+
+    def __init__(self, respond: Callable[[str, SamplingSettings], str], settings: SamplingSettings) -> None:
+        self._respond, self.settings = respond, settings
+        self.tokenizer = CharacterTokenizer()
+
+    def sample(
+        self,
+        batch: PromptLike | Iterable[PromptLike],
+        num_samples: int = 1,
+        *,
+        settings: SamplingSettings | None = None,
+    ) -> Samples:
+        raise InvalidSettings("this policy plays episodes; sample single responses with its own sampler")
+
+    def continue_from(
+        self,
+        contexts: list[list[int]],
+        settings: SamplingSettings | None = None,
+        *,
+        seeds: Sequence[int] | None = None,
+    ) -> list[Action]:
+        """What the policy says after each of the texts."""
+        said = [self._respond("".join(map(chr, context)), settings or self.settings) or " " for context in contexts]
+        return [Action([ord(character) for character in text], text, None, "stop") for text in said]

@@ -9,7 +9,7 @@ from typing import Any
 
 from plaudit.errors import InvalidSettings, require
 from plaudit.training.data.prompts import PromptLike, Prompts
-from plaudit.training.model.encoding import encode_prompts, find_offsets
+from plaudit.training.sampling.encoding import encode_prompts, find_offsets
 from plaudit.training.sampling.sampler import Response, Samples, SamplingSettings, group_responses, sample_prompts
 from plaudit.trajectory import Tokens
 

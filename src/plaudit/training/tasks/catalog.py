@@ -22,13 +22,9 @@ from plaudit.loading.execution.statements import check_complete
 from plaudit.loading.expressions import parse_call
 from plaudit.loading.failures import explain_failures
 from plaudit.loading.importing import module_at, module_from_file
-from plaudit.training.data.rows import FILES
-from plaudit.training.tasks.addition import addition
-from plaudit.training.tasks.follow_format import follow_format
-from plaudit.training.tasks.gsm8k import gsm8k
-from plaudit.training.tasks.length_control import length_control
+from plaudit.training.data.sources import FILES
+from plaudit.training.tasks.built_in import addition, follow_format, gsm8k, length_control, sort_digits
 from plaudit.training.tasks.reasoning_tasks import reasoning_task
-from plaudit.training.tasks.sort_digits import sort_digits
 from plaudit.training.tasks.task import Task
 
 __all__ = [

@@ -1,22 +1,30 @@
 """The task that a config names: one task, a data file, or a mixture of several."""
 
-from dataclasses import replace
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
 
 import msgspec
 
+from plaudit.compose import TaskReward
 from plaudit.contract.function import RewardLike
 from plaudit.errors import DataError, InvalidSettings, did_you_mean
-from plaudit.training.config.schema import DataConfig, RunConfig
-from plaudit.training.config.task_keys import TaskPart
+from plaudit.loading import load
+from plaudit.training.config.schema import DataConfig, RunConfig, TaskPart
+from plaudit.training.data.levels import DIFFICULTY
 from plaudit.training.data.prompts import Prompts
+from plaudit.training.data.sources import read_demonstrations, read_prompts
 from plaudit.training.data.templates import PromptTemplate
 from plaudit.training.tasks.catalog import find_task
-from plaudit.training.tasks.data_task import read_demonstrations_of, task_from_data, template_of
-from plaudit.training.tasks.mixture import mix, part_by_column
-from plaudit.training.tasks.task import Task
+from plaudit.training.tasks.task import Task, ground_truth_text
 from plaudit.trajectory import Trajectory
 
-__all__ = ["load_demonstrations", "load_task"]
+__all__ = [
+    "MAX_NEW_TOKENS", "MixedTask", "load_demonstrations", "load_task", "mix", "note_repetitions", "part_by_column",
+    "read_demonstrations_of", "task_from_data", "template_of",
+]  # fmt: skip
 
 
 def load_task(config: RunConfig, reward: RewardLike | str | None = None) -> Task:
@@ -96,3 +104,186 @@ def _limit(task: Task, count: int | None) -> Prompts:
     share = max(1, count // len(task.weights))
     parts = [Prompts(tuple(row for row in task.held_out if row.task == name))[:share] for name in task.weights]
     return Prompts(tuple(row for part in parts for row in part))
+
+
+MAX_NEW_TOKENS = 64
+WARM_START_STEPS = 60
+
+
+def task_from_data(data: DataConfig, reward: RewardLike | str | None, seed: int) -> Task:
+    """The prompts of a file with what judges the responses to them."""
+    prompts, held_out = _split_data(data, seed)
+    known = any(ground_truth_text(row) is not None for row in prompts)
+    return Task(
+        name=str(data.path),
+        prompts=prompts,
+        held_out=held_out,
+        reward=reward,
+        max_new_tokens=MAX_NEW_TOKENS,
+        respond=ground_truth_text,
+        warm_start_steps=WARM_START_STEPS if known else 0,
+        notes=tuple(note_repetitions(prompts, held_out)),
+    )
+
+
+def read_demonstrations_of(data: DataConfig, task: Task) -> list[Trajectory]:
+    """The right responses in `data.demonstrations`; held-out prompts are never shown."""
+    found = read_demonstrations(
+        str(data.demonstrations), columns=_columns(data, "prompt"), template=template_of(data), split=data.split
+    )
+    unseen = set(task.held_out.keys)
+    kept = [row for row, key in zip(found, Prompts.of(found).keys, strict=True) if key not in unseen]
+    if not kept:
+        raise DataError(f"data.demonstrations={data.demonstrations} shows held-out prompts only")
+    return kept
+
+
+def template_of(data: DataConfig) -> PromptTemplate:
+    """How the section `data` makes prompts of rows."""
+    return PromptTemplate(data.prompt_template, system=data.system_prompt, chat=data.chat_template)
+
+
+def note_repetitions(prompts: Prompts, held_out: Prompts) -> list[str]:
+    """How many prompts occur more than once, and how many are both trained on and held out."""
+    counts = Counter(prompts.keys) + Counter(held_out.keys)
+    repeated = sum(count > 1 for count in counts.values())
+    shared = len(set(prompts.keys) & set(held_out.keys))
+    notes = [f"{repeated:,} of {len(counts):,} prompts occur more than once in the data"] if repeated else []
+    if shared:
+        notes.append(f"{shared:,} held-out prompts are also trained on, so their score says little about others")
+    return notes
+
+
+def _split_data(data: DataConfig, seed: int) -> tuple[Prompts, Prompts]:
+    prompts = _read(data, data.path)
+    if data.eval_path is not None:
+        return prompts, _read(data, data.eval_path)
+    held_out = round(len(prompts) * data.eval_share)
+    if held_out == len(prompts):
+        raise DataError(f"data.eval_share={data.eval_share:g} leaves none of {len(prompts)} prompts to train on")
+    return prompts.split(held_out, seed) if held_out else (prompts, Prompts(()))
+
+
+def _read(data: DataConfig, path: str | None) -> Prompts:
+    prompts = read_prompts(
+        str(path),
+        columns=_columns(data, "prompt", "ground_truth", "task"),
+        template=template_of(data),
+        split=data.split,
+        limit=data.limit,
+    )
+    if data.difficulty_key is None:
+        return prompts
+    return Prompts(tuple(_set_difficulty(row, place, data.difficulty_key) for place, row in enumerate(prompts)))
+
+
+def _set_difficulty(row: Trajectory, place: int, column: str) -> Trajectory:
+    known = {**row.metadata, **row.columns}
+    if column not in known:
+        raise DataError(
+            f"data.difficulty_key={column}: {row.label(place)} has no such column{did_you_mean(column, known)} "
+            f"(it has {', '.join(known) or 'none'})"
+        )
+    return msgspec.structs.replace(row, columns={**row.columns, DIFFICULTY: known[column]})
+
+
+def _columns(data: DataConfig, *fields: str) -> dict[str, str]:
+    chosen = {"prompt": data.prompt_key, "ground_truth": data.ground_truth_key, "task": data.task_key}
+    return {field: column for field in fields if (column := chosen[field]) is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class MixedTask(Task):
+    """A mixture; its demonstrations come in the shares of the tasks, whatever the number of their prompts."""
+
+    @property
+    def demonstrations(self) -> list[Trajectory]:
+        every = super(MixedTask, self).demonstrations
+        shown = {name: [row for row in every if row.task == name] for name in self.weights}
+        total = max((len(rows) / self.weights[name] for name, rows in shown.items()), default=0.0)
+        return [
+            row
+            for name, rows in shown.items()
+            if rows
+            for row in islice(cycle(rows), max(1, math.ceil(total * self.weights[name])))
+        ]
+
+
+def mix(parts: Mapping[str, Task], weights: Mapping[str, float], reward: RewardLike | str | None = None) -> MixedTask:
+    """One task of several, in the shares of their weights; `reward` takes the place of those of all tasks."""
+    total = sum(weights.values())
+    if reward is None and (without := [name for name, part in parts.items() if part.reward is None]):
+        raise InvalidSettings(
+            f"nothing says what is good in the task {without[0]}: set tasks.{without[0]}.reward, e.g. exact_match"
+        )
+    parts = {name: _keep_apart(name, parts) for name in parts}
+    rewards = {name: part.reward for name, part in parts.items() if part.reward is not None}
+    responds = {name: part.respond for name, part in parts.items()}
+    return MixedTask(
+        name=" + ".join(parts),
+        prompts=_join({name: part.prompts for name, part in parts.items()}),
+        held_out=_join({name: part.held_out for name, part in parts.items()}),
+        reward=_by_task(rewards) if reward is None else reward,
+        max_new_tokens=max(part.max_new_tokens for part in parts.values()),
+        respond=_respond(responds),
+        warm_start_steps=sum(part.warm_start_steps for part in parts.values()),
+        notes=tuple(f"{name}: {note}" for name, part in parts.items() for note in part.notes),
+        runs_inline=all(part.runs_inline for part in parts.values()),
+        weights={name: weights[name] / total for name in parts},
+    )
+
+
+def part_by_column(task: Task, rewards: Mapping[str, str | None]) -> dict[str, Task]:
+    """The tasks of a data file whose rows say which task they are of; `rewards` names them all."""
+    found = {row.task for row in (*task.prompts, *task.held_out)}
+    if None in found:
+        place = next(at for at, row in enumerate(task.prompts) if row.task is None)
+        raise DataError(
+            f"{task.name}: {task.prompts[place].label(place)} does not say which task it is of: data.task_key names "
+            "the column"
+        )
+    names = sorted(str(name) for name in found)
+    for name in rewards:
+        if name not in found:
+            raise InvalidSettings(f"tasks.{name}: {task.name} has no rows of that task{did_you_mean(name, names)} "
+                                  f"(it has {', '.join(names)})")  # fmt: skip
+    if left := [name for name in names if name not in rewards]:
+        raise InvalidSettings(f"{task.name} has rows of the task {left[0]!r}, and tasks does not name it; "
+                              f"add tasks.{left[0]}, or leave the rows out of the data")  # fmt: skip
+    return {
+        name: replace(
+            task,
+            name=name,
+            prompts=Prompts(tuple(row for row in task.prompts if row.task == name)),
+            held_out=Prompts(tuple(row for row in task.held_out if row.task == name)),
+            reward=reward,
+            notes=(),
+        )
+        for name, reward in rewards.items()
+    }
+
+
+def _keep_apart(name: str, parts: Mapping[str, Task]) -> Task:
+    """A task without the prompts that another one holds out."""
+    task = parts[name]
+    unseen = {key for other, part in parts.items() if other != name for key in part.held_out.keys}
+    kept = [row for row, key in zip(task.prompts, task.prompts.keys, strict=True) if key not in unseen]
+    left_out = len(task.prompts) - len(kept)
+    if not left_out:
+        return task
+    if not kept:
+        raise DataError(f"tasks.{name}: other tasks hold out all of its prompts, so none is left to train on")
+    note = f"{left_out:,} prompts are left out, since another task holds them out"
+    return replace(task, prompts=Prompts(tuple(kept)), notes=(*task.notes, note))
+
+
+def _join(parts: Mapping[str, Prompts]) -> Prompts:
+    return Prompts(tuple(msgspec.structs.replace(row, task=name) for name, part in parts.items() for row in part))
+
+
+def _by_task(rewards: Mapping[str, RewardLike | str]) -> TaskReward:
+    return TaskReward({name: load(reward) if isinstance(reward, str) else reward for name, reward in rewards.items()})
+
+
+def _respond(responds: Mapping[str, Callable[[Trajectory], str | None]]) -> Callable[[Trajectory], str | None]:
+    return lambda row: responds[row.task or ""](row)

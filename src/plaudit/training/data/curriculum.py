@@ -1,0 +1,223 @@
+"""Prompts drawn by how much there is to learn from them: weight ∝ p(1 − p) + ε per difficulty, or per prompt.
+
+Every draw follows from the seed, the number of prompts taken and what was observed before, all of which a checkpoint
+keeps: a resumed run draws what an uninterrupted one would have drawn.
+"""
+
+import heapq
+import random
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from plaudit.errors import DataError
+from plaudit.training.config.schema import CurriculumConfig, RunConfig
+from plaudit.training.data.levels import Levels
+from plaudit.training.data.prompts import Prompts
+from plaudit.training.data.streams import MixedStream, PromptStream, Stream, StreamPart
+
+__all__ = ["CurriculumStream", "Stages", "SuccessRates", "build_stream"]
+
+
+SOLVED, HOPELESS = 0.9, 0.1
+PRIOR = 1.0
+"""How many samples the guess of ½ counts as."""
+
+
+class CurriculumStream:
+    """Draws a level (or a prompt) by its weight, and within a level one prompt after the other."""
+
+    def __init__(
+        self, prompts: Prompts, levels: Levels, settings: CurriculumConfig, *, seed: int | str, shuffle: bool = True
+    ) -> None:
+        if not prompts:
+            raise DataError("there are no prompts to train on")
+        self.prompts, self.settings, self.position = prompts, settings, 0
+        self._seed = seed
+        self._labels = [levels.label(row) for row in prompts]
+        self._order = [name for name in levels.all if name in set(self._labels)]
+        self._rates = SuccessRates(settings.memory, settings.epsilon)
+        self._stages = Stages(len(self._order), settings) if settings.stages else None
+        self._pools = {} if settings.by == "prompt" else self._build_pools(shuffle)
+        self._taken: list[Hashable] = []
+
+    def places(self, count: int) -> list[int]:
+        keys: Sequence[Any] = self._open_keys()
+        weights = [self._rates.weight(key) for key in keys]
+        chance = random.Random(f"{self._seed}/curriculum/{self.position}")
+        by_prompt = self.settings.by == "prompt"
+        drawn = _draw_apart(chance, keys, weights, count) if by_prompt else chance.choices(keys, weights, k=count)
+        self._taken = drawn
+        self.position += count
+        return drawn if by_prompt else [self._next_of(key) for key in drawn]
+
+    def observe(self, scores: Sequence[Sequence[float]]) -> None:
+        together: dict[Hashable, list[float]] = defaultdict(list)
+        for key, group in zip(self._taken, scores, strict=True):
+            together[key] += group
+        for key, group in together.items():
+            self._rates.observe(key, group)
+            if self._stages is not None:
+                self._stages.observe(self._order.index(str(key)), group)
+
+    def metrics(self) -> dict[str, float]:
+        """`curriculum/<level>` is the estimated success of a level, `curriculum/stage` how many levels are open; by
+        prompt, the shares of all prompts that were tried, and of those tried that are solved or hopeless."""
+        if self.settings.by == "difficulty":
+            found = {f"curriculum/{key}": rate for key, rate in self._rates.rates(self._order).items()}
+            return found if self._stages is None else {**found, "curriculum/stage": self._stages.stage + 1.0}
+        rates = list(self._rates.rates(range(len(self.prompts))).values())
+        kinds = {"solved": [rate >= SOLVED for rate in rates], "hopeless": [rate <= HOPELESS for rate in rates]}
+        shares = {f"curriculum/{kind}": sum(flags) / len(flags) for kind, flags in kinds.items() if flags}
+        return {"curriculum/tried": len(rates) / len(self.prompts), **shares}
+
+    def state(self) -> dict[str, Any]:
+        return {
+            "position": self.position,
+            "rates": self._rates.state(),
+            "pools": {key: stream.position for key, (_, stream) in self._pools.items()},
+            "stages": None if self._stages is None else self._stages.state(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.position = state["position"]
+        self._rates.restore(state["rates"])
+        for key, position in state["pools"].items():
+            self._pools[key][1].position = position
+        if self._stages is not None and state["stages"] is not None:
+            self._stages.restore(state["stages"])
+
+    def _open_keys(self) -> Sequence[Hashable]:
+        if self.settings.by == "prompt":
+            return range(len(self.prompts))
+        return self._order if self._stages is None else self._order[: self._stages.stage + 1]
+
+    def _next_of(self, key: str) -> int:
+        places, stream = self._pools[key]
+        return places[stream.places(1)[0]]
+
+    def _build_pools(self, shuffle: bool) -> dict[str, tuple[list[int], PromptStream]]:
+        places: dict[str, list[int]] = defaultdict(list)
+        for place, label in enumerate(self._labels):
+            if label is None:
+                raise DataError(
+                    f"curriculum.by=difficulty: {self.prompts[place].label(place)} says nothing of its difficulty "
+                    f"({self.prompts[place].prompt_text!r:.60}); data.difficulty_key names the column, or use "
+                    "curriculum.by=prompt"
+                )
+            places[label].append(place)
+        return {
+            label: (members, PromptStream(self.prompts.pick(members), seed=f"{self._seed}/{label}", shuffle=shuffle))
+            for label, members in places.items()
+        }
+
+
+@dataclass
+class SuccessRates:
+    """Successes and samples by key; what was seen earlier counts less, by `memory` at each observation.
+
+    A group that is all right or all wrong has no advantage, so what can be learnt from a prompt goes with p(1 − p), the
+    variance of its success. What was not tried yet counts as p = ½.
+    """
+
+    memory: float = 0.8
+    epsilon: float = 0.05
+    """What every key may be drawn for, however little there is to learn: abilities change."""
+    seen: dict[Any, tuple[float, float]] = field(default_factory=dict)
+
+    def observe(self, key: Any, scores: Iterable[float]) -> None:
+        """Take the scores of samples, each in [0, 1]."""
+        listed = list(scores)
+        if listed:
+            right, count = self.seen.get(key, (0.0, 0.0))
+            self.seen[key] = (self.memory * right + sum(listed), self.memory * count + len(listed))
+
+    def rate(self, key: Any) -> float:
+        """The estimated share of right answers."""
+        right, count = self.seen.get(key, (0.0, 0.0))
+        return (right + PRIOR * 0.5) / (count + PRIOR)
+
+    def weight(self, key: Any) -> float:
+        """How often to draw it: p(1 − p) + ε."""
+        rate = self.rate(key)
+        return rate * (1.0 - rate) + self.epsilon
+
+    def state(self) -> list[list[Any]]:
+        """What a checkpoint keeps."""
+        return [[key, right, count] for key, (right, count) in self.seen.items()]
+
+    def restore(self, state: Iterable[Iterable[Any]]) -> None:
+        """Go on from what `state` gave."""
+        self.seen = {key: (right, count) for key, right, count in state}
+
+    def rates(self, keys: Iterable[Any]) -> Mapping[Any, float]:
+        """The rates of the keys that were tried."""
+        return {key: self.rate(key) for key in keys if key in self.seen}
+
+
+def _draw_apart(chance: random.Random, keys: Sequence[Any], weights: Sequence[float], count: int) -> list[Any]:
+    """`count` different keys by their weights (Efraimidis and Spirakis, 2006); all of them again where there are fewer.
+
+    A prompt twice in a batch would be two groups of one prompt.
+    """
+    ranked = heapq.nlargest(count, range(len(keys)), key=lambda place: chance.random() ** (1.0 / weights[place]))
+    return [keys[ranked[place % len(ranked)]] for place in range(count)]
+
+
+@dataclass
+class Stages:
+    """`stage` is the index of the hardest level that is open; a level is judged by the samples of its own stage."""
+
+    count: int
+    settings: CurriculumConfig
+    stage: int = 0
+    right: float = 0.0
+    seen: int = 0
+
+    def observe(self, level: int, scores: Sequence[float]) -> None:
+        """Take the scores of samples of a level; only the hardest open one decides."""
+        if level != self.stage:
+            return
+        self.right += sum(scores)
+        self.seen += len(scores)
+        if self.seen < self.settings.stage_samples:
+            return
+        rate = self.right / self.seen
+        if rate >= self.settings.stage_up and self.stage + 1 < self.count:
+            self._enter(self.stage + 1)
+        elif rate < self.settings.stage_down and self.stage:
+            self._enter(self.stage - 1)
+        else:  # the newest samples decide, not those of long ago
+            self.seen //= 2
+            self.right = rate * self.seen
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps."""
+        return {"stage": self.stage, "right": self.right, "seen": self.seen}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from what `state` gave."""
+        self.stage, self.right, self.seen = state["stage"], state["right"], state["seen"]
+
+    def _enter(self, stage: int) -> None:
+        self.stage, self.right, self.seen = stage, 0.0, 0
+
+
+def build_stream(prompts: Prompts, weights: Mapping[str, float], levels: Levels, config: RunConfig) -> Stream:
+    """Prompts without end; of several tasks, each has a stream of its own."""
+    if not weights:
+        return _stream(prompts, levels, config, config.seed)
+    parts = {}
+    for name, share in weights.items():
+        places = [at for at, row in enumerate(prompts) if row.task == name]
+        stream = _stream(prompts.pick(places), levels, config, f"{config.seed}/{name}")
+        parts[name] = StreamPart(share, places, stream)
+    return MixedStream(prompts, parts)
+
+
+def _stream(prompts: Prompts, levels: Levels, config: RunConfig, seed: int | str) -> Stream:
+    shuffle = config.data.shuffle
+    if config.curriculum.by == "none":
+        return PromptStream(prompts, seed=seed, shuffle=shuffle)
+    return CurriculumStream(prompts, levels, config.curriculum, seed=seed, shuffle=shuffle)

@@ -1,0 +1,167 @@
+"""How good a policy is on held-out prompts: mean score and pass@k.
+
+Every figure is a `CoveredMean`: over scored samples, over all samples (unscored ones count as 0), and the unscored
+share. pass@k over scored samples leaves out prompts with fewer than k of them.
+"""
+
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from plaudit.contract.output import RewardOutput
+from plaudit.report.coverage import CoveredMean, mean_reward, mean_score
+from plaudit.report.statistics.pass_rates import pass_at_k
+from plaudit.rollouts import Rollout, ScoredRollout
+from plaudit.training.batches.collecting import Scoring
+from plaudit.training.config.schema import RunConfig
+from plaudit.training.data.levels import Levels
+from plaudit.training.data.prompts import Prompts
+from plaudit.training.reporting.metrics import split_by
+from plaudit.training.sampling.sampler import Sampler, SamplingSettings, derive_seed
+from plaudit.trajectory import GroupKey, Trajectory
+
+__all__ = ["Evaluation", "HeldOut", "evaluate", "pass_at_k"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The result of an evaluation; a reward without scores has no mean score and no pass@k."""
+
+    score: CoveredMean
+    reward: CoveredMean
+    pass_at: dict[int, CoveredMean]
+    prompts: int
+    samples: int
+    unscored: int
+    length: float
+
+    def metrics(self, prefix: str = "eval/") -> dict[str, float]:
+        """The numbers by name, as they go to metrics.jsonl: `eval/score`, `eval/score_all`, `eval/pass@1`, …"""
+        means = {"score": self.score, "reward": self.reward, **{f"pass@{k}": mean for k, mean in self.pass_at.items()}}
+        metrics = {name: value for key, mean in means.items() for name, value in mean.to_metrics(prefix + key).items()}
+        unscored = self.unscored / self.samples if self.samples else 0.0
+        return {**metrics, f"{prefix}length": self.length, f"{prefix}unscored": unscored}
+
+
+def evaluate(
+    scored: Iterable[tuple[Trajectory, RewardOutput]], pass_at: Sequence[int] = (1,), *, right: float = 1.0
+) -> Evaluation:
+    """Sum up scored samples of held-out prompts; a sample is right when its score is at least `right`."""
+    pairs = list(scored)
+    outputs = [output for _, output in pairs]
+    groups: dict[GroupKey, list[RewardOutput]] = defaultdict(list)
+    for trajectory, output in pairs:
+        groups[trajectory.group_key].append(output)
+    score = mean_score(outputs)
+    return Evaluation(
+        score=score,
+        reward=mean_reward(outputs),
+        pass_at={k: _pass_at(list(groups.values()), k, right, score.unscored) for k in pass_at},
+        prompts=len(groups),
+        samples=len(pairs),
+        unscored=sum(not output.ok for output in outputs),
+        length=_mean([_length(trajectory) for trajectory, _ in pairs]) or 0.0,
+    )
+
+
+class HeldOut:
+    """Asks a sampler the held-out prompts, and scores what it says."""
+
+    def __init__(
+        self,
+        prompts: Prompts,
+        judge: Scoring,
+        config: RunConfig,
+        *,
+        settings: SamplingSettings,
+        levels: Levels | None = None,
+    ) -> None:
+        rows = (msgspec.structs.replace(row, group=f"held-out-{place}") for place, row in enumerate(prompts))
+        self.prompts = Prompts(tuple(rows))
+        self.judge, self.config, self.settings, self.levels = judge, config, settings, levels
+
+    def evaluate(self, sampler: Sampler, step: int) -> dict[str, float]:
+        """`eval/score`, `eval/pass@k`, …; nothing where there are no held-out prompts."""
+        if not self.prompts:
+            return {}
+        settings = self.config.eval
+        drawn = self._score_samples(
+            sampler, settings.samples_per_prompt, self._settings_for(step, settings.temperature), step
+        )
+        metrics = evaluate(drawn, settings.pass_at).metrics() | self._split(drawn, settings.pass_at)
+        if settings.greedy:
+            likeliest = self._score_samples(sampler, 1, self._settings_for(step, 0.0), step)
+            metrics |= _greedy(likeliest, "eval/")
+            for task, part in split_by(likeliest, lambda row: row.task).items():
+                metrics |= _greedy(part, f"eval/task/{task}/") if f"eval/task/{task}/length" in metrics else {}
+        return metrics
+
+    def _split(self, drawn: Sequence[ScoredRollout], pass_at: Sequence[int]) -> dict[str, float]:
+        """The same by task, where there are several, and the score by difficulty."""
+        tasks = split_by(drawn, lambda row: row.task)
+        metrics: dict[str, float] = {}
+        for task, part in tasks.items() if len(tasks) > 1 else ():
+            metrics |= evaluate(part, pass_at).metrics(f"eval/task/{task}/")
+        for level, part in split_by(drawn, self.levels.label).items() if self.levels else ():
+            metrics |= evaluate(part).score.to_metrics(f"eval/difficulty/{level}")
+        return metrics
+
+    def sample_responses(self, sampler: Sampler) -> list[str]:
+        """The likeliest responses to the first prompts, to be shown."""
+        rows = self.prompts[: self.config.logging.samples]
+        return sampler.sample(rows, 1, settings=self._settings_for(0, 0.0)).texts if rows else []
+
+    def _settings_for(self, step: int, temperature: float) -> SamplingSettings:
+        """The policy as it is is evaluated: nothing is cut or penalised."""
+        seed = derive_seed(self.config.seed, "eval", step)
+        return SamplingSettings(self.settings.max_new_tokens, temperature, stop=self.settings.stop, seed=seed)
+
+    def _score_samples(
+        self, sampler: Sampler, count: int, settings: SamplingSettings, step: int
+    ) -> list[ScoredRollout]:
+        found: list[ScoredRollout] = []
+        for place, rows in enumerate(self._pieces(count)):
+            seeded = replace(settings, seed=derive_seed(settings.seed, place))
+            sampled = sampler.sample(rows, count, settings=seeded)
+            found += map(Rollout, sampled.trajectories, self.judge.score(sampled.trajectories))
+        return found
+
+    def _pieces(self, count: int) -> Iterator[Prompts]:
+        """The prompts in pieces that give no more responses at once than a training batch has."""
+        size = max(1, self.config.batch_size // count)
+        return (self.prompts[start : start + size] for start in range(0, len(self.prompts), size))
+
+
+def _greedy(likeliest: Sequence[ScoredRollout], prefix: str) -> dict[str, float]:
+    """`greedy`, the score of the likeliest responses; `greedy_reward` where the reward gives no scores."""
+    outputs = [output for _, output in likeliest]
+    score = mean_score(outputs)
+    if score.scored is not None:
+        return score.to_metrics(f"{prefix}greedy")
+    return mean_reward(outputs).to_metrics(f"{prefix}greedy_reward")
+
+
+def _pass_at(groups: Sequence[Sequence[RewardOutput]], k: int, right: float, unscored: float) -> CoveredMean:
+    rates: list[float] = []
+    rates_of_all: list[float] = []
+    for outputs in groups:
+        scores = [output.score for output in outputs if output.score is not None]
+        count = len(scores) + sum(not output.ok for output in outputs)
+        correct = sum(score >= right for score in scores)
+        if len(scores) >= k:
+            rates.append(pass_at_k(len(scores), correct, k))
+        if count >= k:
+            rates_of_all.append(pass_at_k(count, correct, k))
+    return CoveredMean(_mean(rates), _mean(rates_of_all), unscored)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return statistics.fmean(values) if values else None
+
+
+def _length(trajectory: Trajectory) -> float:
+    """In tokens that the model chose, where they are known, else in words."""
+    return float(len(trajectory.response.split()) if trajectory.tokens is None else trajectory.tokens.chosen)

@@ -1,0 +1,326 @@
+"""Generate from a Llama-style decoder: each prompt is read once, then all samples of all prompts grow together.
+
+Rows that have ended are dropped from the computation once they are half of it.
+"""
+
+# ruff: noqa: N803, N806, N815 - tensor names carry shapes
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from plaudit.training.model.decoder import Cache, hidden_states
+from plaudit.training.model.decoder_weights import DecoderWeights
+from plaudit.training.sampling.sampler import SamplingSettings
+
+__all__ = [
+    "Draw", "Ending", "Generated", "apply_temperature", "draw_noting_close_calls", "draw_numbers", "draw_tokens",
+    "generate", "generator_for", "keyed_numbers", "mark_seen", "penalise",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """The tokens of one response with their log-probabilities, and whether it ended by itself."""
+
+    ids: list[int]
+    logprobs: list[float]
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """When a response is over: one of these tokens, or a stop text that `matches` finds in the ids so far."""
+
+    ids: Sequence[int]
+    matches: Callable[[list[int]], bool] | None = None
+
+
+@torch.inference_mode()
+def generate(
+    weights: DecoderWeights,
+    prompt_ids: list[list[int]],
+    num_samples: int,
+    *,
+    settings: SamplingSettings,
+    ending: Ending,
+    generator: torch.Generator,
+    seeds: Sequence[int] | None = None,
+) -> list[Generated]:
+    """`num_samples` responses for each prompt, prompt-major.
+
+    With `seeds`, one for each response, no row's tokens depend on which others are in the call: each takes its random
+    numbers from its own seed, and where the last digits of the logits would decide, which do depend on the batch, the
+    row is computed by itself.
+    """
+    rows = _Rows(weights, prompt_ids, num_samples, settings.max_new_tokens)
+    record = _Record(len(rows.places), settings.max_new_tokens, rows.places.device)
+    if seeds is None:
+        numbers_T_N = draw_numbers(settings.max_new_tokens, len(rows.places), settings, generator)
+    else:
+        numbers_T_N = keyed_numbers(settings.max_new_tokens, seeds, settings, rows.places.device)
+    alone = None if seeds is None else _SingleRows(weights, prompt_ids, num_samples, settings)
+    seen = None
+    if settings.repetition_penalty != 1.0:
+        seen = mark_seen(prompt_ids, rows.logits.shape[-1], rows.places.device).repeat_interleave(num_samples, 0)
+    for step in range(settings.max_new_tokens):
+        scores = apply_temperature(rows.logits, settings)
+        likely = scores if seen is None else _penalise(rows, seen, settings)
+        number_B = None if numbers_T_N is None else numbers_T_N[step, rows.places]
+        if alone is None:
+            new = draw_tokens(likely, settings, number_B)
+        else:
+            new = alone.draw(likely, number_B, rows, record.tokens_T_N[:step], seen)
+        record.add(step, rows.places, new, _logprobs(scores, new))
+        if seen is not None:
+            seen[rows.places, new] = True
+        rows.alive &= ~_is_over(new, record.tokens_T_N[: step + 1], rows, ending)
+        record.lengths[rows.places[rows.alive]] = step + 2
+        if not rows.alive.any() or step + 1 == settings.max_new_tokens:
+            break
+        rows.grow(new)
+    return record.read_responses(settings.max_new_tokens)
+
+
+class _Rows:
+    """The responses that still grow: where they stand in the batch, their cache, and the logits of their next token."""
+
+    def __init__(
+        self, weights: DecoderWeights, prompt_ids: list[list[int]], num_samples: int, max_new_tokens: int
+    ) -> None:
+        device = weights.embedding.device
+        length = max(map(len, prompt_ids))
+        padding_P = torch.tensor([length - len(ids) for ids in prompt_ids], device=device)
+        ids_P_L = torch.tensor([[0] * (length - len(ids)) + ids for ids in prompt_ids], device=device)
+        cache = Cache(weights, len(prompt_ids), length + max_new_tokens)
+        positions = (torch.arange(length, device=device) - padding_P[:, None]).clamp(min=0)
+        mask = _prompt_mask(padding_P, length) if padding_P.any() else None
+        hidden = hidden_states(weights, ids_P_L, positions, mask=mask, cache=cache)
+        rows = torch.arange(len(prompt_ids), device=device).repeat_interleave(num_samples)
+        self._weights = weights
+        self._cache = cache.pick(rows) if num_samples > 1 else cache
+        self._padding = padding_P[rows] if mask is not None else None
+        self.logits = weights.head(hidden[:, -1]).float()[rows]
+        self.places = torch.arange(len(rows), device=device)
+        self.alive = torch.ones(len(rows), dtype=torch.bool, device=device)
+
+    def grow(self, new: Tensor) -> None:
+        """Read the new tokens; rows that have ended are dropped first, when that saves half of the work."""
+        if 2 * int(self.alive.sum()) <= len(self.alive):
+            kept = self.alive.nonzero().squeeze(1)
+            new, self.places, self.alive = new[kept], self.places[kept], self.alive[kept]
+            self._cache = self._cache.pick(kept)
+            self._padding = None if self._padding is None else self._padding[kept]
+        at = self._cache.filled
+        mask, positions = None, torch.tensor([at], device=new.device)
+        if self._padding is not None:
+            positions = (at - self._padding)[:, None]
+            mask = (torch.arange(at + 1, device=new.device) >= self._padding[:, None])[:, None, None]
+        hidden = hidden_states(self._weights, new[:, None], positions, mask=mask, cache=self._cache)
+        self.logits = self._weights.head(hidden[:, -1]).float()
+
+
+class _SingleRows:
+    """Decides close calls by computing the row alone, which gives the same logits in whichever batch it is."""
+
+    def __init__(
+        self, weights: DecoderWeights, prompt_ids: list[list[int]], num_samples: int, settings: SamplingSettings
+    ) -> None:
+        self._weights, self._prompt_ids, self._num_samples = weights, prompt_ids, num_samples
+        self._settings = settings
+
+    def draw(
+        self, likely: Tensor, number_B: Tensor | None, rows: _Rows, tokens_T_N: Tensor, seen: Tensor | None
+    ) -> Tensor:
+        """A token for each of the rows."""
+        drawn = draw_noting_close_calls(likely, self._settings, number_B)
+        for row in (drawn.close_B & rows.alive).nonzero().squeeze(1).tolist():
+            place = int(rows.places[row])
+            ids = [*self._prompt_ids[place // self._num_samples], *tokens_T_N[:, place].tolist()]
+            logits = self._logits(ids)
+            if seen is not None:
+                logits = penalise(logits, seen[place][None], self._settings.repetition_penalty)
+            number = None if number_B is None else number_B[row : row + 1]
+            drawn.tokens_B[row] = draw_tokens(apply_temperature(logits, self._settings), self._settings, number)[0]
+        return drawn.tokens_B
+
+    def _logits(self, ids: list[int]) -> Tensor:
+        device = self._weights.embedding.device
+        hidden = hidden_states(self._weights, torch.tensor([ids], device=device), torch.arange(len(ids), device=device))
+        return self._weights.head(hidden[:, -1]).float()
+
+
+class _Record:
+    """What was drawn, for all rows of the batch; tokens behind the end of a row mean nothing."""
+
+    def __init__(self, total: int, max_new_tokens: int, device: torch.device) -> None:
+        self.tokens_T_N = torch.zeros((max_new_tokens, total), dtype=torch.long, device=device)
+        self.logprobs_T_N = torch.zeros((max_new_tokens, total), device=device)
+        self.lengths = torch.ones(total, dtype=torch.long, device=device)
+
+    def add(self, step: int, places: Tensor, tokens: Tensor, logprobs: Tensor) -> None:
+        self.tokens_T_N[step, places] = tokens
+        self.logprobs_T_N[step, places] = logprobs
+
+    def read_responses(self, max_new_tokens: int) -> list[Generated]:
+        """The responses; one that was still alive after the last token did not end by itself."""
+        rows = zip(self.tokens_T_N.T.tolist(), self.logprobs_T_N.T.tolist(), self.lengths.tolist(), strict=True)
+        return [
+            Generated(tokens[:length], logprobs[:length], ended=length <= max_new_tokens)
+            for tokens, logprobs, length in rows
+        ]
+
+
+def _prompt_mask(padding_P: Tensor, length: int) -> Tensor:
+    """Causal, without the padding on the left; a padding token sees itself, since a row of nothing has no softmax."""
+    places = torch.arange(length, device=padding_P.device)
+    causal = places[:, None] >= places
+    real = places >= padding_P[:, None, None]
+    return ((causal & real) | (places[:, None] == places))[:, None]
+
+
+def _penalise(rows: _Rows, seen: Tensor, settings: SamplingSettings) -> Tensor:
+    return apply_temperature(penalise(rows.logits, seen[rows.places], settings.repetition_penalty), settings)
+
+
+def _logprobs(scores: Tensor, tokens: Tensor) -> Tensor:
+    return scores.gather(1, tokens[:, None]).squeeze(1) - scores.logsumexp(dim=-1)
+
+
+def _is_over(new: Tensor, tokens_T_N: Tensor, rows: _Rows, ending: Ending) -> Tensor:
+    over = torch.isin(new, torch.tensor(ending.ids, dtype=torch.long, device=new.device))
+    if ending.matches is None:
+        return over
+    so_far = tokens_T_N[:, rows.places].T.tolist()
+    said = [alive and ending.matches(ids) for alive, ids in zip(rows.alive.tolist(), so_far, strict=True)]
+    return over | torch.tensor(said, device=new.device)
+
+
+CLOSE = 2e-5
+"""Which rows share a batch moves logits by about 1e-6: a draw closer to another token than this is a close call."""
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """A token per row, and True on rows where it was a close call: another batch might have given another token."""
+
+    tokens_B: Tensor
+    close_B: Tensor
+
+
+def generator_for(device: torch.device, seed: int) -> torch.Generator:
+    """A stream of random numbers on this device."""
+    return torch.Generator(device=device).manual_seed(seed)
+
+
+def apply_temperature(logits: Tensor, settings: SamplingSettings) -> Tensor:
+    """The logits at the sampling temperature; a greedy draw keeps them as they are."""
+    return logits / settings.temperature if settings.temperature not in (0.0, 1.0) else logits
+
+
+def mark_seen(prompt_ids: list[list[int]], vocabulary: int, device: torch.device) -> Tensor:
+    """True (B, V) on the tokens of each prompt."""
+    seen_B_V = torch.zeros((len(prompt_ids), vocabulary), dtype=torch.bool, device=device)
+    for row, ids in enumerate(prompt_ids):
+        seen_B_V[row, ids] = True
+    return seen_B_V
+
+
+def penalise(logits_B_V: Tensor, seen_B_V: Tensor, penalty: float) -> Tensor:
+    """The logits with those of tokens seen before divided by the penalty, or multiplied where they are negative."""
+    lowered = torch.where(logits_B_V < 0, logits_B_V * penalty, logits_B_V / penalty)
+    return torch.where(seen_B_V, lowered, logits_B_V)
+
+
+def draw_numbers(steps: int, rows: int, settings: SamplingSettings, generator: torch.Generator) -> Tensor | None:
+    """The random numbers (T, B) of a whole call, one for each token it may draw; None where nothing is left to chance.
+
+    They are drawn at once, so that what a row gets does not depend on when other rows end.
+    """
+    if not settings.temperature:
+        return None
+    return torch.rand((steps, rows), dtype=torch.float64, generator=generator, device=generator.device)
+
+
+def keyed_numbers(steps: int, seeds: Sequence[int], settings: SamplingSettings, device: torch.device) -> Tensor | None:
+    """Random numbers (T, B) as of `draw_numbers`, where those of a row follow from its seed alone.
+
+    SplitMix64 (Steele, Lea and Flood, 2014): thousands of rows at once, where a generator each would take milliseconds.
+    """
+    if not settings.temperature:
+        return None
+    with np.errstate(over="ignore"):
+        state = np.array([seed % 2**64 for seed in seeds], dtype=np.uint64)
+        mixed = state + _GOLDEN * np.arange(1, steps + 1, dtype=np.uint64)[:, None]
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        mixed ^= mixed >> np.uint64(31)
+    return torch.from_numpy((mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53).to(device)
+
+
+def draw_tokens(scores_B_V: Tensor, settings: SamplingSettings, number_B: Tensor | None) -> Tensor:
+    """One token per row: the one in whose share of the summed probabilities a number from 0 to 1 falls.
+
+    None takes the likeliest token.
+    """
+    return _draw(scores_B_V, settings, number_B)[0]
+
+
+def draw_noting_close_calls(scores_B_V: Tensor, settings: SamplingSettings, number_B: Tensor | None) -> Draw:
+    """The same as `draw_tokens`, with the rows whose token hangs on the last digits of the scores."""
+    tokens_B, sums_B_V, wanted_B = _draw(scores_B_V, settings, number_B)
+    if sums_B_V is None or wanted_B is None:
+        best_B_2 = scores_B_V.topk(2).values
+        return Draw(tokens_B, best_B_2[:, 0] - best_B_2[:, 1] < CLOSE)
+    upper_B = sums_B_V.gather(1, tokens_B[:, None]).squeeze(1)
+    lower_B = sums_B_V.gather(1, (tokens_B[:, None] - 1).clamp(min=0)).squeeze(1)
+    lower_B = torch.where(tokens_B > 0, lower_B, -torch.ones_like(lower_B))
+    close_B = (upper_B - wanted_B < CLOSE) | (wanted_B - lower_B < CLOSE)
+    return Draw(tokens_B, close_B | _cuts_closely(scores_B_V, settings))
+
+
+def _draw(
+    scores_B_V: Tensor, settings: SamplingSettings, number_B: Tensor | None
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    if number_B is None:
+        return scores_B_V.argmax(dim=-1), None, None
+    sums_B_V = torch.softmax(_cut(scores_B_V, settings), dim=-1).cumsum(dim=-1)
+    total_B = sums_B_V[:, -1]
+    below_B = torch.nextafter(total_B, torch.zeros_like(total_B))  # rounding must not lead beyond all tokens
+    wanted_B = torch.minimum((number_B * total_B).to(sums_B_V.dtype), below_B)
+    return torch.searchsorted(sums_B_V, wanted_B[:, None], right=True).squeeze(1), sums_B_V, wanted_B
+
+
+def _cuts_closely(scores: Tensor, settings: SamplingSettings) -> Tensor:
+    """Rows in which a token is only just kept, or only just cut."""
+    close_B = torch.zeros(len(scores), dtype=torch.bool, device=scores.device)
+    if settings.top_k and settings.top_k < scores.shape[-1]:
+        ordered = scores.topk(settings.top_k + 1).values
+        close_B |= ordered[:, -2] - ordered[:, -1] < CLOSE
+    if settings.top_p < 1.0:
+        sums = scores.sort(descending=False).values.softmax(dim=-1).cumsum(dim=-1)
+        close_B |= ((sums - (1 - settings.top_p)).abs() < CLOSE).any(dim=-1)
+    if settings.min_p:
+        least = scores.amax(dim=-1, keepdim=True) + math.log(settings.min_p)
+        close_B |= ((scores - least).abs() < CLOSE).any(dim=-1)
+    return close_B
+
+
+def _cut(scores: Tensor, settings: SamplingSettings) -> Tensor:
+    if settings.top_k and settings.top_k < scores.shape[-1]:
+        lowest_kept = scores.topk(settings.top_k).values[..., -1, None]
+        scores = scores.masked_fill(scores < lowest_kept, -math.inf)
+    if settings.top_p < 1.0:
+        ascending, order = scores.sort(descending=False)
+        unlikely = ascending.softmax(dim=-1).cumsum(dim=-1) <= 1 - settings.top_p
+        unlikely[..., -1] = False
+        scores = scores.masked_fill(unlikely.scatter(-1, order, unlikely), -math.inf)
+    if settings.min_p:
+        least = scores.amax(dim=-1, keepdim=True) + math.log(settings.min_p)
+        scores = scores.masked_fill(scores < least, -math.inf)
+    return scores

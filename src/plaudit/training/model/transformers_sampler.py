@@ -1,0 +1,273 @@
+"""Sample from a model in this process: with our own cached decoder where we know the family, else with `generate`.
+
+Both use the same random numbers in the same order, so which of the two runs shows in the speed, not in the samples.
+"""
+
+# ruff: noqa: N803, N806 - tensor names carry shapes
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from plaudit.agents import Action
+from plaudit.errors import require
+from plaudit.training.data.prompts import PromptLike, Prompts
+from plaudit.training.model.decoder_weights import DecoderWeights, why_unsupported
+from plaudit.training.model.generating import (
+    Ending,
+    Generated,
+    apply_temperature,
+    draw_noting_close_calls,
+    draw_numbers,
+    draw_tokens,
+    generate,
+    generator_for,
+    keyed_numbers,
+    mark_seen,
+    penalise,
+)
+from plaudit.training.sampling.encoding import (
+    check_lengths,
+    decode_responses,
+    encode_prompts,
+    find_end_ids,
+    find_offsets,
+)
+from plaudit.training.sampling.sampler import Response, Samples, SamplingSettings, group_responses, sample_prompts
+from plaudit.trajectory import Tokens
+
+__all__ = ["TransformersSampler", "generate_with_transformers"]
+
+
+class TransformersSampler:
+    """Draws responses from a Hugging Face model and tokenizer.
+
+    `generator` is the stream of random numbers that the sampler goes on with from call to call; its state is all that
+    must be kept to continue where it stopped.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        settings: SamplingSettings | None = None,
+        *,
+        generator: torch.Generator | None = None,
+        own_decoder: bool = True,
+    ) -> None:
+        self.model, self.tokenizer = model, tokenizer
+        self.settings = settings or SamplingSettings()
+        self.generator = generator or generator_for(
+            model.device, torch.Generator().seed()
+        )  # torch.seed() would reseed everyone
+        self.slow_because = why_unsupported(model) if own_decoder else "the own decoder was switched off"
+        """Why Hugging Face `generate` is used instead of our own decoder; None when it is not."""
+
+    def sample(
+        self,
+        batch: PromptLike | Iterable[PromptLike],
+        num_samples: int = 1,
+        *,
+        settings: SamplingSettings | None = None,
+    ) -> Samples:
+        """`num_samples` responses for each prompt, with token ids, log-probabilities and offsets."""
+        return sample_prompts(self._sample, batch, num_samples, settings or self.settings)
+
+    def _sample(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
+        prompt_ids = encode_prompts(self.tokenizer, prompts.prompts)
+        check_lengths(prompt_ids, settings.max_new_tokens, self.context)
+        drawn = self._generate(prompt_ids, num_samples, settings)
+        responses = self._responses(drawn)
+        grouped = [responses[start : start + num_samples] for start in range(0, len(responses), num_samples)]
+        return group_responses(prompts, grouped, prompt_ids)
+
+    def continue_from(
+        self,
+        contexts: list[list[int]],
+        settings: SamplingSettings | None = None,
+        *,
+        seeds: Sequence[int] | None = None,
+    ) -> list[Action]:
+        """One continuation of each context of token ids; neither is ever encoded from text.
+
+        With a seed for each, the tokens of a context do not depend on which others are in the call.
+        """
+        settings = settings or self.settings
+        check_lengths(contexts, settings.max_new_tokens, self.context)
+        drawn = self._generate(contexts, 1, settings, seeds)
+        texts = decode_responses(self.tokenizer, [each.ids for each in drawn])
+        return [
+            Action(each.ids, text, each.logprobs, "stop" if each.ended else "length")
+            for each, text in zip(drawn, texts, strict=True)
+        ]
+
+    @property
+    def context(self) -> int | None:
+        """How many tokens the model can see, where it says so."""
+        return getattr(self.model.config, "max_position_embeddings", None)
+
+    def _generate(
+        self,
+        prompt_ids: list[list[int]],
+        num_samples: int,
+        settings: SamplingSettings,
+        seeds: Sequence[int] | None = None,
+    ) -> list[Generated]:
+        generator = self.generator if settings.seed is None else generator_for(self.model.device, settings.seed)
+        ending = Ending(find_end_ids(self.model, self.tokenizer), _stop_check(self.tokenizer, settings.stop))
+        if self.slow_because is not None:
+            run: Callable[..., list[Generated]] = partial(generate_with_transformers, self.model, self.tokenizer)
+        else:
+            length = max(map(len, prompt_ids)) + settings.max_new_tokens
+            with torch.no_grad():
+                run = partial(generate, DecoderWeights.of(self.model, length))
+        return run(prompt_ids, num_samples, settings=settings, ending=ending, generator=generator, seeds=seeds)
+
+    def _responses(self, drawn: Sequence[Generated]) -> list[Response]:
+        different = list(dict.fromkeys(tuple(each.ids) for each in drawn))  # samples of a group are often the same
+        texts = decode_responses(self.tokenizer, different)
+        offsets = find_offsets(self.tokenizer, different, texts)
+        decoded = dict(zip(different, zip(texts, offsets, strict=True), strict=True))
+        return [_response(each, *decoded[tuple(each.ids)]) for each in drawn]
+
+
+def _response(drawn: Generated, text: str, offsets: list[tuple[int, int]]) -> Response:
+    tokens = Tokens(ids=drawn.ids, offsets=[*offsets], logprobs=drawn.logprobs, mask=[1] * len(drawn.ids))
+    return Response(text, tokens, "stop" if drawn.ended else "length")
+
+
+def _stop_check(tokenizer: Any, stop: tuple[str, ...]) -> Callable[[list[int]], bool] | None:
+    """Whether a response has come to a stop text; only its end is decoded, as far back as the text can reach."""
+    if not stop:
+        return None
+    reach = 4 * max(map(len, stop))  # a character is at most four bytes, and a token at least one
+
+    def matches(ids: list[int]) -> bool:
+        end = decode_responses(tokenizer, [ids[-reach:]])[0]
+        return any(text in end for text in stop)
+
+    return matches
+
+
+transformers = require("transformers", extra="train", purpose="sampling from a model")
+
+
+@torch.no_grad()
+def generate_with_transformers(
+    model: Any,
+    tokenizer: Any,
+    prompt_ids: list[list[int]],
+    num_samples: int,
+    *,
+    settings: SamplingSettings,
+    ending: Ending,
+    generator: torch.Generator,
+    seeds: Sequence[int] | None = None,
+) -> list[Generated]:
+    """`num_samples` responses for each prompt, prompt-major; `seeds` as in our own decoder."""
+    repeated = [ids for ids in prompt_ids for _ in range(num_samples)]  # generate repeats none when it is greedy
+    ids, mask = _pad_left(repeated, model.device)
+    if seeds is None:
+        numbers = draw_numbers(settings.max_new_tokens, len(repeated), settings, generator)
+    else:
+        numbers = keyed_numbers(settings.max_new_tokens, seeds, settings, model.device)
+
+    def compute_alone(row: list[int]) -> Tensor:
+        logits: Tensor = model(input_ids=torch.tensor([row], device=model.device)).logits[:, -1].float()
+        return logits
+
+    drawing = _Drawing(settings, numbers, repeated, None if seeds is None else compute_alone)
+    was_training = model.training
+    model.eval()
+    try:
+        sequences = model.generate(
+            input_ids=ids,
+            attention_mask=mask,
+            generation_config=transformers.GenerationConfig(**_options(settings, ending)),
+            logits_processor=[drawing],
+            tokenizer=tokenizer,
+        )
+    finally:
+        model.train(was_training)
+    new_B_T = sequences[:, ids.shape[1] :]
+    return _cut_all(new_B_T, torch.stack(drawing.logprobs, dim=1), ending)
+
+
+class _Drawing:
+    """A logits processor that draws a token, notes its log-probability, and makes all others impossible."""
+
+    def __init__(
+        self,
+        settings: SamplingSettings,
+        numbers_T_N: Tensor | None,
+        prompt_ids: list[list[int]],
+        compute_alone: Callable[[list[int]], Tensor] | None = None,
+    ) -> None:
+        self.logprobs: list[Tensor] = []
+        self._settings, self._numbers_T_N, self._prompt_ids = settings, numbers_T_N, prompt_ids
+        self._compute_alone = compute_alone
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        likely = apply_temperature(self._penalise(input_ids, scores.float()), self._settings)
+        scores = apply_temperature(scores.float(), self._settings)
+        numbers = None if self._numbers_T_N is None else self._numbers_T_N[len(self.logprobs)]
+        drawn = self._draw(input_ids, likely, numbers)[:, None]
+        self.logprobs.append((scores.gather(1, drawn) - scores.logsumexp(dim=-1, keepdim=True)).squeeze(1))
+        return torch.full_like(scores, -math.inf).scatter_(1, drawn, 0.0)
+
+    def _draw(self, input_ids: Tensor, likely: Tensor, numbers: Tensor | None) -> Tensor:
+        if self._compute_alone is None:
+            return draw_tokens(likely, self._settings, numbers)
+        found = draw_noting_close_calls(likely, self._settings, numbers)
+        for row in found.close_B.nonzero().squeeze(1).tolist():
+            new = input_ids[row, input_ids.shape[1] - len(self.logprobs) :].tolist()
+            ids = [*self._prompt_ids[row], *new]
+            logits = self._compute_alone(ids)
+            if self._settings.repetition_penalty != 1.0:
+                seen = mark_seen([ids], logits.shape[-1], logits.device)
+                logits = penalise(logits, seen, self._settings.repetition_penalty)
+            number = None if numbers is None else numbers[row : row + 1]
+            found.tokens_B[row] = draw_tokens(apply_temperature(logits, self._settings), self._settings, number)[0]
+        return found.tokens_B
+
+    def _penalise(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        """Unlike that of transformers, this does not take the padding of shorter prompts for tokens that occurred."""
+        if self._settings.repetition_penalty == 1.0:
+            return scores
+        seen_B_V = mark_seen(self._prompt_ids, scores.shape[-1], scores.device)
+        new_B_T = input_ids[:, input_ids.shape[1] - len(self.logprobs) :]
+        seen_B_V.scatter_(1, new_B_T, torch.ones_like(new_B_T, dtype=torch.bool))
+        return penalise(scores, seen_B_V, self._settings.repetition_penalty)
+
+
+def _pad_left(prompt_ids: list[list[int]], device: torch.device) -> tuple[Tensor, Tensor]:
+    length = max(map(len, prompt_ids))
+    ids = torch.tensor([[0] * (length - len(row)) + row for row in prompt_ids], device=device)
+    mask = torch.tensor([[0] * (length - len(row)) + [1] * len(row) for row in prompt_ids], device=device)
+    return ids, mask
+
+
+def _options(settings: SamplingSettings, ending: Ending) -> dict[str, Any]:
+    return {
+        "max_new_tokens": settings.max_new_tokens,
+        "eos_token_id": list(ending.ids) or None,
+        "pad_token_id": 0,
+        "do_sample": False,
+        "stop_strings": list(settings.stop) or None,
+    }
+
+
+def _cut_all(new_B_T: Tensor, logprobs_B_T: Tensor, ending: Ending) -> list[Generated]:
+    return [_cut(ids, logprobs, ending) for ids, logprobs in zip(new_B_T.tolist(), logprobs_B_T.tolist(), strict=True)]
+
+
+def _cut(ids: list[int], logprobs: list[float], ending: Ending) -> Generated:
+    """The response up to its end; what stands behind it is padding."""
+    for length in range(1, len(ids) + 1):
+        if ids[length - 1] in ending.ids or (ending.matches is not None and ending.matches(ids[:length])):
+            return Generated(ids[:length], logprobs[:length], ended=True)
+    return Generated(ids, logprobs, ended=False)

@@ -1,0 +1,142 @@
+"""Checkpoints that are there whole or not at all.
+
+A checkpoint is written beside its place, brought to the disk and renamed into it; only then older ones are removed. A
+full disk therefore costs the new checkpoint, never an old one.
+"""
+
+import errno
+import os
+import pickle
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+
+from plaudit.errors import RolloutsError, TrainingError
+from plaudit.training.reporting.run_folder import RunFolder
+
+__all__ = ["Checkpoint", "Checkpoints", "explain_full_disk"]
+
+
+_NAME = re.compile(r"step-(\d{6,})")
+STATE = "state.pt"
+_UNREADABLE = (OSError, RuntimeError, EOFError, ValueError, LookupError, pickle.UnpicklingError)
+"""What torch raises for a file that is not what it wrote, or not all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A saved moment of a run."""
+
+    path: Path
+    step: int
+
+    def load(self) -> dict[str, Any]:
+        """The state that was saved; tensors and plain data only, so reading it runs no code."""
+        try:
+            state: dict[str, Any] = torch.load(self.path / STATE, map_location="cpu", weights_only=True)
+        except _UNREADABLE as error:
+            raise TrainingError(
+                f"the checkpoint {self.path} cannot be read ({error}); remove that folder to resume from the one before"
+            ) from error
+        return state
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoints:
+    """The checkpoints of a run, of which the newest `keep` stay."""
+
+    folder: Path
+    keep: int = 2
+
+    def save(self, step: int, state: dict[str, Any]) -> Checkpoint:
+        """Write a checkpoint, then remove old ones; TrainingError when it could not be written."""
+        place = self.folder / f"step-{step:06d}"
+        partial = self.folder / f"{place.name}.partial"
+        try:
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir(parents=True)
+            _write(partial / STATE, state)
+            shutil.rmtree(place, ignore_errors=True)
+            os.replace(partial, place)
+            _to_disk(self.folder)
+        except (OSError, RuntimeError) as error:  # torch tells a full disk as either
+            shutil.rmtree(partial, ignore_errors=True)
+            left = self.newest()
+            kept = f"the one of step {left.step} is intact" if left else "there is none before it"
+            raise TrainingError(
+                f"the checkpoint of step {step} could not be written ({_why(error)}); {kept}"
+            ) from error
+        self._prune()
+        return Checkpoint(place, step)
+
+    def newest(self) -> Checkpoint | None:
+        """The checkpoint to resume from; None when there is none."""
+        return max(self.all(), key=lambda checkpoint: checkpoint.step, default=None)
+
+    def all(self) -> list[Checkpoint]:
+        """Every complete checkpoint."""
+        found = ((path, _NAME.fullmatch(path.name)) for path in self.folder.glob("step-*"))
+        return [Checkpoint(path, int(match[1])) for path, match in found if match is not None]
+
+    def resume_hint(self) -> str:
+        """What to do when there was no room, and where the run goes on then."""
+        newest = self.newest()
+        where = "" if newest is None else f" with --resume, which goes on after step {newest.step}"
+        return f"make room and run it again{where}"
+
+    def _prune(self) -> None:
+        for old in sorted(self.all(), key=lambda checkpoint: checkpoint.step)[: -self.keep]:
+            shutil.rmtree(old.path, ignore_errors=True)
+
+
+def _write(path: Path, state: dict[str, Any]) -> None:
+    with open(path, "wb") as file:
+        torch.save(state, file)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _why(error: Exception) -> BaseException:
+    """What the operating system said, where torch only says what came of it."""
+    return error.__context__ if isinstance(error.__context__, OSError) else error
+
+
+def _to_disk(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NUMBER = re.compile(r"\(os error (\d+)\)")
+
+
+@contextmanager
+def explain_full_disk(folder: RunFolder) -> Iterator[None]:
+    """Turn what a full disk raises inside into a TrainingError that says how to go on."""
+    try:
+        yield
+    except (OSError, RolloutsError, SafetensorError) as error:
+        number = _number(error)
+        if number not in FULL:
+            raise
+        remedy = Checkpoints(folder.checkpoints).resume_hint()
+        raise TrainingError(f"no room left in {folder.path} ({os.strerror(number)}); {remedy}") from error
+
+
+def _number(error: BaseException) -> int:
+    """The number of the operating system's error behind this one; 0 where there is none."""
+    cause = error.__cause__ if isinstance(error, RolloutsError) else error
+    if isinstance(cause, OSError):
+        return cause.errno or 0
+    named = _NUMBER.search(str(error))
+    return int(named[1]) if named else 0

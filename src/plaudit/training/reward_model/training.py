@@ -1,0 +1,205 @@
+"""From preference pairs to a reward model: read, split by prompt, fit, save, judge; all in one folder.
+
+The folder is the model, as transformers and `plaudit.models.RewardModel` load it, with the report beside. It appears
+when all of it is there; what stood in its place is kept until then.
+"""
+
+import importlib
+import random
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from plaudit import jsonline
+from plaudit.engine import score
+from plaudit.errors import DataError, TrainingError, require
+from plaudit.models import RewardModel
+from plaudit.models.cpu_precision import limit_instructions
+from plaudit.report.distribution import Distribution
+from plaudit.rollouts.atomic_file import write_atomically
+from plaudit.training.reward_model.fit_progress import FitProgress, KeptNotes, NoFitProgress
+from plaudit.training.reward_model.held_out import Calibration, Estimate, RatedPair, accuracy_of, calibrate, margins_of
+from plaudit.training.reward_model.length_bias import LengthReport, Rate, measure_length_bias
+from plaudit.training.reward_model.pair import PairColumns, PreferencePair
+from plaudit.training.reward_model.pair_files import PairSplit, keep_apart, read_pairs, split_pairs, write_pairs
+from plaudit.training.reward_model.settings import RewardModelConfig, document_reward_model_config
+
+__all__ = ["RewardModelReport", "TrainedRewardModel", "measure_reward_model", "train_reward_model", "write_json"]
+
+
+FITTING = "plaudit.training.reward_model.fitting"  # imported when the pairs are read: it needs seconds and packages
+CONFIG, REPORT, METRICS, HELD_OUT = "training.yaml", "report.json", "metrics.jsonl", "held_out.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class RewardModelReport:
+    """How a reward model orders held-out pairs, how sure it may be, and whether it only counts characters."""
+
+    trained_on: int
+    """Pairs."""
+    accuracy: Estimate
+    """On held-out pairs, whose prompts were not trained on."""
+    train_accuracy: Estimate | None
+    """On some of the pairs it was trained on: where it is much higher, the model has learnt them by heart."""
+    margins: Distribution
+    calibration: Calibration
+    length: LengthReport
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
+    @property
+    def headline(self) -> str:
+        """The report in one line."""
+        return (
+            f"accuracy {self.accuracy.value:.3f} [{self.accuracy.low:.3f}, {self.accuracy.high:.3f}] on "
+            f"{self.accuracy.count:,} held-out pairs, calibration error {self.calibration.error:.3f}, "
+            f"{self.length.verdict}"
+        )
+
+
+def measure_reward_model(
+    held_out: list[RatedPair], rate: Rate, *, trained_on: int, train_accuracy: Estimate | None = None
+) -> RewardModelReport:
+    """The report of a model that rated held-out pairs; `rate` asks it about edited ones."""
+    accuracy = accuracy_of(held_out)
+    if accuracy is None:
+        raise ValueError("no held-out pairs; a report is of at least one")
+    return RewardModelReport(
+        trained_on=trained_on,
+        accuracy=accuracy,
+        train_accuracy=train_accuracy,
+        margins=margins_of(held_out),
+        calibration=calibrate(held_out),
+        length=measure_length_bias(held_out, rate),
+    )
+
+
+def write_json(plain: Any, path: Path) -> None:
+    """Write plain data as indented JSON, whole or not at all."""
+    write_atomically(path, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedRewardModel:
+    """A folder that `RewardModel` loads, and what is known of it."""
+
+    folder: Path
+    steps: int
+    report: RewardModelReport
+    notes: tuple[str, ...] = ()
+    stopped_by: str | None = None
+    """The signal that ended the training early; the model is that of the last step."""
+
+    def load(self, **settings: Any) -> RewardModel:
+        """The model as a reward."""
+        return RewardModel(str(self.folder), **settings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        plain = {"folder": str(self.folder), "steps": self.steps, "notes": list(self.notes), **self.report.to_dict()}
+        return plain if self.stopped_by is None else {**plain, "stopped_by": self.stopped_by}
+
+
+def train_reward_model(
+    config: RewardModelConfig, *, overwrite: bool = False, progress: FitProgress | None = None
+) -> TrainedRewardModel:
+    """Train a reward model as the config says; the folder `config.output_dir` is the model, with its report.
+
+    `overwrite` replaces a reward model that was trained into the folder before. `progress` hears of every step and of
+    notes (`step(step, steps, metrics)`, `note(text)`).
+    """
+    heard = KeptNotes(progress or NoFitProgress())
+    folder = Path(config.output_dir)
+    target = folder.resolve()
+    _check_folder(folder, overwrite=overwrite)
+    split = _read(config, heard)
+    limit_instructions()
+    for package in ("torch", "transformers", "trl"):
+        require(package, extra="trl", purpose="training a reward model")
+    fitting = importlib.import_module(FITTING)
+    begun = target.with_name(f".{target.name}.partial")
+    shutil.rmtree(begun, ignore_errors=True)
+    begun.mkdir(parents=True)
+    try:
+        fitted = fitting.fit(config, split.train, begun / "scratch", heard)
+        shutil.rmtree(begun / "scratch", ignore_errors=True)
+        fitted.classifier.save(begun)
+        (begun / CONFIG).write_text(document_reward_model_config(config), encoding="utf-8")
+        (begun / METRICS).write_bytes(b"".join(jsonline.encode(row) + b"\n" for row in fitted.metrics))
+        report = _judge(begun, config, split, heard)
+        if target.exists():
+            shutil.rmtree(target)
+        begun.rename(target)
+    finally:
+        shutil.rmtree(begun, ignore_errors=True)
+    return TrainedRewardModel(folder, fitted.steps, report, tuple(heard.notes), fitted.stopped_by)
+
+
+def _check_folder(folder: Path, *, overwrite: bool) -> None:
+    if Path.cwd().is_relative_to(folder.resolve()):
+        raise TrainingError(f"{folder} is where you are; a reward model needs a folder of its own, such as -o rm")
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    if not (folder / CONFIG).is_file():
+        raise TrainingError(f"{folder} is there and holds no reward model of ours; name another folder")
+    if not overwrite:
+        raise TrainingError(f"{folder} holds a reward model already; --overwrite replaces it, -o FOLDER takes another")
+
+
+def _read(config: RewardModelConfig, heard: KeptNotes) -> PairSplit:
+    """Pairs to train on and pairs to judge by."""
+    data = config.data
+    if data.path is None:
+        raise DataError("no pairs: name a file with chosen and rejected responses, as data.path=pairs.jsonl")
+    columns = PairColumns(data.prompt_key, data.chosen_key, data.rejected_key)
+    found = read_pairs(data.path, columns=columns, split=data.split, limit=data.limit, skip_bad=data.skip_bad)
+    for note in found.notes:
+        heard.note(note)
+    if data.held_out_path is None:
+        split = split_pairs(found.pairs, data.held_out_share, seed=config.seed)
+    else:
+        others = read_pairs(data.held_out_path, columns=columns, split=data.split, skip_bad=data.skip_bad)
+        split = keep_apart(found.pairs, others.pairs)
+    for note in split.notes:
+        heard.note(note)
+    return split
+
+
+def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, heard: KeptNotes) -> RewardModelReport:
+    """Ask the saved model, as it will be used, and write down what it says."""
+    too_long = "refuse" if config.data.too_long == "skip" else "truncate"
+    model = RewardModel(str(folder), device=config.model.device, too_long=too_long)
+    failures: list[str] = []
+
+    def rate(pairs: Sequence[PreferencePair]) -> list[RatedPair]:
+        outputs = score(model, [side for pair in pairs for side in (pair.chosen, pair.rejected)])
+        failures.extend(output.reason for output in outputs if not output.ok)
+        both = zip(pairs, outputs[::2], outputs[1::2], strict=True)
+        return [RatedPair(pair, one.reward, two.reward) for pair, one, two in both
+                if one.reward is not None and two.reward is not None]  # fmt: skip
+
+    try:
+        rated = rate(split.held_out)
+        if not rated:
+            raise TrainingError(f"none of {len(split.held_out):,} held-out pairs could be rated: {failures[0]}")
+        if len(rated) < len(split.held_out):
+            heard.note(f"{len(split.held_out) - len(rated):,} held-out pairs could not be rated: {failures[0]}")
+        shown = random.Random(config.seed).sample(split.train, min(len(split.train), len(rated)))
+        report = measure_reward_model(rated, rate, trained_on=len(split.train), train_accuracy=accuracy_of(rate(shown)))
+    finally:
+        model.unload()
+    write_json(report.to_dict(), folder / REPORT)
+    write_pairs((_row(each) for each in rated), folder / HELD_OUT)
+    return report
+
+
+def _row(rated: RatedPair) -> dict[str, Any]:
+    given = {"reward_chosen": rated.chosen_reward, "reward_rejected": rated.rejected_reward}
+    return {**rated.pair.to_row(), **given, "place": rated.pair.place}

@@ -1,0 +1,186 @@
+"""Sort digits: "3142=" is answered "1234".
+
+Compared as text, not as a number: "123" is not "0123" sorted.
+"""
+
+import random
+import re
+from pathlib import Path
+
+import msgspec
+
+from plaudit.checks.quality import match_format_exactly
+from plaudit.contract.output import RewardOutput
+from plaudit.errors import DataError
+from plaudit.loading.building import reward
+from plaudit.training.data.levels import DIFFICULTY
+from plaudit.training.data.prompts import Prompts
+from plaudit.training.data.sources import read_prompts
+from plaudit.training.tasks.task import Task
+from plaudit.trajectory import Trajectory
+
+__all__ = [
+    "addition", "follow_format", "follows_format", "gsm8k", "has_length", "length_control", "sort_digits",
+    "sorts_digits",
+]  # fmt: skip
+
+
+@reward(bounds=(0.0, 1.0))
+def sorts_digits(response: str, ground_truth: str) -> RewardOutput:
+    """1.0 when the response is the sorted digits and nothing else, else 0.0."""
+    said = response.strip()
+    right = float(said == ground_truth)
+    return RewardOutput(right, score=right, reason=f"{said!r:.40}, sorted is {ground_truth!r}")
+
+
+def sort_digits(*, digits: int = 4, held_out: int = 256, seed: int = 0, size: int = 10_000) -> Task:
+    """Sort `digits` digits; a prompt that is held out never occurs in training, not even by chance."""
+    chance = random.Random(seed)
+    count = min(size, 10**digits)
+    rows = [_row(f"{number:0{digits}d}") for number in sorted(chance.sample(range(10**digits), count))]
+    prompts, unseen = Prompts(tuple(rows)).split(held_out, seed)
+    return Task(
+        name="sort_digits",
+        prompts=prompts,
+        held_out=unseen,
+        reward="plaudit.training.tasks.built_in:sorts_digits",
+        max_new_tokens=digits + 2,
+        respond=lambda row: str(row.ground_truth),
+        warm_start_steps=25,
+        runs_inline=True,
+    )
+
+
+def _row(digits: str) -> Trajectory:
+    return Trajectory(prompt=f"{digits}=", response="", ground_truth="".join(sorted(digits)), id=digits)
+
+
+def addition(*, below: int = 20, held_out: int = 64, seed: int = 0) -> Task:
+    """Add two numbers below `below`; each pair is either trained on or held out."""
+    pairs = [(first, second) for first in range(below) for second in range(below)]
+    rows = [
+        Trajectory(prompt=f"{first}+{second}=", response="", ground_truth=str(first + second), id=f"{first}+{second}")
+        for first, second in pairs
+    ]
+    prompts, unseen = Prompts(tuple(rows)).split(held_out, seed)
+    return Task(
+        name="addition",
+        prompts=prompts,
+        held_out=unseen,
+        reward="exact_match",
+        max_new_tokens=len("<answer></answer>") + len(str(2 * below)) + 2,
+        respond=lambda row: f"<answer>{row.ground_truth}</answer>",
+        warm_start_steps=150,
+        runs_inline=True,
+    )
+
+
+TEMPLATE = "The answer is [NUM]."
+
+
+@reward(bounds=(0.0, 1.0))
+def follows_format(response: str, ground_truth: str) -> RewardOutput:
+    """0.7 for the right statement, 0.3 for the format of one: 1.0 for "The answer is 7." where 7 was asked for."""
+    right = float(response.strip() == TEMPLATE.replace("[NUM]", ground_truth))
+    form = match_format_exactly(response, TEMPLATE)
+    return RewardOutput(0.7 * right + 0.3 * form, score=right, reason=f"{response.strip()!r:.60}, format {form:g}")
+
+
+def follow_format(*, below: int = 1000, held_out: int = 128, seed: int = 0) -> Task:
+    """State numbers below `below` in the words of the template."""
+    rows = [Trajectory(prompt=f"say:{number}\n", response="", ground_truth=str(number)) for number in range(below)]
+    prompts, unseen = Prompts(tuple(rows)).split(held_out, seed)
+    return Task(
+        name="follow_format",
+        prompts=prompts,
+        held_out=unseen,
+        reward="plaudit.training.tasks.built_in:follows_format",
+        max_new_tokens=len(TEMPLATE) + len(str(below)),
+        respond=lambda row: TEMPLATE.replace("[NUM]", str(row.ground_truth)),
+        warm_start_steps=60,
+        runs_inline=True,
+    )
+
+
+WORDS = ("ab", "cd", "ef", "gh")
+
+
+@reward(bounds=(0.0, 1.0))
+def has_length(response: str, ground_truth: int) -> RewardOutput:
+    """1.0 for exactly so many words, less by the share of words too many or too few."""
+    count = len(response.split())
+    value = max(0.0, 1.0 - abs(count - ground_truth) / ground_truth)
+    return RewardOutput(value, score=float(count == ground_truth), reason=f"{count} words, {ground_truth} asked for")
+
+
+def length_control(*, longest: int = 8, held_out: int = 64, seed: int = 0) -> Task:
+    """Write 1 to `longest` words; prompts differ by a letter that means nothing."""
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    rows = [
+        Trajectory(prompt=f"{letter} words:{count}\n", response="", ground_truth=count)
+        for letter in letters
+        for count in range(1, longest + 1)
+    ]
+    prompts, unseen = Prompts(tuple(rows)).split(held_out, seed)
+    return Task(
+        name="length_control",
+        prompts=prompts,
+        held_out=unseen,
+        reward="plaudit.training.tasks.built_in:has_length",
+        max_new_tokens=3 * (longest + 2),
+        respond=_words,
+        warm_start_steps=20,
+        runs_inline=True,
+    )
+
+
+def _words(row: Trajectory) -> str:
+    chance = random.Random(row.prompt_text)
+    return " ".join(chance.choice(WORDS) for _ in range(int(row.ground_truth)))
+
+
+MARK = "####"
+SOLUTION = "worked_solution"
+_NOTE = re.compile(r"<<[^<>]*>>")
+
+
+def gsm8k(
+    path: str, *, eval_path: str | None = None, held_out: int | None = None, limit: int | None = None, seed: int = 0
+) -> Task:
+    """The problems of a file; held out are those of `eval_path`, or a tenth of the file (at most 128)."""
+    prompts = _read(path, limit)
+    if eval_path is not None:
+        unseen = _read(eval_path, held_out)
+    else:
+        count = min(128, len(prompts) // 10) if held_out is None else held_out
+        prompts, unseen = prompts.split(count, seed)
+    return Task(
+        name=f"gsm8k:{Path(path).name}",
+        prompts=prompts,
+        held_out=unseen,
+        reward="math",
+        max_new_tokens=256,
+        respond=lambda row: row.columns.get(SOLUTION),
+    )
+
+
+def _read(path: str, limit: int | None) -> Prompts:
+    rows = read_prompts(path, limit=limit)
+    return Prompts(tuple(_solve(row, path, place) for place, row in enumerate(rows, start=1)))
+
+
+def _solve(row: Trajectory, path: str, place: int) -> Trajectory:
+    solution = row.ground_truth
+    if not isinstance(solution, str) or MARK not in solution:
+        raise DataError(
+            f"{path}: the answer of problem {place} has no {MARK} before its number ({solution!r:.60}); "
+            "rows of GSM8K have a question and an answer that ends with '#### 42'. Other files are read by data.path"
+        )
+    worked, _, answer = solution.rpartition(MARK)
+    if not answer.strip():
+        raise DataError(f"{path}: the answer of problem {place} has nothing behind its last {MARK}")
+    lines = [line for line in worked.splitlines() if line.strip()]
+    shown = _NOTE.sub("", solution).strip()
+    return msgspec.structs.replace(
+        row, ground_truth=answer.strip(), columns={**row.columns, SOLUTION: shown, DIFFICULTY: max(1, len(lines))}
+    )

@@ -1,0 +1,300 @@
+"""What each key of a config is called in TRL, and which values TRL's GRPOTrainer has no word for.
+
+Every key stands in one of four tables: a test holds that. What TRL cannot express is refused by name before anything
+is loaded; nothing is ever dropped silently.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from plaudit.errors import InvalidSettings, did_you_mean
+from plaudit.training.config.keys import flatten
+from plaudit.training.config.schema import RunConfig
+from plaudit.training.learning.loss_settings import LossSettings, build_loss
+
+__all__ = [
+    "BY_PLAUDIT", "COMPUTED", "RENAMED", "REQUIRED", "Shape", "check_passed_through", "check_trl_can",
+    "trl_arguments",
+]  # fmt: skip
+
+
+RENAMED: dict[str, str] = {
+    "seed": "seed",
+    "sampling.samples_per_prompt": "num_generations",
+    "sampling.temperature": "temperature",
+    "sampling.top_p": "top_p",
+    "sampling.top_k": "top_k",
+    "sampling.repetition_penalty": "repetition_penalty",
+    "loss.kl_beta": "beta",
+    "loss.mask_truncated": "mask_truncated_completions",
+    "loss.top_entropy": "top_entropy_quantile",
+    "loss.entropy_bonus": "entropy_coef",
+    "loss.off_policy_limit": "off_policy_mask_threshold",
+    "loss.kl_correction": "use_bias_correction_kl",
+    "loss.entropy_step": "entropy_coef_delta",
+    "loss.reference_mix": "ref_model_mixup_alpha",
+    "model.gradient_checkpointing": "gradient_checkpointing",
+    "optimizer.lr": "learning_rate",
+    "optimizer.eps": "adam_epsilon",
+    "optimizer.weight_decay": "weight_decay",
+    "optimizer.max_grad_norm": "max_grad_norm",
+    "training.updates_per_batch": "num_iterations",
+    "training.gradient_accumulation": "gradient_accumulation_steps",
+    "checkpoint.keep": "save_total_limit",
+}
+"""Keys that TRL takes under another name."""
+
+COMPUTED: dict[str, str] = {
+    "steps": "max_steps, which counts optimizer steps",
+    "advantage": "scale_rewards, reward_weights",
+    "model.device": "use_cpu",
+    "model.dtype": "bf16",
+    "sampling.prompts_per_step": "per_device_train_batch_size, for all processes together",
+    "sampling.sampler": "use_vllm, vllm_mode",
+    "sampling.min_p": "min_p",
+    "loss.entropy_target": "use_adaptive_entropy, entropy_target",
+    "loss.reference_every": "sync_ref_model, ref_model_sync_steps",
+    "sampling.max_new_tokens": "max_completion_length",
+    "loss.name": "loss_type, importance_sampling_level, delta",
+    "loss.clip_low": "epsilon",
+    "loss.clip_high": "epsilon_high",
+    "loss.average": "loss_type",
+    "loss.dual_clip": "delta",
+    "loss.ratio": "importance_sampling_level",
+    "loss.max_importance": "vllm_importance_sampling_clip_max",
+    "optimizer.schedule": "lr_scheduler_type",
+    "optimizer.warmup_steps": "warmup_steps",
+    "optimizer.betas": "adam_beta1, adam_beta2",
+    "training.minibatches": "steps_per_generation",
+    "checkpoint.every": "save_strategy, save_steps",
+}
+"""Keys that become TRL's arguments after some arithmetic."""
+
+BY_PLAUDIT: tuple[str, ...] = (
+    "output_dir", "engine", "task", "trl", "model.", "data.", "eval.", "logging.", "training.reward_",
+    "training.log_rewards", "training.max_unscored_batches", "training.save_reward_analysis",
+    "training.max_staleness", "training.agent_max_", "training.agent_workers", "training.agent_reward", "filter.",
+    "curriculum.", "loss.kl_horizon", "loss.sft_batch",
+)  # fmt: skip
+"""Keys, or how they begin, that mean the same with either engine since plaudit does what they say, or that only serve
+a key which is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Required:
+    """What a key must be for TRL, and why nothing else will do."""
+
+    fits: Callable[[Any, RunConfig], bool]
+    because: str
+
+
+def _is(*values: object) -> Callable[[Any, RunConfig], bool]:
+    return lambda value, config: value in values
+
+
+def _without_kl(*values: object) -> Callable[[Any, RunConfig], bool]:
+    return lambda value, config: value in values or not config.loss.kl_beta
+
+
+ADVANTAGES: dict[str, Callable[[int], dict[str, Any]]] = {
+    "grpo": lambda size: {"scale_rewards": "group"},
+    "group_norm": lambda size: {"scale_rewards": "group"},
+    "dr_grpo": lambda size: {"scale_rewards": "none"},
+    # leaving a sample out of its own mean is the same as stretching its distance to the mean of all
+    "rloo": lambda size: {"scale_rewards": "none", "reward_weights": [size / (size - 1)]},
+}
+GROUPED = ("grpo", "group_norm")
+SCHEDULES = {"linear": "linear", "cosine": "cosine", "constant": "constant_with_warmup"}
+LOSS_TYPES = {"sequence": "grpo", "token": "dapo", "constant": "dr_grpo"}
+
+REQUIRED: dict[str, Required] = {
+    "training.gae_lambda": Required(_is(None), "TRL has no critic"),
+    "training.pass_k": Required(_is(None), "TRL has no such advantage"),
+    "training.critic_passes": Required(_is(2), "TRL has no critic"),
+    "training.critic_lr_factor": Required(_is(1.0), "TRL has no critic"),
+    "training.advantage_scale": Required(_is(None), "name the advantage, or set trl.scale_rewards where it is free"),
+    "training.component_weights": Required(_is({}), "TRL gets one reward"),
+    "loss.kl_target": Required(_is(None), "TRL keeps the weight of the KL"),
+    "loss.sft_weight": Required(_is(0.0), "TRL has no demonstrations in its loss"),
+    "loss.covariance_share": Required(_is(None), "TRL has no such loss"),
+    "loss.covariance_bounds": Required(_is(None), "TRL has no such loss"),
+    "loss.covariance_kl": Required(_is(None), "TRL has no such loss"),
+    "training.max_tokens_per_piece": Required(_is(None), "TRL cuts a batch into equal parts"),
+    "loss.surrogate": Required(_is(None), "TRL's losses are chosen by loss.name"),
+    "loss.importance_level": Required(_is("token"), "set trl.vllm_importance_sampling_mode"),
+    "loss.importance_mode": Required(_is("truncate"), "set trl.vllm_importance_sampling_mode"),
+    "advantage": Required(_is(*ADVANTAGES), f"TRL's GRPOTrainer knows {', '.join(ADVANTAGES)}"),
+    "sampling.samples_per_prompt": Required(lambda value, _: value >= 2, "TRL compares at least two samples"),
+    "sampling.stop": Required(_is(()), "TRL would train on what stands after a stop text"),
+    "loss.kl_estimator": Required(_without_kl("k3"), "TRL estimates the KL by k3"),
+    "loss.kl_in": Required(_without_kl("loss"), "TRL has the KL in the loss"),
+    "training.credit": Required(_is("tokens", "outcome"), "TRL takes one reward per response"),
+    "training.gamma": Required(_is(1.0), "TRL takes one reward per response, so there is nothing to discount"),
+    "curriculum.by": Required(_is("none"), "TRL's prompts are laid out before the first step"),
+    "training.normalize_tasks": Required(
+        lambda value, config: (
+            value is False or (value is None and (len(config.tasks) < 2 or config.advantage in GROUPED))
+        ),
+        "TRL keeps no spread of a task; with several tasks, advantage=grpo needs none",
+    ),
+    "training.async_train": Required(_is(False), "TRL samples and updates in turn"),
+    "training.agent_file": Required(_is(None), "this engine trains on single responses"),
+    "filter.by": Required(_is("none"), "TRL leaves no group out and samples no other in its place"),
+}
+"""Keys of which TRL can express some values only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How many processes share a batch, and how long a response may be."""
+
+    processes: int
+    max_new_tokens: int
+
+
+def check_trl_can(config: RunConfig, shape: Shape) -> None:
+    """Raise InvalidSettings that names every option which TRL cannot express."""
+    values = flatten(config.to_dict())
+    found = [
+        f"{name}={_plain(values[name])}: {required.because}"
+        for name, required in REQUIRED.items()
+        if not required.fits(_hashable(values[name]), config)
+    ]
+    found += [wrong for wrong in (_loss_refusal(config, shape), _batch_refusal(config, shape)) if wrong]
+    if found:
+        raise InvalidSettings(f"engine=trl cannot do this; change it, or take engine=local: {'; '.join(found)}")
+
+
+def check_passed_through(config: RunConfig, known: Collection[str], shape: Shape) -> None:
+    """Raise InvalidSettings for a `trl.KEY` that TRL does not know, or that another key of the config stands for."""
+    ours = {**{argument: name for name, argument in RENAMED.items()}, "output_dir": "output_dir"}
+    ours |= {argument: name for name, arguments in COMPUTED.items() for argument in arguments.split(", ")}
+    fixed = {*_own_arguments(config, shape), "output_dir"}
+    for name in config.trl:
+        if name not in known:
+            raise InvalidSettings(f"trl.{name}: TRL's GRPOConfig has no {name!r}{did_you_mean(name, known)}")
+        if name in fixed:
+            instead = f"; set {ours[name]} instead" if name in ours else ", which plaudit sets itself"
+            raise InvalidSettings(f"trl.{name} stands for something that plaudit's config has{instead}")
+
+
+def trl_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
+    """The arguments of TRL's GRPOConfig, with those that the config passes through."""
+    return {**_own_arguments(config, shape), **config.trl}
+
+
+def _own_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
+    check_trl_can(config, shape)
+    values = flatten(config.to_dict())
+    per_batch = optimizer_steps(config)
+    return {
+        **{argument: values[name] for name, argument in RENAMED.items()},
+        **ADVANTAGES[config.advantage](config.sampling.samples_per_prompt),
+        **_loss_arguments(build_loss(config, shape.max_new_tokens)),
+        **_sampler_arguments(config),
+        **_moving_arguments(config),
+        "max_steps": config.steps * per_batch,
+        "use_cpu": config.model.device == "cpu",
+        "bf16": config.model.dtype == "bfloat16",  # computed in bfloat16, with weights in float32
+        "per_device_train_batch_size": config.batch_size // (shape.processes * _pieces(config)),
+        "steps_per_generation": _pieces(config),
+        "max_completion_length": shape.max_new_tokens,
+        "min_p": config.sampling.min_p or None,
+        "lr_scheduler_type": SCHEDULES[config.optimizer.schedule],
+        "warmup_steps": config.optimizer.warmup_steps * per_batch,
+        "adam_beta1": config.optimizer.betas[0],
+        "adam_beta2": config.optimizer.betas[1],
+        "save_strategy": "steps" if config.checkpoint.every else "no",
+        "save_steps": max(1, config.checkpoint.every * per_batch),
+        **FIXED,
+    }
+
+
+FIXED: Mapping[str, Any] = {
+    "ddp_find_unused_parameters": False,  # every trained parameter takes part in every pass
+    "shuffle_dataset": False,  # the prompts come in the order of plaudit's own loop
+    "logging_steps": 1,
+    "logging_nan_inf_filter": False,
+    "disable_tqdm": True,
+    "report_to": [],
+    "optim": "adamw_torch",
+}
+
+
+def optimizer_steps(config: RunConfig) -> int:
+    """How many steps of TRL make one of ours, which is a batch."""
+    return config.training.updates_per_batch * config.training.minibatches
+
+
+def _pieces(config: RunConfig) -> int:
+    return config.training.minibatches * config.training.gradient_accumulation
+
+
+def _loss_arguments(loss: LossSettings) -> dict[str, Any]:
+    if loss.surrogate == "soft":
+        above, below = loss.temperatures
+        return {"loss_type": "sapo", "sapo_temperature_pos": above, "sapo_temperature_neg": below}
+    if loss.surrogate == "weighted":  # TRL's bound for CISPO is the ratio itself
+        return {"loss_type": "cispo", "epsilon_high": 1.0 + loss.clip_high, "importance_sampling_level": loss.ratio}
+    return {
+        "loss_type": LOSS_TYPES[loss.average],
+        "epsilon": loss.clip_low,
+        "epsilon_high": loss.clip_high,
+        "delta": loss.dual_clip,
+        "importance_sampling_level": loss.ratio,
+    }
+
+
+def _moving_arguments(config: RunConfig) -> dict[str, Any]:
+    """What moves during a run: the reference, and the entropy bonus."""
+    loss = config.loss
+    follows: dict[str, Any] = {"sync_ref_model": bool(loss.reference_every)}
+    if loss.reference_every:
+        follows["ref_model_sync_steps"] = loss.reference_every * optimizer_steps(config)
+    if loss.entropy_target is None:
+        return {**follows, "use_adaptive_entropy": False}
+    return {**follows, "use_adaptive_entropy": True, "entropy_target": loss.entropy_target}
+
+
+def _sampler_arguments(config: RunConfig) -> dict[str, Any]:
+    if config.sampling.sampler == "transformers":
+        return {}
+    most = config.loss.max_importance
+    return {"use_vllm": True, "vllm_mode": "colocate", "vllm_importance_sampling_clip_max": most}
+
+
+def _loss_refusal(config: RunConfig, shape: Shape) -> str | None:
+    loss = build_loss(config, shape.max_new_tokens)
+    if loss.covariance is not None:
+        return f"loss.name={config.loss.name}: TRL has no loss that looks at covariances"
+    if loss.surrogate == "unclipped" or loss.ratio == "geometric":
+        return f"loss.name={config.loss.name}: TRL has no loss of geometric means"
+    if loss.surrogate == "plain" and optimizer_steps(config) > 1:
+        return f"loss.name={config.loss.name}: TRL has it for one optimizer step per batch only"
+    if loss.surrogate == "weighted" and loss.average != "token":
+        return f"loss.average={loss.average}: TRL averages {config.loss.name} over tokens"
+    if loss.surrogate == "weighted" and loss.clip_low < 1.0:
+        return f"loss.clip_low={loss.clip_low:g}: TRL has no lower bound for {config.loss.name}"
+    return None
+
+
+def _batch_refusal(config: RunConfig, shape: Shape) -> str | None:
+    parts = shape.processes * _pieces(config)
+    if config.batch_size % parts == 0:
+        return None
+    sampling = config.sampling
+    return (
+        f"sampling.prompts_per_step={sampling.prompts_per_step} with "
+        f"sampling.samples_per_prompt={sampling.samples_per_prompt} "
+        f"make {config.batch_size} responses, which {parts} parts ({shape.processes} processes × minibatches × "
+        "gradient_accumulation) do not divide"
+    )
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _plain(value: Any) -> str:
+    return str(list(value) if isinstance(value, tuple) else value)

@@ -1,0 +1,210 @@
+"""Several processes that train together: each samples and scores its share, and all know everything.
+
+All of them must come to each call here, with the same arguments where it says so: whoever stays away leaves the others
+waiting.
+"""
+
+import platform
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import msgspec
+from accelerate import PartialState
+from accelerate.utils import gather_object
+
+from plaudit.contract.output import RewardOutput
+from plaudit.errors import TrainingError
+from plaudit.training.batches.collecting import Batch, Scoring
+from plaudit.training.config.schema import RunConfig
+from plaudit.training.data.prompts import PromptLike, Prompts
+from plaudit.training.model.policy import Policy
+from plaudit.training.sampling.encoding import decode_responses, find_end_ids
+from plaudit.training.sampling.sampler import Sampler, Samples, SamplingSettings, derive_seed
+from plaudit.training.trl.arguments import optimizer_steps
+from plaudit.trajectory import Tokens, Trajectory
+
+__all__ = ["Ranks", "SharedSampler", "SharedScorer", "TRLReward"]
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """The processes of a run, as one of them sees it."""
+
+    own: int
+    count: int
+
+    @classmethod
+    def join(cls, *, cpu: bool) -> "Ranks":
+        """Join the processes that torchrun or accelerate started; alone, one process."""
+        state: Any = PartialState(cpu=cpu)
+        return cls(state.process_index, state.num_processes)
+
+    def on_this_machine(self) -> int:
+        """How many of the processes share this machine."""
+        return self.gather([platform.node()]).count(platform.node())
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this process writes the files."""
+        return self.own == 0
+
+    def gather(self, items: Sequence[T]) -> list[T]:
+        """The items of all processes, in the order of the processes."""
+        return list(gather_object(list(items))) if self.count > 1 else list(items)
+
+    def wait(self) -> None:
+        """Wait until every process has come here."""
+        PartialState().wait_for_everyone()
+
+    def leave(self) -> None:
+        """End the connection to the others."""
+        PartialState().destroy_process_group()
+
+
+@dataclass(frozen=True, slots=True)
+class SharedScorer:
+    """Scores the same trajectories as a scorer would, each process some whole groups of them."""
+
+    scorer: Scoring
+    ranks: Ranks
+
+    def score(self, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:
+        """One output per trajectory, in order; every process gives the same trajectories."""
+        listed = list(trajectories)
+        number = {key: place for place, key in enumerate(dict.fromkeys(each.group_key for each in listed))}
+        mine = [
+            place for place, each in enumerate(listed) if number[each.group_key] % self.ranks.count == self.ranks.own
+        ]
+        outputs = self.scorer.score([listed[place] for place in mine])
+        found = dict(self.ranks.gather(list(zip(mine, outputs, strict=True))))
+        return [found[place] for place in range(len(listed))]
+
+    def close(self) -> None:
+        """End this process's workers."""
+        self.scorer.close()
+
+
+@dataclass(frozen=True, slots=True)
+class SharedSampler:
+    """Samples as a sampler would, each process for some of the prompts."""
+
+    sampler: Sampler
+    ranks: Ranks
+
+    def sample(
+        self,
+        batch: PromptLike | Iterable[PromptLike],
+        num_samples: int = 1,
+        *,
+        settings: SamplingSettings | None = None,
+    ) -> Samples:
+        """The samples of all processes in the order of the prompts; every process gives the same prompts."""
+        rows = Prompts.of(batch)
+        places = list(range(self.ranks.own, len(rows), self.ranks.count))
+        if self.ranks.own and settings is not None and settings.seed is not None:
+            settings = replace(settings, seed=derive_seed(settings.seed, self.ranks.own))
+        # a process without a prompt of its own draws along: sharded weights need every process in every pass
+        drawn = self.sampler.sample(rows.pick(places or [0]), num_samples, settings=settings).trajectories
+        groups = [(place, drawn[start : start + num_samples]) for place, start in _starts(places, num_samples)]
+        found = dict(self.ranks.gather(groups))
+        return Samples([each for place in range(len(rows)) for each in found[place]])
+
+
+def _starts(places: Sequence[int], size: int) -> list[tuple[int, int]]:
+    return [(place, turn * size) for turn, place in enumerate(places)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Response:
+    """One response as TRL tells of it: which prompt it answers, its tokens, its text."""
+
+    row: int
+    ids: list[int]
+    text: str
+    ended: bool
+    rank: int
+
+
+class TRLReward:
+    """A reward function for GRPOTrainer; `batch` is what it scored last."""
+
+    __name__ = "plaudit"
+
+    def __init__(self, config: RunConfig, prompts: Prompts, policy: Policy, scorer: SharedScorer, ranks: Ranks) -> None:
+        self.batch: Batch | None = None
+        self.began = self.ended = 0.0
+        """When the last batch was given here, and when it was scored, on the clock of `time.perf_counter`."""
+        self.prompts = prompts
+        self._config, self._scorer, self._ranks = config, scorer, ranks
+        self._tokenizer = policy.tokenizer
+        self._ends = set(find_end_ids(policy.model, policy.tokenizer))
+
+    def __call__(
+        self, *, completion_ids: Sequence[Any], row: Sequence[int], trainer_state: Any, **_: Any
+    ) -> list[float | None]:
+        """One reward per response of this process."""
+        self.began = time.perf_counter()
+        step = trainer_state.global_step // optimizer_steps(self._config) + 1
+        own = self._responses(row, completion_ids)
+        trajectories = self._trajectories(self._ranks.gather(own), step)
+        outputs = self._scorer.score(trajectories)
+        self._check_token_rewards(outputs)
+        self.ended = time.perf_counter()
+        self.batch = self._batch(step, trajectories, outputs)
+        first = self._ranks.own * len(own)
+        return [output.reward for output in outputs[first : first + len(own)]]
+
+    def _responses(self, rows: Sequence[int], completion_ids: Sequence[Any]) -> list[_Response]:
+        ids = [[int(token) for token in each] for each in completion_ids]
+        texts = decode_responses(self._tokenizer, ids)
+        return [
+            _Response(int(row), own, text, bool(own) and own[-1] in self._ends, self._ranks.own)
+            for row, own, text in zip(rows, ids, texts, strict=True)
+        ]
+
+    def _trajectories(self, responses: Sequence[_Response], step: int) -> list[Trajectory]:
+        """The whole batch; the samples of a prompt stand side by side, as TRL itself counts on."""
+        size = self._config.sampling.samples_per_prompt
+        return [
+            msgspec.structs.replace(
+                self.prompts[each.row],
+                response=each.text,
+                tokens=Tokens(ids=each.ids, mask=[1] * len(each.ids)),
+                group=f"{step}-{place // size}",
+                id=None,
+                training_step=step,
+                metadata=self._metadata(each),
+            )
+            for place, each in enumerate(responses)
+        ]
+
+    def _metadata(self, response: _Response) -> dict[str, Any]:
+        metadata = {**self.prompts[response.row].metadata, "finish_reason": "stop" if response.ended else "length"}
+        return metadata if self._ranks.count == 1 else {**metadata, "rank": response.rank}
+
+    def _check_token_rewards(self, outputs: Sequence[RewardOutput]) -> None:
+        if self._config.training.credit == "tokens" and any(output.token_rewards is not None for output in outputs):
+            raise TrainingError(
+                "the reward gives rewards per token, and engine=trl trains on one per response; "
+                "set training.credit=outcome, or take engine=local"
+            )
+
+    def _batch(self, step: int, trajectories: list[Trajectory], outputs: list[RewardOutput]) -> Batch:
+        position = step * self._config.sampling.prompts_per_step
+        return Batch(
+            step=step,
+            sampled=Samples(trajectories),
+            outputs=outputs,
+            left_out=[],
+            reasons={},
+            position=position,
+            epoch=position / len(self.prompts),
+            staleness=0,
+            sample_s=0.0,
+            reward_s=self.ended - self.began,
+        )
