@@ -3,7 +3,11 @@
 Overrides are dotted, with or without a leading `+`. A text key takes its value as it stands, any other key as YAML.
 """
 
+import ast
+import inspect
+import itertools
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -27,8 +31,8 @@ from msgspec import Meta
 from plaudit.errors import InvalidSettings, did_you_mean
 
 __all__ = [
-    "Count", "CountOrNone", "Key", "Keys", "NotNegative", "Positive", "Section", "Share", "flatten", "read_yaml",
-    "write_value",
+    "Count", "CountOrNone", "Key", "Keys", "NotNegative", "Positive", "PositiveShare", "Section", "Share",
+    "flatten", "read_yaml", "write_value",
 ]  # fmt: skip
 
 
@@ -37,6 +41,7 @@ Count: TypeAlias = Annotated[int, Meta(ge=1)]
 CountOrNone: TypeAlias = Annotated[int, Meta(ge=0)]
 Positive: TypeAlias = Annotated[float, Meta(gt=0, le=LARGEST)]
 NotNegative: TypeAlias = Annotated[float, Meta(ge=0, le=LARGEST)]
+PositiveShare: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -214,14 +219,27 @@ def _pair(override: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
+@cache
+def _read_meanings(kind: type[msgspec.Struct]) -> dict[str, str]:
+    """The docstring below each field of a section and of its base classes, by the name of the field."""
+    meanings: dict[str, str] = {}
+    for base in reversed(kind.__mro__[: -len(Section.__mro__)]):
+        module = ast.parse(inspect.getsource(inspect.getmodule(base) or base))
+        [section] = [node for node in module.body if isinstance(node, ast.ClassDef) and node.name == base.__name__]
+        for field, text in itertools.pairwise(section.body):
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, ast.Expr):
+                meanings[field.target.id] = inspect.cleandoc(ast.literal_eval(text.value)).replace("\n", " ")
+    return meanings
+
+
 def _keys(kind: type[msgspec.Struct], prefix: str = "") -> dict[str, Key]:
     found: dict[str, Key] = {}
+    meanings = _read_meanings(kind)
     hints = get_type_hints(kind, include_extras=True)
     for field in msgspec.structs.fields(kind):
         hint = hints[field.name]
         if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
             found.update(_keys(hint, f"{field.name}."))
             continue
-        meanings = [each.description for each in get_args(hint)[1:] if getattr(each, "description", None)]
-        found[prefix + field.name] = Key(prefix + field.name, hint, field.default, meanings[-1])
+        found[prefix + field.name] = Key(prefix + field.name, hint, field.default, meanings[field.name])
     return found

