@@ -7,7 +7,7 @@ teaches nonsense must not also be the judge of it.
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +34,13 @@ from plaudit.training.learning.loss_settings import build_pieces, check_learning
 from plaudit.training.learning.updater import Updater
 from plaudit.training.learning.warm_start import WarmStart, train_own_weights, warm_start
 from plaudit.training.model.loading import LoraSettings, check_device, load_policy
-from plaudit.training.model.policy import Policy, TokenBatch
+from plaudit.training.model.policy import Policy
 from plaudit.training.reporting.checkpoint import explain_full_disk
 from plaudit.training.reporting.logs import check_logs
 from plaudit.training.reporting.progress import Progress
 from plaudit.training.reporting.run_folder import RunFolder
 from plaudit.training.sampling.encoding import keep_fitting
-from plaudit.training.sampling.sampler import Sampler, Samples, SamplingSettings, derive_seed
+from plaudit.training.sampling.sampler import Sampler, SamplingSettings, derive_seed
 from plaudit.training.tasks.config_task import MAX_NEW_TOKENS, load_demonstrations, load_task
 from plaudit.training.tasks.task import Task, ground_truth_text
 from plaudit.trajectory import Trajectory
@@ -95,28 +95,7 @@ class Run:
             return sampler
         host = self.agent.build_host(workers=self.config.training.agent_workers or None)
         self.hosts.append(host)
-        return EpisodeSampler(sampler, self.agent, self.limits, host=host, rate=partial(self._rate, policy))
-
-    @torch.no_grad()
-    def _rate(self, policy: Policy, sampled: Samples) -> list[list[float]]:
-        """The log-probabilities of sampled tokens, computed piece by piece in their order; none of an empty episode."""
-        lengths = [len(trajectory.tokens or ()) for trajectory in sampled.trajectories]
-        places = [place for place, length in enumerate(lengths) if length]
-        rated: list[list[float]] = [[] for _ in lengths]
-        if not places:
-            return rated
-        temperature = self.config.sampling.temperature
-
-        def compute(part: TokenBatch) -> torch.Tensor:
-            return policy.logprobs(part, temperature=temperature).logprobs_B_T
-
-        prompts = sampled.prompt_ids
-        assert prompts is not None, "episodes know what their model saw"
-        played = Samples([sampled.trajectories[place] for place in places], [prompts[place] for place in places])
-        rows = build_pieces(self.config).compute(compute, policy.batch(played)).tolist()
-        for place, row in zip(places, rows, strict=True):
-            rated[place] = row[: lengths[place]]
-        return rated
+        return EpisodeSampler(sampler, self.agent, self.limits, host=host)
 
     def build_held_out(self) -> HeldOut:
         """What evaluates the policy on held-out prompts."""

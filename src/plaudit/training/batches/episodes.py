@@ -6,10 +6,10 @@ feedback. What the environment said of the episode as a whole stands in `metadat
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -35,26 +35,17 @@ from plaudit.training.batches.collecting import Scoring
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.training.sampling.encoding import encode_prompts, find_offsets, prompt_text
 from plaudit.training.sampling.sampler import (
-    TEMPERATURES,
     Response,
     Samples,
     SamplingSettings,
     TokenSampler,
     derive_seed,
-    group_responses,
+    fill_row,
     sample_prompts,
 )
 from plaudit.trajectory import Tokens, Trajectory, message_text
 
 __all__ = ["EpisodeSampler", "EpisodeScorer"]
-
-
-class _Draw(NamedTuple):
-    """Where an action stands in its episode's tokens, and at which temperature it was drawn."""
-
-    start: int
-    ids: list[int]
-    temperature: float
 
 
 JUDGED_BY_NOBODY = "the agent gave no rewards, and there is no reward function; return 'rewards' from step, or set one"
@@ -63,8 +54,8 @@ JUDGED_BY_NOBODY = "the agent gave no rewards, and there is no reward function; 
 class EpisodeSampler:
     """Plays an episode for every sample, all of a batch at once.
 
-    Environments run in this process, unless a `host` runs them elsewhere. `rate` gives the log-probabilities of all
-    tokens anew: those noted while drawing differ in their last digits by who was drawn together.
+    Environments run in this process, unless a `host` runs them elsewhere. All actions must be drawn at the temperature
+    of the settings, which is the one that an update computes log-probs at.
     """
 
     def __init__(
@@ -74,11 +65,9 @@ class EpisodeSampler:
         limits: EpisodeLimits,
         *,
         host: EnvironmentHost | None = None,
-        rate: Callable[[Samples], list[list[float]]] | None = None,
     ) -> None:
         self.sampler, self.agent, self.limits = sampler, agent, limits
         self.host = host or agent.build_host()
-        self.rate = rate
 
     def sample(
         self,
@@ -92,29 +81,19 @@ class EpisodeSampler:
 
     def _sample(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         rows = [row for row in prompts for _ in range(num_samples)]
-        draws: dict[int, list[_Draw]] = defaultdict(list)
-        episodes = run_in_new_loop(self._play(rows, settings, draws))
-        responses = self._responses(episodes)
-        grouped = [responses[start : start + num_samples] for start in range(0, len(rows), num_samples)]
-        sampled = Samples(
-            [
-                _add_episode(trajectory, episode, _temperature_spans(episode, draws[place], settings.temperature))
-                for place, (trajectory, episode) in enumerate(
-                    zip(group_responses(prompts, grouped).trajectories, episodes, strict=True)
-                )
-            ],
-            [episode.prompt_ids for episode in episodes],
-        )
-        return sampled if self.rate is None else _replace_logprobs(sampled, self.rate(sampled))
+        episodes = run_in_new_loop(self._play(rows, settings))
+        segments = [segment for episode in episodes for segment in episode.segments]
+        spans = iter(find_offsets(self.sampler.tokenizer, [s.ids for s in segments], [s.text for s in segments]))
+        trajectories = [
+            _trajectory(row, index // num_samples, episode, [next(spans) for _ in episode.segments])
+            for index, (row, episode) in enumerate(zip(rows, episodes, strict=True))
+        ]
+        return Samples(trajectories, [episode.prompt_ids for episode in episodes])
 
-    async def _play(
-        self, rows: Sequence[Trajectory], settings: SamplingSettings, draws: dict[int, list[_Draw]]
-    ) -> list[Episode]:
+    async def _play(self, rows: Sequence[Trajectory], settings: SamplingSettings) -> list[Episode]:
         seed = random.getrandbits(53) if settings.seed is None else settings.seed
         context: int | None = getattr(self.sampler, "context", None)
-        sampler = ContinuousSampler(
-            partial(self._draw_actions, seed, draws), partial(_sampling_settings, settings, context)
-        )
+        sampler = ContinuousSampler(partial(self._draw_actions, seed), partial(_sampling_settings, settings, context))
         player = self.agent.build_player(sampler, self.sampler.tokenizer, self.limits, self.host)
         starts = [_start(row, derive_seed(seed, "environment", place)) for place, row in enumerate(rows)]
         return await sampler.play(
@@ -136,8 +115,8 @@ class EpisodeSampler:
             episode = replace(episode, prompt_ids=encode_prompts(self.sampler.tokenizer, [row.prompt])[0])
         return episode
 
-    def _draw_actions(self, seed: int, draws: dict[int, list[_Draw]], requests: list[ActionRequest]) -> list[Action]:
-        """An action for each request, whoever else is among them: those drawn in the same way are drawn together."""
+    def _draw_actions(self, seed: int, requests: list[ActionRequest]) -> list[Action]:
+        """An action for each request; requests with equal settings are one batch."""
         alike: dict[SamplingSettings, list[int]] = defaultdict(list)
         for place, request in enumerate(requests):
             alike[replace(request.sampling_params, seed=None)].append(place)
@@ -152,14 +131,7 @@ class EpisodeSampler:
             ]
             drawn = self.sampler.continue_from([each.token_ids for each in own], settings, seeds=seeds)
             actions.update(zip(places, drawn, strict=True))
-            for request, action in zip(own, drawn, strict=True):
-                draws[request.episode].append(_Draw(len(request.token_ids), action.ids, settings.temperature))
         return [actions[place] for place in range(len(requests))]
-
-    def _responses(self, episodes: Sequence[Episode]) -> list[Response]:
-        segments = [segment for episode in episodes for segment in episode.segments]
-        found = iter(find_offsets(self.sampler.tokenizer, [s.ids for s in segments], [s.text for s in segments]))
-        return [_response(episode, [next(found) for _ in episode.segments]) for episode in episodes]
 
 
 class EpisodeScorer:
@@ -219,6 +191,12 @@ def _sampling_settings(
 ) -> SamplingSettings:
     """The settings with what an episode's params say of them; an action is no longer than the model's context lets."""
     stop = get_param(sampling_params, "stop", ())
+    temperature = float(get_param(sampling_params, "temperature", settings.temperature))
+    if temperature != settings.temperature:
+        raise AgentError(
+            f"the agent asks for the temperature {temperature:g}, but the run samples at {settings.temperature:g}; "
+            "set sampling.temperature instead"
+        )
     max_new_tokens = int(get_param(sampling_params, "max_tokens", settings.max_new_tokens))
     if context is not None:
         if len(token_ids) >= context:
@@ -229,7 +207,6 @@ def _sampling_settings(
     return replace(
         settings,
         max_new_tokens=max_new_tokens,
-        temperature=float(get_param(sampling_params, "temperature", settings.temperature)),
         top_p=float(get_param(sampling_params, "top_p", settings.top_p)),
         top_k=max(0, int(get_param(sampling_params, "top_k", settings.top_k))),  # vLLM says -1 for none
         min_p=float(get_param(sampling_params, "min_p", settings.min_p)),
@@ -239,43 +216,22 @@ def _sampling_settings(
     )
 
 
-def _response(episode: Episode, spans: Sequence[Sequence[tuple[int, int]]]) -> Response:
-    offsets, at = [], 0
-    for segment, own in zip(episode.segments, spans, strict=True):
-        offsets += [(at + start, at + end) for start, end in own]
-        at += len(segment.text)
-    tokens = Tokens(episode.ids, offsets, episode.logprobs, episode.mask)
-    return Response(episode.response, tokens, episode.finish_reason)
-
-
-def _temperature_spans(episode: Episode, draws: Sequence[_Draw], usual: float) -> list[tuple[int, int, float]]:
-    """The tokens of the response that were drawn at another temperature than usual, as (start, end, temperature)."""
-    before, tokens = len(episode.prompt_ids), episode.ids
-    spans = [(draw.start - before, draw.start - before + len(draw.ids), draw) for draw in draws]
-    return [
-        (start, end, draw.temperature)
-        for start, end, draw in spans
-        if draw.temperature != usual and start >= 0 and tokens[start:end] == draw.ids
-    ]
-
-
-def _replace_logprobs(sampled: Samples, logprobs: Sequence[Sequence[float]]) -> Samples:
-    replaced = []
-    for trajectory, own in zip(sampled.trajectories, logprobs, strict=True):
-        tokens = trajectory.tokens
-        assert tokens is not None
-        mask = tokens.mask or [1] * len(tokens)
-        rated = [number if chosen else 0.0 for number, chosen in zip(own, mask, strict=False)]
-        replaced.append(msgspec.structs.replace(trajectory, tokens=msgspec.structs.replace(tokens, logprobs=rated)))
-    return Samples(replaced, sampled.prompt_ids)
-
-
-def _add_episode(trajectory: Trajectory, episode: Episode, spans: list[tuple[int, int, float]]) -> Trajectory:
+def _trajectory(
+    row: Trajectory, group: int, episode: Episode, spans: Sequence[Sequence[tuple[int, int]]]
+) -> Trajectory:
+    """The sample that an episode is; `spans` are the offsets of the tokens of each segment in its text."""
+    offsets, start = [], 0
+    for segment, segment_spans in zip(episode.segments, spans, strict=True):
+        offsets += [(start + begin, start + end) for begin, end in segment_spans]
+        start += len(segment.text)
+    response = Response(
+        episode.response, Tokens(episode.ids, offsets, episode.logprobs, episode.mask), episode.finish_reason
+    )
+    trajectory = fill_row(row, response, group)
     about: dict[str, Any] = {"status": episode.status.value, "reason": episode.reason, "reward": episode.reward}
     about |= {"score": episode.score, "logs": episode.logs}
-    kept = {name: value for name, value in about.items() if value not in (None, "", {})}
-    metadata = {**trajectory.metadata, "episode": kept, **({TEMPERATURES: spans} if spans else {})}
-    return msgspec.structs.replace(trajectory, steps=episode.steps, metadata=metadata)
+    known = {name: value for name, value in about.items() if value not in (None, "", {})}
+    return msgspec.structs.replace(trajectory, steps=episode.steps, metadata={**trajectory.metadata, "episode": known})
 
 
 def _episode_metadata(trajectory: Trajectory) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 Rows that have ended are dropped from the computation once they are half of it.
 """
 
-# ruff: noqa: N803, N806, N815 - tensor names carry shapes
+# ruff: noqa: N803, N806 - tensor names carry shapes
 
 import math
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ from plaudit.training.model.decoder_weights import DecoderWeights
 from plaudit.training.sampling.sampler import SamplingSettings
 
 __all__ = [
-    "Draw", "Ending", "Generated", "apply_temperature", "draw_noting_close_calls", "draw_numbers", "draw_tokens",
+    "Ending", "Generated", "apply_temperature", "draw_numbers", "draw_tokens",
     "generate", "generator_for", "keyed_numbers", "mark_seen", "penalise",
 ]  # fmt: skip
 
@@ -48,22 +48,11 @@ def generate(
     *,
     settings: SamplingSettings,
     ending: Ending,
-    generator: torch.Generator,
-    seeds: Sequence[int] | None = None,
+    numbers_T_N: Tensor | None,
 ) -> list[Generated]:
-    """`num_samples` responses for each prompt, prompt-major.
-
-    With `seeds`, one for each response, no row's tokens depend on which others are in the call: each takes its random
-    numbers from its own seed, and where the last digits of the logits would decide, which do depend on the batch, the
-    row is computed by itself.
-    """
+    """`num_samples` responses for each prompt, prompt-major, drawn with these random numbers."""
     rows = _Rows(weights, prompt_ids, num_samples, settings.max_new_tokens)
     record = _Record(len(rows.places), settings.max_new_tokens, rows.places.device)
-    if seeds is None:
-        numbers_T_N = draw_numbers(settings.max_new_tokens, len(rows.places), settings, generator)
-    else:
-        numbers_T_N = keyed_numbers(settings.max_new_tokens, seeds, settings, rows.places.device)
-    alone = None if seeds is None else _SingleRows(weights, prompt_ids, num_samples, settings)
     seen = None
     if settings.repetition_penalty != 1.0:
         seen = mark_seen(prompt_ids, rows.logits.shape[-1], rows.places.device).repeat_interleave(num_samples, 0)
@@ -71,10 +60,7 @@ def generate(
         scores = apply_temperature(rows.logits, settings)
         likely = scores if seen is None else _penalise(rows, seen, settings)
         number_B = None if numbers_T_N is None else numbers_T_N[step, rows.places]
-        if alone is None:
-            new = draw_tokens(likely, settings, number_B)
-        else:
-            new = alone.draw(likely, number_B, rows, record.tokens_T_N[:step], seen)
+        new = draw_tokens(likely, settings, number_B)
         record.add(step, rows.places, new, _logprobs(scores, new))
         if seen is not None:
             seen[rows.places, new] = True
@@ -124,36 +110,6 @@ class _Rows:
         self.logits = self._weights.head(hidden[:, -1]).float()
 
 
-class _SingleRows:
-    """Decides close calls by computing the row alone, which gives the same logits in whichever batch it is."""
-
-    def __init__(
-        self, weights: DecoderWeights, prompt_ids: list[list[int]], num_samples: int, settings: SamplingSettings
-    ) -> None:
-        self._weights, self._prompt_ids, self._num_samples = weights, prompt_ids, num_samples
-        self._settings = settings
-
-    def draw(
-        self, likely: Tensor, number_B: Tensor | None, rows: _Rows, tokens_T_N: Tensor, seen: Tensor | None
-    ) -> Tensor:
-        """A token for each of the rows."""
-        drawn = draw_noting_close_calls(likely, self._settings, number_B)
-        for row in (drawn.close_B & rows.alive).nonzero().squeeze(1).tolist():
-            place = int(rows.places[row])
-            ids = [*self._prompt_ids[place // self._num_samples], *tokens_T_N[:, place].tolist()]
-            logits = self._logits(ids)
-            if seen is not None:
-                logits = penalise(logits, seen[place][None], self._settings.repetition_penalty)
-            number = None if number_B is None else number_B[row : row + 1]
-            drawn.tokens_B[row] = draw_tokens(apply_temperature(logits, self._settings), self._settings, number)[0]
-        return drawn.tokens_B
-
-    def _logits(self, ids: list[int]) -> Tensor:
-        device = self._weights.embedding.device
-        hidden = hidden_states(self._weights, torch.tensor([ids], device=device), torch.arange(len(ids), device=device))
-        return self._weights.head(hidden[:, -1]).float()
-
-
 class _Record:
     """What was drawn, for all rows of the batch; tokens behind the end of a row mean nothing."""
 
@@ -200,17 +156,7 @@ def _is_over(new: Tensor, tokens_T_N: Tensor, rows: _Rows, ending: Ending) -> Te
     return over | torch.tensor(said, device=new.device)
 
 
-CLOSE = 2e-5
-"""Which rows share a batch moves logits by about 1e-6: a draw closer to another token than this is a close call."""
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-
-
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """A token per row, and True on rows where it was a close call: another batch might have given another token."""
-
-    tokens_B: Tensor
-    close_B: Tensor
 
 
 def generator_for(device: torch.device, seed: int) -> torch.Generator:
@@ -268,47 +214,13 @@ def draw_tokens(scores_B_V: Tensor, settings: SamplingSettings, number_B: Tensor
 
     None takes the likeliest token.
     """
-    return _draw(scores_B_V, settings, number_B)[0]
-
-
-def draw_noting_close_calls(scores_B_V: Tensor, settings: SamplingSettings, number_B: Tensor | None) -> Draw:
-    """The same as `draw_tokens`, with the rows whose token hangs on the last digits of the scores."""
-    tokens_B, sums_B_V, wanted_B = _draw(scores_B_V, settings, number_B)
-    if sums_B_V is None or wanted_B is None:
-        best_B_2 = scores_B_V.topk(2).values
-        return Draw(tokens_B, best_B_2[:, 0] - best_B_2[:, 1] < CLOSE)
-    upper_B = sums_B_V.gather(1, tokens_B[:, None]).squeeze(1)
-    lower_B = sums_B_V.gather(1, (tokens_B[:, None] - 1).clamp(min=0)).squeeze(1)
-    lower_B = torch.where(tokens_B > 0, lower_B, -torch.ones_like(lower_B))
-    close_B = (upper_B - wanted_B < CLOSE) | (wanted_B - lower_B < CLOSE)
-    return Draw(tokens_B, close_B | _cuts_closely(scores_B_V, settings))
-
-
-def _draw(
-    scores_B_V: Tensor, settings: SamplingSettings, number_B: Tensor | None
-) -> tuple[Tensor, Tensor | None, Tensor | None]:
     if number_B is None:
-        return scores_B_V.argmax(dim=-1), None, None
+        return scores_B_V.argmax(dim=-1)
     sums_B_V = torch.softmax(_cut(scores_B_V, settings), dim=-1).cumsum(dim=-1)
     total_B = sums_B_V[:, -1]
     below_B = torch.nextafter(total_B, torch.zeros_like(total_B))  # rounding must not lead beyond all tokens
     wanted_B = torch.minimum((number_B * total_B).to(sums_B_V.dtype), below_B)
-    return torch.searchsorted(sums_B_V, wanted_B[:, None], right=True).squeeze(1), sums_B_V, wanted_B
-
-
-def _cuts_closely(scores: Tensor, settings: SamplingSettings) -> Tensor:
-    """Rows in which a token is only just kept, or only just cut."""
-    close_B = torch.zeros(len(scores), dtype=torch.bool, device=scores.device)
-    if settings.top_k and settings.top_k < scores.shape[-1]:
-        ordered = scores.topk(settings.top_k + 1).values
-        close_B |= ordered[:, -2] - ordered[:, -1] < CLOSE
-    if settings.top_p < 1.0:
-        sums = scores.sort(descending=False).values.softmax(dim=-1).cumsum(dim=-1)
-        close_B |= ((sums - (1 - settings.top_p)).abs() < CLOSE).any(dim=-1)
-    if settings.min_p:
-        least = scores.amax(dim=-1, keepdim=True) + math.log(settings.min_p)
-        close_B |= ((scores - least).abs() < CLOSE).any(dim=-1)
-    return close_B
+    return torch.searchsorted(sums_B_V, wanted_B[:, None], right=True).squeeze(1)
 
 
 def _cut(scores: Tensor, settings: SamplingSettings) -> Tensor:

@@ -7,10 +7,9 @@ Log-probabilities are at the sampling temperature and 0 where there is no token.
 # ruff: noqa: N803, N806, N815 - tensor names carry shapes
 
 import copy
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from plaudit.training.model.decoder import response_states
 from plaudit.training.model.decoder_weights import DecoderWeights, why_unsupported
 from plaudit.training.model.transformers_sampler import TransformersSampler
 from plaudit.training.sampling.encoding import encode_prompts, encode_texts
-from plaudit.training.sampling.sampler import TEMPERATURES, Samples, SamplingSettings
+from plaudit.training.sampling.sampler import Samples, SamplingSettings
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Policy", "TokenBatch", "TokenLogprobs", "hide_progress_bars", "rate_tokens", "rate_with_entropy"]
@@ -41,8 +40,6 @@ class TokenBatch:
     """How many tokens each response has."""
     mask_B_T: Tensor
     """1.0 on tokens that the model chose; 0.0 on feedback and padding."""
-    temperatures_B_T: Tensor | None = None
-    """What each token was drawn at, where that is not the run's temperature everywhere; NaN where it is."""
 
     def __len__(self) -> int:
         return len(self.starts_B)
@@ -53,8 +50,7 @@ class TokenBatch:
         longest = int((starts + lengths).max())
         ids = self.ids_B_L[rows][:, :longest]
         width = int(lengths.max())
-        temperatures = None if self.temperatures_B_T is None else self.temperatures_B_T[rows][:, :width]
-        return TokenBatch(ids, starts, lengths, self.mask_B_T[rows][:, :width], temperatures)
+        return TokenBatch(ids, starts, lengths, self.mask_B_T[rows][:, :width])
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +93,7 @@ class Policy:
         return TransformersSampler(self.model, self.tokenizer, settings, generator=generator)
 
     def batch(self, sampled: Samples | Sequence[Trajectory]) -> TokenBatch:
-        """Samples trajectories as tensors; their tokens are taken as they were drawn.
+        """Sampled trajectories as tensors; tokens are taken as they were drawn.
 
         Where a sampler does not know the tokens (some endpoints), the response's text is encoded instead.
         """
@@ -106,9 +102,7 @@ class Policy:
         prompts = known or encode_prompts(self.tokenizer, [each.prompt for each in trajectories])
         responses = [self._response_ids(each) for each in trajectories]
         masks = [each.tokens.mask if each.tokens is not None else None for each in trajectories]
-        batch = self.pack(prompts, responses, masks)
-        spans = [each.metadata.get(TEMPERATURES, ()) for each in trajectories]
-        return replace(batch, temperatures_B_T=_fill_spans(spans, batch.mask_B_T)) if any(spans) else batch
+        return self.pack(prompts, responses, masks)
 
     def encode_demonstrations(self, demonstrations: Sequence[Trajectory]) -> TokenBatch:
         """Prompts with responses that are to be learned, each closed by the end token."""
@@ -141,11 +135,7 @@ class Policy:
         rows, columns = (places_B_T < batch.lengths_B[:, None]).nonzero(as_tuple=True)
         at = batch.starts_B[rows] + columns
         logits_N_V = self._logits(batch, rows, columns)
-        if batch.temperatures_B_T is not None:
-            own_N = batch.temperatures_B_T[rows, columns]
-            own_N = torch.where(own_N.isnan(), temperature, own_N)
-            logits_N_V = logits_N_V / own_N.masked_fill(own_N == 0, 1.0)[:, None]
-        elif temperature not in (0.0, 1.0):
+        if temperature not in (0.0, 1.0):
             logits_N_V = logits_N_V / temperature
         ids_N = batch.ids_B_L[rows, at]
         chosen_N, entropy_N = (rate_with_entropy if entropy_gradient else rate_tokens)(logits_N_V, ids_N)
@@ -269,15 +259,6 @@ def hide_progress_bars() -> Iterator[None]:
 def _pad(rows: Sequence[Sequence[int]], filler: int) -> Tensor:
     width = max(map(len, rows))
     return torch.tensor([[*row, *[filler] * (width - len(row))] for row in rows])
-
-
-def _fill_spans(spans: Sequence[Sequence[tuple[int, int, float]]], like: Tensor) -> Tensor:
-    """The value of each span on its tokens, NaN elsewhere."""
-    filled = torch.full_like(like, math.nan)
-    for row, own in enumerate(spans):
-        for start, end, value in own:
-            filled[row, start:end] = value
-    return filled
 
 
 def rate_tokens(logits_N_V: Tensor, ids_N: Tensor) -> tuple[Tensor, Tensor]:

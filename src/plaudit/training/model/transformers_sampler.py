@@ -21,7 +21,6 @@ from plaudit.training.model.generating import (
     Ending,
     Generated,
     apply_temperature,
-    draw_noting_close_calls,
     draw_numbers,
     draw_tokens,
     generate,
@@ -117,15 +116,20 @@ class TransformersSampler:
         settings: SamplingSettings,
         seeds: Sequence[int] | None = None,
     ) -> list[Generated]:
-        generator = self.generator if settings.seed is None else generator_for(self.model.device, settings.seed)
+        steps, device = settings.max_new_tokens, self.model.device
+        if seeds is None:
+            generator = self.generator if settings.seed is None else generator_for(device, settings.seed)
+            numbers_T_N = draw_numbers(steps, len(prompt_ids) * num_samples, settings, generator)
+        else:
+            numbers_T_N = keyed_numbers(steps, seeds, settings, device)
         ending = Ending(find_end_ids(self.model, self.tokenizer), _stop_check(self.tokenizer, settings.stop))
         if self.slow_because is not None:
             run: Callable[..., list[Generated]] = partial(generate_with_transformers, self.model, self.tokenizer)
         else:
-            length = max(map(len, prompt_ids)) + settings.max_new_tokens
+            length = max(map(len, prompt_ids)) + steps
             with torch.no_grad():
                 run = partial(generate, DecoderWeights.of(self.model, length))
-        return run(prompt_ids, num_samples, settings=settings, ending=ending, generator=generator, seeds=seeds)
+        return run(prompt_ids, num_samples, settings=settings, ending=ending, numbers_T_N=numbers_T_N)
 
     def _responses(self, drawn: Sequence[Generated]) -> list[Response]:
         different = list(dict.fromkeys(tuple(each.ids) for each in drawn))  # samples of a group are often the same
@@ -165,22 +169,13 @@ def generate_with_transformers(
     *,
     settings: SamplingSettings,
     ending: Ending,
-    generator: torch.Generator,
-    seeds: Sequence[int] | None = None,
+    numbers_T_N: Tensor | None,
 ) -> list[Generated]:
-    """`num_samples` responses for each prompt, prompt-major; `seeds` as in our own decoder."""
+    """`num_samples` responses for each prompt, prompt-major, as `generate` of our own decoder gives them."""
     repeated = [ids for ids in prompt_ids for _ in range(num_samples)]  # generate repeats none when it is greedy
     ids, mask = _pad_left(repeated, model.device)
-    if seeds is None:
-        numbers = draw_numbers(settings.max_new_tokens, len(repeated), settings, generator)
-    else:
-        numbers = keyed_numbers(settings.max_new_tokens, seeds, settings, model.device)
 
-    def compute_alone(row: list[int]) -> Tensor:
-        logits: Tensor = model(input_ids=torch.tensor([row], device=model.device)).logits[:, -1].float()
-        return logits
-
-    drawing = _Drawing(settings, numbers, repeated, None if seeds is None else compute_alone)
+    drawing = _Drawing(settings, numbers_T_N, repeated)
     was_training = model.training
     model.eval()
     try:
@@ -200,39 +195,17 @@ def generate_with_transformers(
 class _Drawing:
     """A logits processor that draws a token, notes its log-probability, and makes all others impossible."""
 
-    def __init__(
-        self,
-        settings: SamplingSettings,
-        numbers_T_N: Tensor | None,
-        prompt_ids: list[list[int]],
-        compute_alone: Callable[[list[int]], Tensor] | None = None,
-    ) -> None:
+    def __init__(self, settings: SamplingSettings, numbers_T_N: Tensor | None, prompt_ids: list[list[int]]) -> None:
         self.logprobs: list[Tensor] = []
         self._settings, self._numbers_T_N, self._prompt_ids = settings, numbers_T_N, prompt_ids
-        self._compute_alone = compute_alone
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         likely = apply_temperature(self._penalise(input_ids, scores.float()), self._settings)
         scores = apply_temperature(scores.float(), self._settings)
         numbers = None if self._numbers_T_N is None else self._numbers_T_N[len(self.logprobs)]
-        drawn = self._draw(input_ids, likely, numbers)[:, None]
+        drawn = draw_tokens(likely, self._settings, numbers)[:, None]
         self.logprobs.append((scores.gather(1, drawn) - scores.logsumexp(dim=-1, keepdim=True)).squeeze(1))
         return torch.full_like(scores, -math.inf).scatter_(1, drawn, 0.0)
-
-    def _draw(self, input_ids: Tensor, likely: Tensor, numbers: Tensor | None) -> Tensor:
-        if self._compute_alone is None:
-            return draw_tokens(likely, self._settings, numbers)
-        found = draw_noting_close_calls(likely, self._settings, numbers)
-        for row in found.close_B.nonzero().squeeze(1).tolist():
-            new = input_ids[row, input_ids.shape[1] - len(self.logprobs) :].tolist()
-            ids = [*self._prompt_ids[row], *new]
-            logits = self._compute_alone(ids)
-            if self._settings.repetition_penalty != 1.0:
-                seen = mark_seen([ids], logits.shape[-1], logits.device)
-                logits = penalise(logits, seen, self._settings.repetition_penalty)
-            number = None if numbers is None else numbers[row : row + 1]
-            found.tokens_B[row] = draw_tokens(apply_temperature(logits, self._settings), self._settings, number)[0]
-        return found.tokens_B
 
     def _penalise(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         """Unlike that of transformers, this does not take the padding of shorter prompts for tokens that occurred."""

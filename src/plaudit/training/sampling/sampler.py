@@ -16,14 +16,10 @@ from plaudit.errors import InvalidSettings
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.trajectory import Tokens, Trajectory
 
-__all__ = [
+__all__ = ["fill_row",
     "Response", "Sampler", "Samples", "SamplingSettings", "TextPolicySampler", "TokenSampler", "derive_seed",
     "group_responses", "sample_prompts",
 ]  # fmt: skip
-
-
-TEMPERATURES = "temperatures"
-"""In a trajectory's metadata: (start, end, temperature) of tokens that an agent had drawn at another temperature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +157,7 @@ def group_responses(
     The group is the row's own, else its id, else its place in the batch.
     """
     trajectories = [
-        _fill(row, response, place)
+        fill_row(row, response, place)
         for place, (row, drawn) in enumerate(zip(prompts, responses, strict=True))
         for response in drawn
     ]
@@ -170,13 +166,14 @@ def group_responses(
     return Samples(trajectories, [ids for ids, drawn in zip(prompt_ids, responses, strict=True) for _ in drawn])
 
 
-def _fill(row: Trajectory, response: Response, place: int) -> Trajectory:
+def fill_row(row: Trajectory, response: Response, index: int) -> Trajectory:
+    """The row with a response; its group is the row's, else its id, else the index of the prompt."""
     named = row.group if row.group is not None else row.id
     return msgspec.structs.replace(
         row,
         response=response.text,
         tokens=response.tokens,
-        group=place if named is None else named,
+        group=index if named is None else named,
         id=None,  # it names the prompt, and several samples share it
         metadata={**row.metadata, "finish_reason": response.finish_reason},
     )
