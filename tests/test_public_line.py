@@ -131,7 +131,7 @@ PUBLIC: dict[str, set[str]] = {
         "find_task", "load_config",
         "load_policy", "load_run_task", "load_task", "merge_model", "open_model", "pad_advantages", "pass_at_k",
         "BuiltPairs", "Estimate", "LengthReport", "LengthVerdict", "PairColumns", "PairCounts", "PairSet",
-        "PairSettings", "PreferencePair", "RatedPair", "RewardModelConfig", "RewardModelReport", "ScoredPair",
+        "PairSettings", "PreferencePair", "RatedPair", "RewardModelConfig", "RewardModelReport",
         "TrainedRewardModel", "build_pairs", "load_reward_model_config", "policy_loss", "read_pairs",
         "read_prompts", "reasoning_task_names", "render_analysis", "tiny_policy", "token_weights", "train",
         "train_reward_model", "trl_environment_factory", "trl_rollout_func", "unpacked_model", "warm_start",

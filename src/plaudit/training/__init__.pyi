@@ -54,7 +54,6 @@ from .reward_model.pair_files import BuiltPairs as BuiltPairs
 from .reward_model.pair_files import PairCounts as PairCounts
 from .reward_model.pair_files import PairSet as PairSet
 from .reward_model.pair_files import PairSettings as PairSettings
-from .reward_model.pair_files import ScoredPair as ScoredPair
 from .reward_model.pair_files import build_pairs as build_pairs
 from .reward_model.pair_files import read_pairs as read_pairs
 from .reward_model.settings import RewardModelConfig as RewardModelConfig

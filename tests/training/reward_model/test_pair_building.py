@@ -22,7 +22,7 @@ def test_the_higher_reward_is_chosen_within_a_prompt_and_never_across_prompts():
         [scored("5", 0.0), scored("4", 1.0), scored("6", 1.0, prompt="3+3?"), scored("no", 0.2, prompt="3+3?")]
     )
     assert texts(built) == [("4", "5"), ("6", "no")]
-    assert [pair.difference for pair in built.pairs] == [1.0, 0.8]
+    assert [pair.margin for pair in built.pairs] == [1.0, 0.8]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_what_is_left_out_is_counted():
 def test_a_text_with_several_rewards_counts_once_with_their_mean():
     built = build_pairs([scored("noisy", 1.0), scored("noisy", 0.0), scored("steady", 0.6)])
     assert texts(built) == [("steady", "noisy")]
-    assert built.pairs[0].difference == pytest.approx(0.1)
+    assert built.pairs[0].margin == pytest.approx(0.1)
 
 
 def test_the_seed_decides_which_pairs_are_kept():

@@ -104,8 +104,12 @@ class _FitProgress:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self._progress.stop()
 
-    def step(self, step: int, steps: int, metrics: Mapping[str, float]) -> None:
+    def warm_start(self, step: int, steps: int, loss: float) -> None:
+        """A reward model has no warm start."""
+
+    def step(self, step: int, metrics: Mapping[str, float]) -> None:
         """An optimizer step was taken."""
+        steps = int(metrics["steps"])
         numbers = ", ".join(f"{name} {metrics[name]:.3f}" for name in ("loss", "accuracy") if name in metrics)
         if self._task is None:
             self._task = self._progress.add_task("", total=steps, numbers="")

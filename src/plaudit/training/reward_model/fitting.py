@@ -30,8 +30,7 @@ from plaudit.models.cpu_precision import usable_dtype
 from plaudit.models.inputs import FORMATS
 from plaudit.training.model.loading import DTYPES, EMBEDDED, LoraSettings, add_adapters, check_device, load_policy
 from plaudit.training.model.policy import hide_progress_bars
-from plaudit.training.reporting.progress import StopSignals
-from plaudit.training.reward_model.fit_progress import FitProgress
+from plaudit.training.reporting.progress import Progress, StopSignals
 from plaudit.training.reward_model.pair import PreferencePair
 from plaudit.training.reward_model.settings import ClassifierConfig, RewardModelConfig
 from plaudit.trajectory import Trajectory
@@ -166,7 +165,7 @@ class Fitted:
     stopped_by: str | None
 
 
-def fit(config: RewardModelConfig, pairs: Sequence[PreferencePair], scratch: Path, progress: FitProgress) -> Fitted:
+def fit(config: RewardModelConfig, pairs: Sequence[PreferencePair], scratch: Path, progress: Progress) -> Fitted:
     """Train as the config says; SIGTERM and Ctrl-C end it after the step it is at."""
     _check_passed_through(config)
     torch.set_num_threads(config.model.threads)
@@ -194,7 +193,7 @@ def fit(config: RewardModelConfig, pairs: Sequence[PreferencePair], scratch: Pat
 
 
 def encode_pairs(
-    classifier: Classifier, pairs: Sequence[PreferencePair], config: RewardModelConfig, progress: FitProgress
+    classifier: Classifier, pairs: Sequence[PreferencePair], config: RewardModelConfig, progress: Progress
 ) -> list[dict[str, Any]]:
     """The pairs as TRL takes them once they are tokens; what cannot be learnt from is left out and told."""
     chosen = classifier.encode([pair.chosen for pair in pairs])
@@ -283,7 +282,7 @@ def _check_passed_through(config: RewardModelConfig) -> None:
 class _Callback(transformers.TrainerCallback):  # type: ignore[misc,name-defined]  # transformers is not read by the type checker
     """Tells of every step, keeps what was logged, and stops when asked to."""
 
-    def __init__(self, steps: int, progress: FitProgress, stop: StopSignals) -> None:
+    def __init__(self, steps: int, progress: Progress, stop: StopSignals) -> None:
         self.metrics: list[dict[str, float]] = []
         self.stopped_by: str | None = None
         self.diverged_at: int | None = None
@@ -299,7 +298,8 @@ class _Callback(transformers.TrainerCallback):  # type: ignore[misc,name-defined
                 control.should_training_stop = True
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        self._progress.step(state.global_step, self._steps, self.metrics[-1] if self.metrics else {})
+        newest = self.metrics[-1] if self.metrics else {}
+        self._progress.step(state.global_step, {**newest, "steps": self._steps})
         if self._stop.requested_by is not None and state.global_step < self._steps:
             self.stopped_by = self._stop.requested_by
             control.should_training_stop = True

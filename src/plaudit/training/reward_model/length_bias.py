@@ -12,6 +12,7 @@ longer. It must order both kinds right, or it is called length-biased.
 
 import enum
 import math
+import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -83,8 +84,8 @@ def measure_length_bias(rated: Sequence[RatedPair], rate: Rate) -> LengthReport:
     if len(same) + min(len(longer), len(shorter)) >= ENOUGH:
         controlled, controlled_by = _balance(*sides), "pairs"
     else:
-        cut = accuracy_of(rate([_cut(each.pair) for each in rated]))
-        repeated = accuracy_of(rate([_repeat(each.pair) for each in rated]))
+        cut = accuracy_of(rate([_resize(each.pair, min) for each in rated]))
+        repeated = accuracy_of(rate([_resize(each.pair, max) for each in rated]))
         controlled, controlled_by = (
             min(filter(None, (cut, repeated)), key=lambda e: e.low, default=None),
             "edited pairs",
@@ -164,13 +165,9 @@ def _is_matched(first: int, second: int) -> bool:
     return abs(first - second) <= MATCHED * max(first, second)
 
 
-def _cut(pair: PreferencePair) -> PreferencePair:
-    length = min(len(pair.chosen.response), len(pair.rejected.response))
-    return replace(pair, chosen=_with(pair.chosen, length), rejected=_with(pair.rejected, length))
-
-
-def _repeat(pair: PreferencePair) -> PreferencePair:
-    length = max(len(pair.chosen.response), len(pair.rejected.response))
+def _resize(pair: PreferencePair, choose: Callable[[int, int], int]) -> PreferencePair:
+    """Both responses cut or repeated to one of their lengths."""
+    length = choose(len(pair.chosen.response), len(pair.rejected.response))
     return replace(pair, chosen=_with(pair.chosen, length), rejected=_with(pair.rejected, length))
 
 
@@ -183,10 +180,7 @@ def _with(trajectory: Trajectory, length: int) -> Trajectory:
 
 
 def _pearson(xs: Sequence[float], ys: Sequence[float]) -> float | None:
-    if len(xs) < 2:
+    try:
+        return statistics.correlation(xs, ys)
+    except statistics.StatisticsError:  # fewer than two values, or one side does not vary
         return None
-    mean_x, mean_y = math.fsum(xs) / len(xs), math.fsum(ys) / len(ys)
-    xx = math.fsum((x - mean_x) ** 2 for x in xs)
-    yy = math.fsum((y - mean_y) ** 2 for y in ys)
-    xy = math.fsum((x - mean_x) * (y - mean_y) for x, y in zip(xs, ys, strict=True))
-    return xy / math.sqrt(xx * yy) if xx > 0 and yy > 0 else None

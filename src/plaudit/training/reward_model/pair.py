@@ -35,6 +35,8 @@ class PreferencePair:
     """By how much it is better, where that is known."""
     place: str = ""
     """Where it stands, for messages: file and line."""
+    rewards: tuple[float, float] | None = None
+    """What both earned, where the pair was built from scored rollouts."""
 
     @property
     def prompt_key(self) -> str:
@@ -48,13 +50,16 @@ class PreferencePair:
 
     def to_row(self) -> dict[str, Any]:
         """The pair as TRL and this package read it."""
-        chosen, rejected = self.chosen.response, self.rejected.response
-        if isinstance(self.chosen.prompt, str) and self.chosen.prompt == self.rejected.prompt:
-            return {"prompt": self.chosen.prompt, "chosen": chosen, "rejected": rejected}
-        if self.chosen.prompt != self.rejected.prompt:
+        prompt, answers = self.chosen.prompt, [self.chosen.response, self.rejected.response]
+        if prompt != self.rejected.prompt:
             return {"chosen": self.chosen.messages, "rejected": self.rejected.messages}
-        answers = [[{"role": "assistant", "content": text}] for text in (chosen, rejected)]
-        return {"prompt": self.chosen.prompt, "chosen": answers[0], "rejected": answers[1]}
+        sides = answers if isinstance(prompt, str) else [[{"role": "assistant", "content": text}] for text in answers]
+        row = {"prompt": prompt, "chosen": sides[0], "rejected": sides[1]}
+        if self.rewards is None:
+            return row
+        known = {"group": self.chosen.group, "chosen_id": self.chosen.id, "rejected_id": self.rejected.id}
+        earned = dict(zip(("chosen_reward", "rejected_reward"), self.rewards, strict=True))
+        return {**row, **earned, **{name: value for name, value in known.items() if value is not None}}
 
 
 @dataclass(frozen=True, slots=True)

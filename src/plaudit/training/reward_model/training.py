@@ -21,7 +21,7 @@ from plaudit.models import RewardModel
 from plaudit.models.cpu_precision import limit_instructions
 from plaudit.report.distribution import Distribution
 from plaudit.rollouts.atomic_file import write_atomically
-from plaudit.training.reward_model.fit_progress import FitProgress, KeptNotes, NoFitProgress
+from plaudit.training.reporting.progress import NoProgress, Progress
 from plaudit.training.reward_model.held_out import Calibration, Estimate, RatedPair, accuracy_of, calibrate, margins_of
 from plaudit.training.reward_model.length_bias import LengthReport, Rate, measure_length_bias
 from plaudit.training.reward_model.pair import PairColumns, PreferencePair
@@ -108,18 +108,18 @@ class TrainedRewardModel:
 
 
 def train_reward_model(
-    config: RewardModelConfig, *, overwrite: bool = False, progress: FitProgress | None = None
+    config: RewardModelConfig, *, overwrite: bool = False, progress: Progress | None = None
 ) -> TrainedRewardModel:
     """Train a reward model as the config says; the folder `config.output_dir` is the model, with its report.
 
-    `overwrite` replaces a reward model that was trained into the folder before. `progress` hears of every step and of
-    notes (`step(step, steps, metrics)`, `note(text)`).
+    `overwrite` replaces a reward model that was trained into the folder before. `progress` gets every step, with
+    the number of all steps as `metrics["steps"]`, and notes.
     """
-    heard = KeptNotes(progress or NoFitProgress())
+    recorded = _RecordedNotes(progress or NoProgress())
     folder = Path(config.output_dir)
     target = folder.resolve()
     _check_folder(folder, overwrite=overwrite)
-    split = _read(config, heard)
+    split = _read(config, recorded)
     limit_instructions()
     for package in ("torch", "transformers", "trl"):
         require(package, extra="trl", purpose="training a reward model")
@@ -128,18 +128,31 @@ def train_reward_model(
     shutil.rmtree(begun, ignore_errors=True)
     begun.mkdir(parents=True)
     try:
-        fitted = fitting.fit(config, split.train, begun / "scratch", heard)
+        fitted = fitting.fit(config, split.train, begun / "scratch", recorded)
         shutil.rmtree(begun / "scratch", ignore_errors=True)
         fitted.classifier.save(begun)
         (begun / CONFIG).write_text(document_reward_model_config(config), encoding="utf-8")
         (begun / METRICS).write_bytes(b"".join(jsonline.encode(row) + b"\n" for row in fitted.metrics))
-        report = _judge(begun, config, split, heard)
+        report = _judge(begun, config, split, recorded)
         if target.exists():
             shutil.rmtree(target)
         begun.rename(target)
     finally:
         shutil.rmtree(begun, ignore_errors=True)
-    return TrainedRewardModel(folder, fitted.steps, report, tuple(heard.notes), fitted.stopped_by)
+    return TrainedRewardModel(folder, fitted.steps, report, tuple(recorded.notes), fitted.stopped_by)
+
+
+class _RecordedNotes(NoProgress):
+    """Passes everything on, and keeps the notes."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.notes: list[str] = []
+        self.step = progress.step  # type: ignore[method-assign]
+        self._progress = progress
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+        self._progress.note(text)
 
 
 def _check_folder(folder: Path, *, overwrite: bool) -> None:
@@ -153,7 +166,7 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
         raise TrainingError(f"{folder} holds a reward model already; --overwrite replaces it, -o FOLDER takes another")
 
 
-def _read(config: RewardModelConfig, heard: KeptNotes) -> PairSplit:
+def _read(config: RewardModelConfig, progress: Progress) -> PairSplit:
     """Pairs to train on and pairs to judge by."""
     data = config.data
     if data.path is None:
@@ -161,18 +174,18 @@ def _read(config: RewardModelConfig, heard: KeptNotes) -> PairSplit:
     columns = PairColumns(data.prompt_key, data.chosen_key, data.rejected_key)
     found = read_pairs(data.path, columns=columns, split=data.split, limit=data.limit, skip_bad=data.skip_bad)
     for note in found.notes:
-        heard.note(note)
+        progress.note(note)
     if data.held_out_path is None:
         split = split_pairs(found.pairs, data.held_out_share, seed=config.seed)
     else:
         others = read_pairs(data.held_out_path, columns=columns, split=data.split, skip_bad=data.skip_bad)
         split = keep_apart(found.pairs, others.pairs)
     for note in split.notes:
-        heard.note(note)
+        progress.note(note)
     return split
 
 
-def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, heard: KeptNotes) -> RewardModelReport:
+def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, progress: Progress) -> RewardModelReport:
     """Ask the saved model, as it will be used, and write down what it says."""
     too_long = "refuse" if config.data.too_long == "skip" else "truncate"
     model = RewardModel(str(folder), device=config.model.device, too_long=too_long)
@@ -190,7 +203,7 @@ def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, heard: Kep
         if not rated:
             raise TrainingError(f"none of {len(split.held_out):,} held-out pairs could be rated: {failures[0]}")
         if len(rated) < len(split.held_out):
-            heard.note(f"{len(split.held_out) - len(rated):,} held-out pairs could not be rated: {failures[0]}")
+            progress.note(f"{len(split.held_out) - len(rated):,} held-out pairs could not be rated: {failures[0]}")
         shown = random.Random(config.seed).sample(split.train, min(len(split.train), len(rated)))
         report = measure_reward_model(rated, rate, trained_on=len(split.train), train_accuracy=accuracy_of(rate(shown)))
     finally:

@@ -16,9 +16,9 @@ from plaudit.errors import InvalidSettings
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.trajectory import Tokens, Trajectory
 
-__all__ = ["fill_row",
+__all__ = [
     "Response", "Sampler", "Samples", "SamplingSettings", "TextPolicySampler", "TokenSampler", "derive_seed",
-    "group_responses", "sample_prompts",
+    "fill_row", "group_responses", "sample_prompts",
 ]  # fmt: skip
 
 
