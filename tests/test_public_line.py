@@ -121,7 +121,7 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit.launching": {"Launch", "Machines", "plan_launch"},
     "plaudit.training": {
         "ADVANTAGES", "Advantage", "Anchors", "BatchCredit", "Credit", "DrGRPOAdvantage", "EndpointSampler",
-        "EpisodeSampler", "EpisodeScorer", "EvaluatedTask", "EvaluationSettings", "GAEAdvantage",
+        "EpisodeSampler", "EpisodeScorer", "EvalConfig", "EvaluatedTask", "GAEAdvantage",
         "GDPOAdvantage", "FilterConfig", "GRPOAdvantage", "LOSSES", "Levels", "LoraSettings", "LossSettings",
         "MaxRLAdvantage", "OPOAdvantage", "Outcome", "PassAtKAdvantage", "Policy", "Progress", "PromptTemplate",
         "Prompts", "RLOOAdvantage", "ReinforceAdvantage", "ReinforceBaselineAdvantage", "RunConfig", "Sampler",

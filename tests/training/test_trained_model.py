@@ -1,6 +1,7 @@
 """Models apart from their training: opened, asked, evaluated, merged."""
 
 import threading
+from dataclasses import replace
 
 import pytest
 import transformers
@@ -9,7 +10,7 @@ from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings, PolicyError
 from plaudit.report.distribution import wilson_interval
 from plaudit.training import (
-    EvaluationSettings,
+    EvalConfig,
     Prompts,
     SamplingSettings,
     evaluate_model,
@@ -85,9 +86,11 @@ def test_figures_are_those_of_the_samples_task_by_task():
         Trajectory(prompt=p, response="", ground_truth="x", task=t) for p, t in (("1=", "a"), ("2=", "a"), ("3=", "b"))
     ]
     kept = []
-    settings = EvaluationSettings(4, (1, 2), SamplingSettings(3))
+    settings = EvalConfig(samples_per_prompt=4, pass_at=(1, 2))
     with Scorer(lambda response: float(len(response) % 2), backend="inline") as scorer:
-        found = evaluate_model(open_model("tiny"), Prompts(tuple(rows)), scorer, settings, kept.append)
+        found = evaluate_model(
+            replace(open_model("tiny"), max_new_tokens=3), Prompts(tuple(rows)), scorer, settings, kept.append
+        )
     assert [(task.task, task.prompts, task.samples) for task in found] == [("a", 2, 8), ("b", 1, 4)]
     assert len(kept) == 3 * (4 + 1)
     drawn = [rollout for rollout in kept[:12] if rollout.trajectory.task == "a"]
@@ -100,7 +103,10 @@ def test_the_same_seed_gives_the_same_figures():
     task = find_task("sort_digits")
     with Scorer(task.reward, backend="inline") as scorer:
         first, again = (
-            evaluate_model(open_model("tiny"), task.held_out[:4], scorer, EvaluationSettings(4, (2,))) for _ in range(2)
+            evaluate_model(
+                open_model("tiny"), task.held_out[:4], scorer, EvalConfig(samples_per_prompt=4, pass_at=(2,))
+            )
+            for _ in range(2)
         )
     assert first == again
 
@@ -112,7 +118,10 @@ def test_a_server_is_evaluated_like_a_model_in_this_process():
         task = find_task("sort_digits")
         with Scorer(task.reward, backend="inline") as scorer:
             [found] = evaluate_model(
-                open_model(server.url, model="tiny"), task.held_out[:3], scorer, EvaluationSettings(2, (1, 2))
+                open_model(server.url, model="tiny"),
+                task.held_out[:3],
+                scorer,
+                EvalConfig(samples_per_prompt=2, pass_at=(1, 2)),
             )
     finally:
         server.shutdown()
@@ -125,7 +134,7 @@ def test_a_server_is_evaluated_like_a_model_in_this_process():
 
 def test_more_passes_than_samples_are_refused():
     with pytest.raises(InvalidSettings, match="pass@3 needs at least 3 samples"):
-        EvaluationSettings(2, (1, 3))
+        EvalConfig(samples_per_prompt=2, pass_at=(1, 3))
 
 
 def test_only_a_run_has_a_task_of_its_own(lora_run):

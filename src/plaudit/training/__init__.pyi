@@ -16,6 +16,7 @@ from .batches.collecting import filter_groups as filter_groups
 from .batches.episodes import EpisodeSampler as EpisodeSampler
 from .batches.episodes import EpisodeScorer as EpisodeScorer
 from .config.reading import load_config as load_config
+from .config.schema import EvalConfig as EvalConfig
 from .config.schema import FilterConfig as FilterConfig
 from .config.schema import RunConfig as RunConfig
 from .data.levels import Levels as Levels
@@ -24,7 +25,9 @@ from .data.sources import read_prompts as read_prompts
 from .data.templates import PromptTemplate as PromptTemplate
 from .engine import Outcome as Outcome
 from .engine import train as train
+from .evaluation import EvaluatedTask as EvaluatedTask
 from .evaluation import evaluate as evaluate
+from .evaluation import evaluate_model as evaluate_model
 from .evaluation import pass_at_k as pass_at_k
 from .learning.loss_settings import LOSSES as LOSSES
 from .learning.loss_settings import LossSettings as LossSettings
@@ -72,10 +75,7 @@ from .tasks.catalog import find_task as find_task
 from .tasks.config_task import load_task as load_task
 from .tasks.reasoning_tasks import reasoning_task_names as reasoning_task_names
 from .tasks.task import Task as Task
-from .trained_model import EvaluatedTask as EvaluatedTask
-from .trained_model import EvaluationSettings as EvaluationSettings
 from .trained_model import TrainedModel as TrainedModel
-from .trained_model import evaluate_model as evaluate_model
 from .trained_model import load_run_task as load_run_task
 from .trained_model import merge_model as merge_model
 from .trained_model import open_model as open_model

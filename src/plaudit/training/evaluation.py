@@ -4,26 +4,33 @@ Every figure is a `CoveredMean`: over scored samples, over all samples (unscored
 share. pass@k over scored samples leaves out prompts with fewer than k of them.
 """
 
+import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import msgspec
 
 from plaudit.contract.output import RewardOutput
 from plaudit.report.coverage import CoveredMean, mean_reward, mean_score
+from plaudit.report.coverage import wilson_interval
 from plaudit.report.statistics.pass_rates import pass_at_k
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import Scoring
-from plaudit.training.config.schema import RunConfig
+from plaudit.training.config.schema import EvalConfig, RunConfig
 from plaudit.training.data.levels import Levels
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.reporting.metrics import split_by
 from plaudit.training.sampling.sampler import Sampler, SamplingSettings, derive_seed
+from plaudit.training.trained_model import TrainedModel
 from plaudit.trajectory import GroupKey, Trajectory
 
-__all__ = ["Evaluation", "HeldOut", "evaluate", "pass_at_k"]
+__all__ = ["EvaluatedTask", "Evaluation", "HeldOut", "Interval", "evaluate", "evaluate_model", "pass_at_k"]
+
+
+RESPONSES_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +74,41 @@ def evaluate(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate with bounds that hold the true value in 95 of 100 evaluations on other prompts of the kind."""
+
+    value: float
+    low: float
+    high: float
+    overall: float
+    """The same over all samples, unscored ones as 0."""
+    unscored: float
+    """The share of samples that were not scored."""
+
+    @property
+    def covered_mean(self) -> CoveredMean:
+        """The estimate with its coverage."""
+        return CoveredMean(self.value, self.overall, self.unscored)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedTask:
+    """How a model did on the prompts of one task."""
+
+    task: str
+    prompts: int
+    samples: int
+    unscored: int
+    figures: dict[str, Interval]
+    """By name: score, reward, pass@k, greedy, and greedy_reward where the reward gives no scores."""
+    length: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return msgspec.to_builtins(self)  # type: ignore[no-any-return]
+
+
 class HeldOut:
     """Asks a sampler the held-out prompts, and scores what it says."""
 
@@ -88,12 +130,10 @@ class HeldOut:
         if not self.prompts:
             return {}
         settings = self.config.eval
-        drawn = self._score_samples(
-            sampler, settings.samples_per_prompt, self._settings_for(step, settings.temperature), step
-        )
+        drawn = self._score(sampler, settings.samples_per_prompt, self._settings_for(step, settings.temperature))
         metrics = evaluate(drawn, settings.pass_at).metrics() | self._split(drawn, settings.pass_at)
         if settings.greedy:
-            likeliest = self._score_samples(sampler, 1, self._settings_for(step, 0.0), step)
+            likeliest = self._score(sampler, 1, self._settings_for(step, 0.0))
             metrics |= _greedy(likeliest, "eval/")
             for task, part in split_by(likeliest, lambda row: row.task).items():
                 metrics |= _greedy(part, f"eval/task/{task}/") if f"eval/task/{task}/length" in metrics else {}
@@ -119,20 +159,73 @@ class HeldOut:
         seed = derive_seed(self.config.seed, "eval", step)
         return SamplingSettings(self.settings.max_new_tokens, temperature, stop=self.settings.stop, seed=seed)
 
-    def _score_samples(
-        self, sampler: Sampler, count: int, settings: SamplingSettings, step: int
-    ) -> list[ScoredRollout]:
-        found: list[ScoredRollout] = []
-        for place, rows in enumerate(self._pieces(count)):
-            seeded = replace(settings, seed=derive_seed(settings.seed, place))
-            sampled = sampler.sample(rows, count, settings=seeded)
-            found += map(Rollout, sampled.trajectories, self.judge.score(sampled.trajectories))
-        return found
+    def _score(self, sampler: Sampler, count: int, settings: SamplingSettings) -> list[ScoredRollout]:
+        return list(_score_samples(sampler, self.judge, self.prompts, count, settings, self.config.batch_size))
 
-    def _pieces(self, count: int) -> Iterator[Prompts]:
-        """The prompts in pieces that give no more responses at once than a training batch has."""
-        size = max(1, self.config.batch_size // count)
-        return (self.prompts[start : start + size] for start in range(0, len(self.prompts), size))
+
+def evaluate_model(
+    trained: TrainedModel,
+    prompts: Prompts,
+    scorer: Scoring,
+    settings: EvalConfig | None = None,
+    on_sample: Callable[[ScoredRollout], None] | None = None,
+) -> list[EvaluatedTask]:
+    """How good the responses of a model to `prompts` are, task by task; `on_sample` gets every scored sample."""
+    settings = settings or EvalConfig(samples_per_prompt=8, pass_at=(1,))
+    rows = Prompts(tuple(msgspec.structs.replace(row, group=f"prompt-{at}") for at, row in enumerate(prompts)))
+    rounds = [(settings.samples_per_prompt, settings.temperature), *([(1, 0.0)] if settings.greedy else [])]
+    sampled: dict[str, list[ScoredRollout]] = defaultdict(list)
+    greedy: dict[str, list[ScoredRollout]] = defaultdict(list)
+    for tasks, (count, temperature) in zip((sampled, greedy), rounds, strict=False):
+        sampling = SamplingSettings(trained.max_new_tokens, temperature, seed=0)
+        for rollout in _score_samples(trained.sampler, scorer, rows, count, sampling, RESPONSES_AT_ONCE):
+            tasks[rollout.trajectory.task or ""].append(rollout)
+            if on_sample is not None:
+                on_sample(rollout)
+    return [_summarize(task, rollouts, greedy[task], settings.pass_at) for task, rollouts in sampled.items()]
+
+
+def _score_samples(
+    sampler: Sampler, scorer: Scoring, prompts: Prompts, count: int, settings: SamplingSettings, at_once: int
+) -> Iterator[ScoredRollout]:
+    """`count` scored responses to each prompt, about `at_once` of them in one call of the sampler."""
+    size = max(1, at_once // count)
+    for number, start in enumerate(range(0, len(prompts), size)):
+        seeded = replace(settings, seed=derive_seed(settings.seed, number))
+        trajectories = sampler.sample(prompts[start : start + size], count, settings=seeded).trajectories
+        yield from map(Rollout, trajectories, scorer.score(trajectories))
+
+
+def _summarize(
+    task: str, rollouts: Sequence[ScoredRollout], likeliest: Sequence[ScoredRollout], pass_at: Sequence[int]
+) -> EvaluatedTask:
+    summary = evaluate(rollouts, pass_at)
+    means = {"score": summary.score, **{f"pass@{k}": mean for k, mean in summary.pass_at.items()}}
+    if likeliest:
+        means["greedy"] = evaluate(likeliest).score
+    figures = {
+        name: Interval(mean.scored, *wilson_interval(mean.scored, summary.prompts), mean.overall, mean.unscored)
+        for name, mean in means.items()
+        if mean.scored is not None and mean.overall is not None
+    }
+    figures |= _reward_interval("reward", rollouts)
+    if "greedy" not in figures:
+        figures |= _reward_interval("greedy_reward", likeliest)
+    return EvaluatedTask(task, summary.prompts, summary.samples, summary.unscored, figures, summary.length)
+
+
+def _reward_interval(name: str, rollouts: Sequence[ScoredRollout]) -> dict[str, Interval]:
+    """The mean reward over prompts with bounds by its standard error; samples of one prompt are no further evidence."""
+    rewards: dict[GroupKey, list[float]] = defaultdict(list)
+    for rollout in rollouts:
+        rewards[rollout.trajectory.group_key] += [] if rollout.output.reward is None else [rollout.output.reward]
+    values = [statistics.fmean(group) for group in rewards.values() if group]
+    if not values:
+        return {}
+    mean = statistics.fmean(values)
+    reach = 1.96 * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.inf
+    covered = mean_reward(rollout.output for rollout in rollouts)
+    return {name: Interval(mean, mean - reach, mean + reach, covered.overall or 0.0, covered.unscored)}
 
 
 def _greedy(likeliest: Sequence[ScoredRollout], prefix: str) -> dict[str, float]:

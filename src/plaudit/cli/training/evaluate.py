@@ -1,7 +1,7 @@
 """`plaudit eval`: how good a model is on held-out prompts, apart from any training."""
 
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -68,10 +68,10 @@ def evaluate(
 ) -> int:
     """Evaluate a model: mean score, pass@k and the likeliest response, with 95 % intervals over the prompts."""
     exams = _exams(model, tasks or [], data, reward, column_mapping(columns), limit)
-    settings = training.EvaluationSettings(samples, tuple(pass_at or [1]), greedy=temperature > 0)
+    settings = training.EvalConfig(
+        samples_per_prompt=samples, pass_at=tuple(pass_at or [1]), temperature=temperature, greedy=temperature > 0
+    )
     trained = training.open_model(model, model=served, api_key_env=api_key_env)
-    sampling = training.SamplingSettings(trained.max_new_tokens, temperature=temperature)
-    settings = replace(settings, sampling=sampling)
     total = sum(len(exam.prompts) for exam in exams) * (samples + settings.greedy)
     found: list[training.EvaluatedTask] = []
     with ExitStack() as stack:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from plaudit.errors import InvalidSettings
 from plaudit.training.config.keys import Count, CountOrNone, NotNegative, Positive, PositiveShare, Section, Share
 from plaudit.training.config.learning_keys import LossConfig, OptimizerConfig, TrainingConfig
 
@@ -152,10 +153,9 @@ class EvalConfig(Section, frozen=True):
     """What judges held-out responses; null: the task's reward, else the training's"""
 
     def __post_init__(self) -> None:
-        if max(self.pass_at, default=1) > self.samples_per_prompt:
-            raise ValueError(
-                f"pass_at={list(self.pass_at)} needs samples_per_prompt of at least {max(self.pass_at)}, "
-                f"got {self.samples_per_prompt}"
+        if unfit := [k for k in self.pass_at if not 1 <= k <= self.samples_per_prompt]:
+            raise InvalidSettings(
+                f"pass@{unfit[0]} needs at least {unfit[0]} samples per prompt, got {self.samples_per_prompt}"
             )
 
 

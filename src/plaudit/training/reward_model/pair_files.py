@@ -106,7 +106,7 @@ def split_pairs(pairs: Sequence[PreferencePair], share: float, *, seed: int) -> 
     for part in parts:
         if len(held_out) + len(part) <= wanted:
             held_out += part
-    held_out = sorted(held_out or min(parts, key=len))
+    held_out = sorted(held_out) or min(parts, key=len)
     try:
         split = keep_apart(pairs, [pairs[index] for index in held_out])
     except DataError as error:
