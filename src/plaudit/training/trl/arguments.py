@@ -1,7 +1,7 @@
 """What each key of a config is called in TRL, and which values TRL's GRPOTrainer has no word for.
 
-Every key stands in one of four tables: a test holds that. What TRL cannot express is refused by name before anything
-is loaded; nothing is ever dropped silently.
+What TRL cannot express is refused by name before anything is loaded: a key without a counterpart must be at its
+default.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -74,27 +74,10 @@ COMPUTED: dict[str, str] = {
 BY_PLAUDIT: tuple[str, ...] = (
     "output_dir", "engine", "task", "trl", "model.", "data.", "eval.", "logging.", "training.reward_",
     "training.log_rewards", "training.max_unscored_batches", "training.save_reward_analysis",
-    "training.max_staleness", "training.agent_max_", "training.agent_workers", "training.agent_reward", "filter.",
-    "curriculum.", "loss.kl_horizon", "loss.sft_batch",
+    "training.max_staleness", "training.agent_max_", "training.agent_workers", "training.agent_reward",
 )  # fmt: skip
 """Keys, or how they begin, that mean the same with either engine since plaudit does what they say, or that only serve
 a key which is refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class Required:
-    """What a key must be for TRL, and why nothing else will do."""
-
-    fits: Callable[[Any, RunConfig], bool]
-    because: str
-
-
-def _is(*values: object) -> Callable[[Any, RunConfig], bool]:
-    return lambda value, config: value in values
-
-
-def _without_kl(*values: object) -> Callable[[Any, RunConfig], bool]:
-    return lambda value, config: value in values or not config.loss.kl_beta
 
 
 ADVANTAGES: dict[str, Callable[[int], dict[str, Any]]] = {
@@ -108,41 +91,19 @@ GROUPED = ("grpo", "group_norm")
 SCHEDULES = {"linear": "linear", "cosine": "cosine", "constant": "constant_with_warmup"}
 LOSS_TYPES = {"sequence": "grpo", "token": "dapo", "constant": "dr_grpo"}
 
-REQUIRED: dict[str, Required] = {
-    "training.gae_lambda": Required(_is(None), "TRL has no critic"),
-    "training.pass_k": Required(_is(None), "TRL has no such advantage"),
-    "training.critic_passes": Required(_is(2), "TRL has no critic"),
-    "training.critic_lr_factor": Required(_is(1.0), "TRL has no critic"),
-    "training.advantage_scale": Required(_is(None), "name the advantage, or set trl.scale_rewards where it is free"),
-    "training.component_weights": Required(_is({}), "TRL gets one reward"),
-    "loss.kl_target": Required(_is(None), "TRL keeps the weight of the KL"),
-    "loss.sft_weight": Required(_is(0.0), "TRL has no demonstrations in its loss"),
-    "loss.covariance_share": Required(_is(None), "TRL has no such loss"),
-    "loss.covariance_bounds": Required(_is(None), "TRL has no such loss"),
-    "loss.covariance_kl": Required(_is(None), "TRL has no such loss"),
-    "training.max_tokens_per_piece": Required(_is(None), "TRL cuts a batch into equal parts"),
-    "loss.surrogate": Required(_is(None), "TRL's losses are chosen by loss.name"),
-    "loss.importance_level": Required(_is("token"), "set trl.vllm_importance_sampling_mode"),
-    "loss.importance_mode": Required(_is("truncate"), "set trl.vllm_importance_sampling_mode"),
-    "advantage": Required(_is(*ADVANTAGES), f"TRL's GRPOTrainer knows {', '.join(ADVANTAGES)}"),
-    "sampling.samples_per_prompt": Required(lambda value, _: value >= 2, "TRL compares at least two samples"),
-    "sampling.stop": Required(_is(()), "TRL would train on what stands after a stop text"),
-    "loss.kl_estimator": Required(_without_kl("k3"), "TRL estimates the KL by k3"),
-    "loss.kl_in": Required(_without_kl("loss"), "TRL has the KL in the loss"),
-    "training.credit": Required(_is("tokens", "outcome"), "TRL takes one reward per response"),
-    "training.gamma": Required(_is(1.0), "TRL takes one reward per response, so there is nothing to discount"),
-    "curriculum.by": Required(_is("none"), "TRL's prompts are laid out before the first step"),
-    "training.normalize_tasks": Required(
-        lambda value, config: (
-            value is False or (value is None and (len(config.tasks) < 2 or config.advantage in GROUPED))
-        ),
+_Check = Callable[[Any, RunConfig], bool]
+REQUIRED: dict[str, tuple[_Check, str]] = {
+    "advantage": (lambda name, _: name in ADVANTAGES, f"TRL's GRPOTrainer knows {', '.join(ADVANTAGES)}"),
+    "sampling.samples_per_prompt": (lambda count, _: count >= 2, "TRL compares at least two samples"),
+    "loss.kl_estimator": (lambda name, config: name == "k3" or not config.loss.kl_beta, "TRL estimates the KL by k3"),
+    "loss.kl_in": (lambda where, config: where == "loss" or not config.loss.kl_beta, "TRL has the KL in the loss"),
+    "training.credit": (lambda by, _: by in ("tokens", "outcome"), "TRL takes one reward per response"),
+    "training.normalize_tasks": (
+        lambda wanted, config: not wanted and (wanted is False or len(config.tasks) < 2 or config.advantage in GROUPED),
         "TRL keeps no spread of a task; with several tasks, advantage=grpo needs none",
     ),
-    "training.async_train": Required(_is(False), "TRL samples and updates in turn"),
-    "training.agent_file": Required(_is(None), "this engine trains on single responses"),
-    "filter.by": Required(_is("none"), "TRL leaves no group out and samples no other in its place"),
 }
-"""Keys of which TRL can express some values only."""
+"""Keys of which TRL can express some values only, with the reason. Any key in no table must be at its default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +116,24 @@ class Shape:
 
 def check_trl_can(config: RunConfig, shape: Shape) -> None:
     """Raise InvalidSettings that names every option which TRL cannot express."""
-    values = flatten(config.to_dict())
-    found = [
-        f"{name}={_plain(values[name])}: {required.because}"
-        for name, required in REQUIRED.items()
-        if not required.fits(_hashable(values[name]), config)
+    problems = [
+        f"{name}={value}: {reason}"
+        for name, value in flatten(config.to_dict()).items()
+        if (reason := _why_not(name, value, config)) is not None
     ]
-    found += [wrong for wrong in (_loss_refusal(config, shape), _batch_refusal(config, shape)) if wrong]
-    if found:
-        raise InvalidSettings(f"engine=trl cannot do this; change it, or take engine=local: {'; '.join(found)}")
+    problems += [wrong for wrong in (_loss_refusal(config, shape), _batch_refusal(config, shape)) if wrong]
+    if problems:
+        raise InvalidSettings(f"engine=trl cannot do this; change it, or take engine=local: {'; '.join(problems)}")
+
+
+def _why_not(name: str, value: Any, config: RunConfig) -> str | None:
+    """Why TRL cannot express the value of a key; None when it can."""
+    if name in REQUIRED:
+        fits, reason = REQUIRED[name]
+        return None if fits(value, config) else reason
+    if name in RENAMED or name in COMPUTED or name.startswith(BY_PLAUDIT) or value == _DEFAULTS[name]:
+        return None
+    return "TRL's GRPOTrainer has no counterpart"
 
 
 def check_passed_through(config: RunConfig, known: Collection[str], shape: Shape) -> None:
@@ -211,6 +181,7 @@ def _own_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
     }
 
 
+_DEFAULTS = flatten(RunConfig().to_dict())
 FIXED: Mapping[str, Any] = {
     "ddp_find_unused_parameters": False,  # every trained parameter takes part in every pass
     "shuffle_dataset": False,  # the prompts come in the order of plaudit's own loop
@@ -290,11 +261,3 @@ def _batch_refusal(config: RunConfig, shape: Shape) -> str | None:
         f"make {config.batch_size} responses, which {parts} parts ({shape.processes} processes × minibatches × "
         "gradient_accumulation) do not divide"
     )
-
-
-def _hashable(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _plain(value: Any) -> str:
-    return str(list(value) if isinstance(value, tuple) else value)
