@@ -21,6 +21,7 @@ from plaudit.engine import Scorer
 from plaudit.engine.batch_dependence import warn_of_batch_dependence
 from plaudit.errors import InvalidSettings
 from plaudit.loading import load_agent
+from plaudit.models.loading import choose_device
 from plaudit.training.batches.collecting import Collector, PrefetchedBatches, Scoring, SequentialBatches
 from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
 from plaudit.training.config.schema import RunConfig
@@ -33,7 +34,7 @@ from plaudit.training.evaluation import HeldOut
 from plaudit.training.learning.loss_settings import build_pieces, check_learning
 from plaudit.training.learning.updater import Updater
 from plaudit.training.learning.warm_start import WarmStart, train_own_weights, warm_start
-from plaudit.training.model.loading import LoraSettings, check_device, load_policy
+from plaudit.training.model.loading import EMBEDDED, LoraSettings, load_policy
 from plaudit.training.model.policy import Policy
 from plaudit.training.reporting.checkpoint import explain_full_disk
 from plaudit.training.reporting.logs import check_logs
@@ -47,7 +48,6 @@ from plaudit.trajectory import Trajectory
 
 __all__ = ["MAX_NEW_TOKENS", "Run", "build_run", "open_run"]
 
-EMBEDDED = "tiny"
 SCOPES = "using('FILE', scope='batch') (all samples of a step), scope='group' (those of a prompt), or max_batch=N"
 WARM_START_LR = 3e-3
 
@@ -185,7 +185,7 @@ def _check_sampler(config: RunConfig) -> None:
 def build_run(config: RunConfig, reward: RewardLike | None = None, progress: Progress | None = None) -> Run:
     """The parts of a run; `reward` takes the place of the config's. The model is loaded when all else is right."""
     check_logs(config)
-    check_device(config.model.device)
+    choose_device(config.model.device)
     agent = None if config.training.agent_file is None else load_agent(config.training.agent_file)
     given = reward if reward is not None else config.training.reward_function
     task = load_task(config, given)

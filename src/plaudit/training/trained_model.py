@@ -14,7 +14,7 @@ from plaudit.training.config.reading import load_config
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.templates import PromptTemplate
 from plaudit.training.model.loading import load_policy
-from plaudit.training.model.policy import Policy, hide_progress_bars
+from plaudit.training.model.policy import Policy
 from plaudit.training.reporting.run_folder import RunFolder
 from plaudit.training.sampling.endpoint import EndpointSampler
 from plaudit.training.sampling.sampler import Sampler, SamplingSettings
@@ -58,8 +58,7 @@ def open_model(
         sampler = EndpointSampler(spec, model, api_key_env=api_key_env)
         return TrainedModel(model, sampler, PromptTemplate(), sampler.settings.max_new_tokens)
     config = _config_of(spec)
-    with hide_progress_bars():
-        policy = load_policy(_model_path(spec), device=device, dtype=dtype)
+    policy = load_policy(_model_path(spec), device=device, dtype=dtype)
     template = PromptTemplate()
     longest = SamplingSettings().max_new_tokens
     if config is not None:
@@ -83,8 +82,7 @@ def merge_model(spec: str, folder: str | Path) -> Policy:
     target = Path(folder)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise PolicyError(f"{target} is there already and not an empty folder; take another")
-    with hide_progress_bars():
-        policy = load_policy(_model_path(spec))
+    policy = load_policy(_model_path(spec))
     if not policy.is_lora:
         raise PolicyError(f"{spec} has no adapters to build in: transformers loads {_model_path(spec)} as it is")
     merged = policy.merge_adapters()

@@ -107,7 +107,7 @@ def test_the_same_seed_gives_the_same_episodes_and_another_gives_others(written)
     assert texts[0] == texts[1] != texts[2]
 
 
-def test_the_update_sees_actions_at_the_temperature_that_the_agent_asked_for(written):
+def test_an_agent_that_asks_for_another_temperature_is_not_scored(written):
     hotter = TWO_TURNS.replace(
         '"sampling_params": states["sampling_params"]',
         '"sampling_params": __import__("plaudit").agents.SamplingParams(2, 3.0, 1.0, 0, [])',
@@ -116,14 +116,9 @@ def test_the_update_sees_actions_at_the_temperature_that_the_agent_asked_for(wri
     sampler = policy.sampler(SamplingSettings(max_new_tokens=3, seed=5))
     episodes = EpisodeSampler(sampler, load_agent(written(hotter)), EpisodeLimits(max_length=40))
     sampled = episodes.sample([Trajectory("aa=", "", ground_truth="ab")], 3)
-    assert all(len(each.metadata["temperatures"]) == 1 for each in sampled.trajectories)
-    got = policy.logprobs(policy.batch(sampled), temperature=1.0).logprobs_B_T
-    for row, trajectory in zip(got, sampled.trajectories, strict=True):
-        tokens = trajectory.tokens
-        drawn = [
-            (value, old) for value, old, own in zip(row.tolist(), tokens.logprobs, tokens.mask, strict=True) if own
-        ]
-        assert [value for value, _ in drawn] == pytest.approx([old for _, old in drawn], abs=1e-4)
+    for output in EpisodeScorer().score(sampled.trajectories):
+        assert output.reward is None
+        assert "asks for the temperature 3, but the run samples at 1; set sampling.temperature" in output.reason
 
 
 def test_a_two_turn_environment_is_learnt(written, tmp_path):

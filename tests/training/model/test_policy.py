@@ -144,12 +144,12 @@ def test_a_state_restores_and_one_of_another_model_is_refused():
     ],
 )
 def test_a_model_that_is_nowhere_is_named(spec, words):
-    with pytest.raises(PolicyError, match=words):
+    with pytest.raises(InvalidSettings, match=words):
         load_policy(spec)
 
 
 def test_a_folder_that_holds_no_model_is_an_error(tmp_path):
-    with pytest.raises(PolicyError, match=r"is not a model: it has no config\.json"):
+    with pytest.raises(InvalidSettings, match=r"is not a model: it has no config\.json"):
         load_policy(tmp_path)
 
 
@@ -188,7 +188,7 @@ def test_a_folder_of_the_same_name_does_not_hide_the_embedded_model(tmp_path, mo
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tiny").mkdir()
     assert load_policy("tiny", seed=1).state().keys() == tiny_policy(seed=1).state().keys()
-    with pytest.raises(PolicyError, match=r"the folder '\./tiny' is not a model"):
+    with pytest.raises(InvalidSettings, match=r"the folder '\./tiny' is not a model"):
         load_policy("./tiny")
 
 

@@ -13,7 +13,6 @@ from transformers import (
 
 from plaudit.errors import DataError, InvalidSettings
 from plaudit.training import SamplingSettings, TransformersSampler
-from plaudit.training.model import generating as drawing
 from plaudit.training.model.loading import LoraSettings, add_lora, character_tokenizer, tiny_policy
 from plaudit.training.model.policy import Policy
 from plaudit.trajectory import Trajectory
@@ -76,7 +75,7 @@ def test_the_same_seed_draws_the_same_tokens_as_generate(warm_policy, settings):
 def test_every_family_draws_the_same_tokens_as_generate(config):
     policy = fresh(config)
     sampler = policy.sampler(SamplingSettings(max_new_tokens=20, seed=3))
-    assert sampler.slow_because is None
+    assert sampler.fallback_reason is None
     ours = sampler.sample(PROMPTS, 4)
     assert ids_of(ours) == ids_of(with_generate(policy).sample(PROMPTS, 4, settings=sampler.settings))
     assert len({tuple(ids) for ids in ids_of(ours)}) > 4
@@ -120,7 +119,7 @@ def test_log_probabilities_of_penalised_draws_stay_the_models_own(warm_policy):
 def test_any_other_family_is_sampled_with_generate():
     policy = fresh(GPT2Config(n_embd=32, n_layer=2, n_head=2, n_positions=64, bos_token_id=None))
     sampler = policy.sampler(SamplingSettings(max_new_tokens=8, seed=1))
-    assert "gpt2" in sampler.slow_because
+    assert "gpt2" in sampler.fallback_reason
     sampled = sampler.sample(PROMPTS[:2], 3)
     batch = policy.batch(sampled)
     told = policy.logprobs(batch).logprobs_B_T[batch.mask_B_T.bool()]
@@ -142,7 +141,7 @@ def test_a_lora_policy_is_sampled_with_its_adapters():
         for parameter in policy.parameters():
             parameter.normal_(std=0.3)
     sampler = policy.sampler(SamplingSettings(max_new_tokens=8, seed=4))
-    assert sampler.slow_because is None
+    assert sampler.fallback_reason is None
     sampled = sampler.sample(PROMPTS, 3)
     assert ids_of(sampled) == ids_of(with_generate(policy).sample(PROMPTS, 3, settings=sampler.settings))
     assert ids_of(sampled) != ids_of(tiny_policy(seed=1).sampler(sampler.settings).sample(PROMPTS, 3))
@@ -160,7 +159,7 @@ def test_adapters_that_are_more_than_a_product_are_sampled_with_generate(options
     config = peft.LoraConfig(r=2, **{"target_modules": ["q_proj"], **options})
     policy = tiny_policy(seed=1)
     policy = Policy(peft.get_peft_model(policy.model, config), policy.tokenizer)
-    assert words in policy.sampler().slow_because
+    assert words in policy.sampler().fallback_reason
 
 
 def test_an_update_of_the_model_reaches_the_next_sample(warm_policy):
@@ -259,16 +258,14 @@ def test_no_samples_at_all_is_refused(warm_policy):
     [SamplingSettings(6), SamplingSettings(6, temperature=0.0), SamplingSettings(6, top_p=0.9, repetition_penalty=1.2)],
     ids=["plain", "greedy", "cut"],
 )
-def test_with_seeds_the_tokens_of_a_context_do_not_depend_on_its_batch(monkeypatch, own_decoder, settings):
+def test_with_seeds_the_tokens_of_a_context_do_not_depend_on_its_batch(own_decoder, settings):
     sampler = tiny_policy(seed=3).sampler(settings)
-    sampler.slow_because = None if own_decoder else "asked for"
+    sampler.fallback_reason = None if own_decoder else "asked for"
     contexts = [list(range(5, 8 + size)) for size in range(12)]
     seeds = [100 + place for place in range(12)]
     together = [action.ids for action in sampler.continue_from(contexts, settings, seeds=seeds)]
     backwards = [action.ids for action in sampler.continue_from(contexts[::-1], settings, seeds=seeds[::-1])]
-    monkeypatch.setattr(drawing, "CLOSE", 3.0)  # every call is a close one, and decided by the row alone
-    alone = [action.ids for action in sampler.continue_from(contexts, settings, seeds=seeds)]
-    assert together == backwards[::-1] == alone
+    assert together == backwards[::-1]
     if settings.temperature:
         others = [action.ids for action in sampler.continue_from(contexts, settings, seeds=[7] * 12)]
         assert others != together

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from plaudit import Trajectory, load, score
-from plaudit.errors import DataError, InvalidSettings, PolicyError, TrainingError
+from plaudit.errors import DataError, InvalidSettings, TrainingError
 from plaudit.training import LengthVerdict, TrainedRewardModel, load_reward_model_config, train, train_reward_model
 from plaudit.training.reward_model.fitting import load_classifier
 from plaudit.training.reward_model.pair import read_pair
@@ -133,7 +133,7 @@ def test_long_pairs_are_cut_or_left_out_and_told(too_long, count, said, tmp_path
             "pairs.jsonl:1: chosen and rejected are the",
         ),
         ([{"prompt": "p", "chosen": "a"}], (), DataError, "pairs.jsonl:1: no column 'rejected'"),
-        (None, ("model.path=nowhere",), PolicyError, "no model 'nowhere'"),
+        (None, ("model.path=nowhere",), InvalidSettings, "no model 'nowhere'"),
         (None, ("model.device=cuda:9",), InvalidSettings, "torch finds no cuda device"),
         (None, ("training.use_margin=true",), DataError, "8 of 8 pairs have no column margin"),
         (

@@ -16,9 +16,9 @@ from typing import Any
 import torch
 from torch import Tensor
 from transformers.modeling_layers import GradientCheckpointingLayer
-from transformers.utils import logging as hf_logging
 
 from plaudit.errors import PolicyError
+from plaudit.models.loading import silence_transformers
 from plaudit.training.model.decoder import response_states
 from plaudit.training.model.decoder_weights import DecoderWeights, why_unsupported
 from plaudit.training.model.transformers_sampler import TransformersSampler
@@ -26,7 +26,7 @@ from plaudit.training.sampling.encoding import encode_prompts, encode_texts
 from plaudit.training.sampling.sampler import Samples, SamplingSettings
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Policy", "TokenBatch", "TokenLogprobs", "hide_progress_bars", "rate_tokens", "rate_with_entropy"]
+__all__ = ["Policy", "TokenBatch", "TokenLogprobs", "rate_tokens", "rate_with_entropy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class Policy:
         """Write model (safetensors) and tokenizer as a folder that transformers loads; LoRA writes its adapter."""
         # Adapters never resize the vocabulary; without saying so, peft would ask the Hugging Face hub about it.
         options = {"save_embedding_layers": False} if self.is_lora else {}
-        with hide_progress_bars():
+        with silence_transformers():
             self.model.save_pretrained(str(folder), safe_serialization=True, **options)
             self.tokenizer.save_pretrained(str(folder))
 
@@ -242,18 +242,6 @@ def _recompute(model: Any) -> Iterator[None]:
     finally:
         for layer in layers:
             layer.training = False
-
-
-@contextmanager
-def hide_progress_bars() -> Iterator[None]:
-    """While entered, transformers draws no progress bars; whoever saves tells of it as they like."""
-    drew = hf_logging.is_progress_bar_enabled()
-    hf_logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if drew:
-            hf_logging.enable_progress_bar()
 
 
 def _pad(rows: Sequence[Sequence[int]], filler: int) -> Tensor:

@@ -63,7 +63,7 @@ class TransformersSampler:
         self.generator = generator or generator_for(
             model.device, torch.Generator().seed()
         )  # torch.seed() would reseed everyone
-        self.slow_because = why_unsupported(model) if own_decoder else "the own decoder was switched off"
+        self.fallback_reason = why_unsupported(model) if own_decoder else "the own decoder was switched off"
         """Why Hugging Face `generate` is used instead of our own decoder; None when it is not."""
 
     def sample(
@@ -123,7 +123,7 @@ class TransformersSampler:
         else:
             numbers_T_N = keyed_numbers(steps, seeds, settings, device)
         ending = Ending(find_end_ids(self.model, self.tokenizer), _stop_check(self.tokenizer, settings.stop))
-        if self.slow_because is not None:
+        if self.fallback_reason is not None:
             run: Callable[..., list[Generated]] = partial(generate_with_transformers, self.model, self.tokenizer)
         else:
             length = max(map(len, prompt_ids)) + steps

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 
 from plaudit.remote.tokens import hide_tokens
+from plaudit.report.terminal.analysis_text import describe_batch
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import Batch
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.reporting.analysis_text import describe_batch
 from plaudit.training.reporting.logs import LOG_WRITERS, RunName, open_logs
 from plaudit.training.reporting.progress import Progress
 from plaudit.training.reporting.run_folder import RunFolder, RunLog

@@ -28,8 +28,9 @@ from plaudit.errors import (
 )
 from plaudit.models.cpu_precision import usable_dtype
 from plaudit.models.inputs import FORMATS
-from plaudit.training.model.loading import DTYPES, EMBEDDED, LoraSettings, add_adapters, check_device, load_policy
-from plaudit.training.model.policy import hide_progress_bars
+from plaudit.models.loading import choose_device, load_model, silence_transformers
+from plaudit.models.locating import first_line, locate_model
+from plaudit.training.model.loading import EMBEDDED, LoraSettings, add_adapters, load_policy
 from plaudit.training.reporting.progress import Progress, StopSignals
 from plaudit.training.reward_model.pair import PreferencePair
 from plaudit.training.reward_model.settings import ClassifierConfig, RewardModelConfig
@@ -73,32 +74,31 @@ class Classifier:
     def save(self, folder: Path) -> None:
         """Write model and tokenizer as a folder that transformers and `RewardModel` load; adapters are built in."""
         model = self.model.merge_and_unload() if hasattr(self.model, "merge_and_unload") else self.model
-        with hide_progress_bars():
+        with silence_transformers():
             model.save_pretrained(str(folder), safe_serialization=True)
             self.tokenizer.save_pretrained(str(folder))
 
 
 def load_classifier(settings: ClassifierConfig, *, seed: int) -> Classifier:
-    """The model that the settings name, with a head of one output; a head that is new starts from the seed."""
-    check_device(settings.device)
-    spec = settings.path or "tiny"
-    with torch.random.fork_rng(devices=[]), hide_progress_bars():
+    """The model that the settings name, with a head of one output; a new head starts from the seed."""
+    device, spec = choose_device(settings.device), settings.path or EMBEDDED
+    with torch.random.fork_rng(devices=[]), silence_transformers():
         torch.manual_seed(seed)
-        model, tokenizer = _from_folder(spec) if _rates_already(spec) else _from_policy(spec, seed)
+        model, tokenizer = _load_rated(spec) or _add_head(spec, seed)
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
     if not tokenizer.chat_template:
         tokenizer.chat_template = PLAIN_TEMPLATE
-    longest = _limit_tokens(model, tokenizer, settings.max_tokens, embedded=spec == "tiny")
-    classifier = Classifier(model.to(device=settings.device, dtype=DTYPES["float32"]), tokenizer, longest)
+    longest = _limit_tokens(model, tokenizer, settings.max_tokens, embedded=spec == EMBEDDED)
+    classifier = Classifier(model.to(device=device, dtype=torch.float32), tokenizer, longest)
     if not settings.lora_rank:
         return classifier
     return classifier.with_lora(LoraSettings(settings.lora_rank, settings.lora_alpha, settings.lora_targets), seed)
 
 
-def _from_policy(spec: str, seed: int) -> tuple[Any, Any]:
-    """The body of a language model under a fresh head."""
+def _add_head(spec: str, seed: int) -> tuple[Any, Any]:
+    """The body of a language model under a new head."""
     policy = load_policy(spec, seed=seed)
     if policy.is_lora:
         policy = policy.merge_adapters()
@@ -107,31 +107,25 @@ def _from_policy(spec: str, seed: int) -> tuple[Any, Any]:
     try:
         model = transformers.AutoModelForSequenceClassification.from_config(config)
     except ValueError as error:
-        raise PolicyError(f"{spec} cannot become a reward model: {str(error).partition(chr(10))[0]}") from error
+        raise PolicyError(f"{spec} cannot become a reward model: {first_line(error)}") from error
     model.base_model.load_state_dict(policy.model.base_model.state_dict())
     return model, policy.tokenizer
 
 
-def _rates_already(spec: str) -> bool:
-    """Whether a folder holds a classifier, which is trained further."""
-    if spec in EMBEDDED or not (Path(spec) / "config.json").is_file():
-        return False
-    config = transformers.AutoConfig.from_pretrained(spec)
-    return any(name.endswith(HEAD) for name in config.architectures or ())
-
-
-def _from_folder(spec: str) -> tuple[Any, Any]:
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(spec)
-        model = transformers.AutoModelForSequenceClassification.from_pretrained(spec)
-    except (OSError, ValueError) as error:
-        raise PolicyError(f"cannot load the model {spec!r}: {str(error).strip().partition(chr(10))[0]}") from error
-    if model.config.num_labels != 1:
+def _load_rated(spec: str) -> tuple[Any, Any] | None:
+    """A classifier, which is trained further; None where the model is a language model."""
+    if spec == EMBEDDED or not (Path(spec) / "config.json").is_file():
+        return None
+    folder = locate_model(spec, purpose=_PURPOSE)
+    if not any(str(name).endswith(HEAD) for name in folder.config.get("architectures") or ()):
+        return None
+    loaded = load_model(folder, "AutoModelForSequenceClassification", device="cpu")
+    if loaded.model.config.num_labels != 1:
         raise PolicyError(
-            f"{spec} tells {model.config.num_labels} labels apart, and a reward model has one output; "
+            f"{spec} has {loaded.model.config.num_labels} outputs, and a reward model has one; "
             "give a language model or a reward model"
         )
-    return model, tokenizer
+    return loaded.model, loaded.tokenizer
 
 
 def _limit_tokens(model: Any, tokenizer: Any, wanted: int, *, embedded: bool) -> int:

@@ -24,12 +24,13 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 
 from plaudit.errors import DataError, InvalidSettings, TrainingError
 from plaudit.models.cpu_precision import usable_dtype
+from plaudit.models.loading import silence_transformers
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.curriculum import build_stream
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.engine import Outcome, RunOptions
 from plaudit.training.evaluation import HeldOut
-from plaudit.training.model.policy import Policy, hide_progress_bars
+from plaudit.training.model.policy import Policy
 from plaudit.training.model.transformers_sampler import TransformersSampler
 from plaudit.training.reporting.final_report import write_report
 from plaudit.training.reporting.progress import NoProgress, Progress, StopSignals
@@ -231,7 +232,7 @@ def _quiet() -> Iterator[None]:
     level = logger.level
     logger.setLevel(logging.ERROR)
     try:
-        with hide_progress_bars(), warnings.catch_warnings():
+        with silence_transformers(), warnings.catch_warnings():
             # peft asks the hub for the model below an adapter, which may be a file or the wheel's
             warnings.filterwarnings("ignore", message="Unable to fetch remote file|Could not find a config file")
             yield
