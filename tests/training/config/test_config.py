@@ -54,7 +54,7 @@ def test_an_override_sets_its_key(override, key, value):
         ("seed=[", "not a YAML value"),
         ("steps", "expected key=value"),
         ("=3", "expected key=value"),
-        ("eval.pass_at=[8]", "needs samples_per_prompt of at least 8, got 4"),
+        ("eval.pass_at=[8]", "pass@8 needs at least 8 samples per prompt, got 4"),
         ("filter.low=1", "need low < high"),
         ("output_dir=", "output_dir is empty"),
     ],

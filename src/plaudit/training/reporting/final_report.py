@@ -10,12 +10,16 @@ from pathlib import Path
 from plaudit.report.analysis import analyze
 from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
 from plaudit.report.terminal.analysis_text import render_analysis
+from plaudit.report.terminal.analysis_text import describe_batch
 from plaudit.rollouts import Rollout, read_rollouts
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.reporting.run_folder import RunFolder
 
-__all__ = ["write_analysis", "write_report", "write_run_page", "write_samples"]
+__all__ = [
+    "analyze", "describe_batch", "render_analysis", "write_analysis", "write_report", "write_run_page",
+    "write_samples",
+]  # fmt: skip
 
 
 def write_report(
