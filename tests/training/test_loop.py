@@ -187,7 +187,7 @@ def test_a_folder_with_a_run_is_not_replaced_unless_asked(trained, tmp_path):
         (["sampling.max_new_tokens=300"], InvalidSettings, "leaves no room for a prompt"),
         (["training.agent_file=agent.py"], Exception, "no file .*agent.py"),
         (["sampling.sampler=vllm"], InvalidSettings, "would not follow its updates"),
-        (["model.path=no/such/model"], Exception, "no model 'no/such/model'"),
+        (["model.path=no/such/model"], Exception, "there is no folder 'no/such/model'"),
     ],
     ids=["advantage", "loss", "task", "nothing", "reward", "context", "agent", "vllm", "model"],
 )
@@ -308,8 +308,8 @@ def test_a_batch_that_is_scored_ends_the_count_of_those_that_were_not():
 @pytest.mark.parametrize(
     ("options", "error", "words"),
     [
-        (["model.device=cuda"], InvalidSettings, "model.device=cuda: torch finds no cuda device"),
-        (["model.device=gpu"], InvalidSettings, "torch knows no such device"),
+        (["model.device=cuda"], InvalidSettings, "device='cuda': torch finds no cuda device"),
+        (["model.device=gpu"], InvalidSettings, "torch finds no gpu device"),
         (["training.reward_function=missing.py:fn"], PlauditError, "missing.py"),
         (["task=sort_digit"], InvalidSettings, "did you mean"),
     ],

@@ -14,7 +14,6 @@ from tests.training.runs import SMALL, curves, metrics, rollouts, small
 ASYNC = ("training.async_train=true", "training.max_staleness=2", "filter.by=mean", "loss.kl_beta=0.01")
 TASKS = (
     "tasks={sort_digits: 2, five: {task: sort_digits, options: {digits: 5}}}",
-    "curriculum.by=prompt",
     "advantage=rloo",
 )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from plaudit.contract.function import RewardLike
 from plaudit.errors import InvalidSettings, PolicyError
-from plaudit.training.config.keys import read_yaml
+from plaudit.training.config.keys import read_config_file
 from plaudit.training.config.reading import load_config
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.templates import PromptTemplate
@@ -93,7 +93,7 @@ def merge_model(spec: str, folder: str | Path) -> Policy:
 def _config_of(spec: str) -> RunConfig | None:
     """The config of a run folder; None for anything else."""
     folder = RunFolder(Path(spec))
-    return load_config(None, [], base=read_yaml(folder.config)) if folder.holds_run else None
+    return load_config(None, [], base=read_config_file(folder.config)) if folder.holds_run else None
 
 
 def _model_path(spec: str) -> str:

@@ -89,7 +89,7 @@ def test_a_wrong_file_says_what_is_wrong_with_it(tmp_path, text, message):
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(InvalidSettings, match=r"cannot read the config .*missing.yaml"):
+    with pytest.raises(InvalidSettings, match=r"no config .*missing.yaml"):
         load_config(tmp_path / "missing.yaml")
 
 

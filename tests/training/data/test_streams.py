@@ -33,7 +33,6 @@ def mixture():
 STREAMS = {
     "plain": lambda: PromptStream(RATED, seed=1),
     "by difficulty": curriculum,
-    "by prompt": lambda: curriculum(by="prompt"),
     "in stages": lambda: curriculum(stages=True, stage_samples=8),
     "mixed": mixture,
 }
@@ -84,9 +83,8 @@ def test_no_prompts_are_an_error(build):
         build(Prompts(()))
 
 
-@pytest.mark.parametrize("by", ["difficulty", "prompt"])
-def test_what_is_solved_and_what_is_hopeless_is_drawn_less_than_what_can_be_learnt(by):
-    stream, counts = curriculum(by=by), Counter()
+def test_what_is_solved_and_what_is_hopeless_is_drawn_less_than_what_can_be_learnt():
+    stream, counts = curriculum(), Counter()
     for step in range(60):
         places = stream.places(6)
         if step >= 30:
@@ -103,12 +101,6 @@ def test_draws_go_with_the_weights():
         stream.observe([{0: [1.0], 1: [0.5], 2: [0.0]}[place // 10] * 50 for place in stream.places(6)])
     drawn = Counter(place // 10 for place in stream.places(4000))
     assert [drawn[level] / 4000 for level in range(3)] == pytest.approx([0.125, 0.75, 0.125], abs=0.03)
-
-
-def test_no_prompt_is_twice_in_a_batch_while_there_are_others():
-    stream = curriculum(by="prompt")
-    assert all(len(set(stream.places(30))) == 30 for _ in range(5))
-    assert Counter(stream.places(45)).most_common(1)[0][1] == 2
 
 
 def test_tasks_come_in_their_shares_from_the_first_batch_on():

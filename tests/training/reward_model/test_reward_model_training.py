@@ -21,8 +21,8 @@ class Heard:
     def __init__(self):
         self.steps, self.notes = [], []
 
-    def step(self, step, steps, metrics):
-        self.steps.append((step, steps))
+    def step(self, step, metrics):
+        self.steps.append((step, metrics["steps"]))
 
     def note(self, text):
         self.notes.append(text)

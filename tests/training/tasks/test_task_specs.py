@@ -215,7 +215,7 @@ def test_parts_may_be_data_files_and_need_a_reward(tmp_path):
     assert sum(row.task == "mine" for row in task.prompts) == 10
     with pytest.raises(InvalidSettings, match=r"set tasks\.mine\.reward"):
         loaded(f"tasks={{mine: {{data: {data}}}, sort_digits: 1}}")
-    with pytest.raises(InvalidSettings, match=r"tasks.mine.data: .*; did you mean 'eval_share'"):
+    with pytest.raises(InvalidSettings, match=r"tasks.mine.data has no .*; did you mean 'eval_share'"):
         loaded("tasks={mine: {data: {path: x.jsonl, eval_shar: 0.5}}}")
 
 
@@ -225,7 +225,7 @@ def test_parts_may_be_data_files_and_need_a_reward(tmp_path):
         ("tasks={sort_digits: -1}", "tasks.sort_digits.weight: expected `float` > 0"),
         ("tasks={sort_digits: {wieght: 2}}", "did you mean 'weight'"),
         ("tasks=3", "tasks are names with weights"),
-        ("tasks={own.py: 1}", "no dot in its name"),
+        ("tasks={own.py: 1}", "tasks.own has no setting 'py'"),
         ("tasks={sort_digit: 1}", "no task named 'sort_digit'; did you mean 'sort_digits'"),
         ("task.digit=3", "the task sort_digits has no option 'digit'"),
         ("curriculum.stages=true", "need by=difficulty"),

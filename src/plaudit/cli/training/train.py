@@ -15,7 +15,7 @@ from plaudit.cli.training.training_progress import TrainingProgress, outcome_tab
 from plaudit.errors import InvalidSettings, TrainingError, did_you_mean
 from plaudit.launching.openrlhf_flags import ForeignFlags, read_openrlhf_flags
 from plaudit.launching.ray_jobs import Job, plaudit_command
-from plaudit.training.config.keys import flatten, read_yaml, write_value
+from plaudit.training.config.keys import flatten, read_config_file, write_value
 from plaudit.training.config.reading import KEYS, document_config, load_config
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.reporting.run_folder import RunFolder
@@ -105,7 +105,7 @@ def _config(flags: ForeignFlags, *, resume: bool) -> RunConfig:
     if resume and not files and not folder.holds_run:
         raise TrainingError(f"there is no run in {folder.path} to resume; begin one without --resume")
     if resume and not files:
-        saved: dict[str, Any] = read_yaml(folder.config)
+        saved: dict[str, Any] = read_config_file(folder.config)
         return load_config(None, overrides, base=saved)
     return config
 

@@ -29,20 +29,12 @@ import yaml
 from msgspec import Meta
 
 from plaudit.errors import InvalidSettings, did_you_mean
+from plaudit.settings import read_yaml
 
-__all__ = [
-    "Count", "CountOrNone", "Key", "Keys", "NotNegative", "Positive", "PositiveShare", "Section", "Share",
-    "flatten", "read_yaml", "write_value",
-]  # fmt: skip
+__all__ = ["Key", "Keys", "PositiveShare", "Section", "flatten", "read_config_file", "write_value"]
 
 
-LARGEST = 1e30  # infinity is no setting
-Count: TypeAlias = Annotated[int, Meta(ge=1)]
-CountOrNone: TypeAlias = Annotated[int, Meta(ge=0)]
-Positive: TypeAlias = Annotated[float, Meta(gt=0, le=LARGEST)]
-NotNegative: TypeAlias = Annotated[float, Meta(ge=0, le=LARGEST)]
 PositiveShare: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
-Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -180,14 +172,9 @@ class Keys(Generic[Config]):
         return f"{name}: {wanted}, got {values[name]!r:.60}{hint} ({name} means: {meaning})"
 
 
-def read_yaml(path: str | Path) -> dict[str, Any]:
+def read_config_file(path: str | Path) -> dict[str, Any]:
     """The mapping in a YAML file."""
-    try:
-        plain = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidSettings(f"cannot read the config {path}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InvalidSettings(f"the config {path} is not YAML: {error}") from None
+    plain = read_yaml(path, "config")
     if not isinstance(plain, dict | None):
         raise InvalidSettings(f"the config {path} holds {type(plain).__name__} {plain!r:.40}; expected keys and values")
     return {str(key): value for key, value in (plain or {}).items() if value != {}}

@@ -4,7 +4,8 @@ from typing import Literal
 
 import msgspec
 
-from plaudit.training.config.keys import Count, CountOrNone, NotNegative, Positive, PositiveShare, Section, Share
+from plaudit.settings import Count, NonNegative, NonNegativeInt, Positive, Share
+from plaudit.training.config.keys import PositiveShare, Section
 
 __all__ = ["LossConfig", "OptimizerConfig", "TrainingConfig"]
 
@@ -14,9 +15,9 @@ class LossConfig(Section, frozen=True):
 
     name: str = "grpo"
     """The preset: grpo, dapo, dr_grpo, gspo, cispo, gmpo, sapo, ppo, reinforce, clip_cov, kl_cov"""
-    clip_low: NotNegative | None = None
+    clip_low: NonNegative | None = None
     """The ratio is clipped below 1 - clip_low"""
-    clip_high: NotNegative | None = None
+    clip_high: NonNegative | None = None
     """The ratio is clipped above 1 + clip_high"""
     dual_clip: Positive | None = None
     """The ratio is at most this where the advantage is negative"""
@@ -26,7 +27,7 @@ class LossConfig(Section, frozen=True):
     """How the ratio counts"""
     average: Literal["token", "sequence", "constant"] | None = None
     """How tokens are averaged"""
-    kl_beta: NotNegative = 0.0
+    kl_beta: NonNegative = 0.0
     """Weight of the KL to the model at the start; 0: none"""
     kl_estimator: Literal["k1", "k2", "k3"] = "k3"
     """How the KL is estimated"""
@@ -38,13 +39,13 @@ class LossConfig(Section, frozen=True):
     """The mean KL of a token to aim at: kl_beta is where its weight begins"""
     kl_horizon: Count = 10_000
     """Of kl_target: samples in which the weight moves by a fifth"""
-    reference_every: CountOrNone = 0
+    reference_every: NonNegativeInt = 0
     """Steps after which the KL's reference follows the policy; 0: never"""
     reference_mix: PositiveShare = 1.0
     """How far it follows; 1: all the way"""
-    entropy_bonus: NotNegative = 0.0
+    entropy_bonus: NonNegative = 0.0
     """Weight of the entropy in the loss: keeps exploring"""
-    entropy_target: NotNegative | None = None
+    entropy_target: NonNegative | None = None
     """The entropy to keep: the bonus begins at entropy_bonus and moves by entropy_step a batch"""
     entropy_step: Positive = 0.005
     """Of entropy_target"""
@@ -52,9 +53,9 @@ class LossConfig(Section, frozen=True):
     """Of clip_cov and kl_cov: the share of tokens left out or held back"""
     covariance_bounds: tuple[float, float] | None = None
     """Of clip_cov: the covariances that may be left out"""
-    covariance_kl: NotNegative | None = None
+    covariance_kl: NonNegative | None = None
     """Of kl_cov: how strongly tokens are held back"""
-    sft_weight: NotNegative = 0.0
+    sft_weight: NonNegative = 0.0
     """Weight of the cross entropy of demonstrations in the loss; 0: none"""
     sft_batch: Count = 16
     """Demonstrations in each optimizer step"""
@@ -79,13 +80,13 @@ class OptimizerConfig(Section, frozen=True):
     """Learning rate"""
     schedule: Literal["linear", "cosine", "constant"] = "linear"
     """How it falls to 0"""
-    warmup_steps: CountOrNone = 0
+    warmup_steps: NonNegativeInt = 0
     """Steps in which it rises from 0"""
     betas: tuple[Share, Share] = (0.9, 0.99)
     """A setting of AdamW"""
     eps: Positive = 1e-8
     """A setting of AdamW"""
-    weight_decay: NotNegative = 0.0
+    weight_decay: NonNegative = 0.0
     """A setting of AdamW"""
     max_grad_norm: Positive = 1.0
     """Gradients are clipped to this norm"""
@@ -100,7 +101,7 @@ class TrainingConfig(Section, frozen=True):
     """Where rewards run; auto: the task's own inline, others on processes with a deadline"""
     reward_workers: Count | None = None
     """Processes that score; null: one per core"""
-    reward_deadline_s: NotNegative = 10.0
+    reward_deadline_s: NonNegative = 10.0
     """A sample that takes longer is not scored; 0: never"""
     max_unscored_batches: Count = 3
     """End the run after this many batches in a row without a single score"""
@@ -146,5 +147,5 @@ class TrainingConfig(Section, frozen=True):
     """Tokens of an episode with its prompt; null: the model's context"""
     agent_reward: Literal["episode", "steps"] = "episode"
     """What reward_function is shown of an agent: whole episodes, or every step by itself"""
-    agent_workers: CountOrNone = 32
+    agent_workers: NonNegativeInt = 32
     """Processes for environments, which a deadline can kill; 0: threads of this one"""

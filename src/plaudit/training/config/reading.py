@@ -6,10 +6,11 @@ from typing import Any
 
 import msgspec
 
-from plaudit.errors import InvalidSettings, did_you_mean
+from plaudit.errors import InvalidSettings
 from plaudit.loading.catalog import find_named
 from plaudit.loading.names import files_that_define, locate_files
-from plaudit.training.config.keys import Key, Keys, flatten, read_yaml
+from plaudit.settings import read_settings
+from plaudit.training.config.keys import Key, Keys, flatten, read_config_file
 from plaudit.training.config.schema import RunConfig, TaskPart
 
 __all__ = ["KEYS", "build_config", "document_config", "load_config", "read_tasks"]
@@ -19,6 +20,7 @@ REWARDS = ("training.reward_function", "eval.reward_function")
 """The keys whose values are specs of rewards; files and bare names in a config file are looked for beside it first."""
 TASK = "task"
 """The key whose value is the spec of a task; a file of Python is looked for beside the config file first."""
+TASKS = "tasks"
 _RUN = Keys(RunConfig, command="train")
 KEYS: dict[str, Key] = _RUN.by_name
 """Every key by its dotted name."""
@@ -28,7 +30,7 @@ def load_config(
     file: str | Path | None = None, overrides: Iterable[str] = (), *, base: Mapping[str, Any] | None = None
 ) -> RunConfig:
     """The config of a YAML file (or of `base`, or the defaults) with `section.key=value` overrides."""
-    values = flatten(read_yaml(file) if file is not None else dict(base or {}))
+    values = flatten(read_config_file(file) if file is not None else dict(base or {}))
     if file is not None:
         values = _locate_all(values, Path(file).parent)
     return build_config(_RUN.override(values, overrides))
@@ -50,12 +52,11 @@ def _locate_all(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     for name, value in values.items():
         if name in REWARDS and value:
             located[name] = _locate(value, folder)
-        elif name == TASK or (name.startswith("tasks.") and isinstance(value, str)):
-            located[name] = locate_files(value, [folder]) if isinstance(value, str) else value
+        elif name == TASK:
+            located[name] = _locate_task(value, folder)
         elif name.startswith("tasks.") and isinstance(value, Mapping):
-            reward, task = value.get("reward"), value.get("task")
-            located[name] = {**value, **({"reward": _locate(reward, folder)} if reward else {}),
-                             **({"task": locate_files(task, [folder])} if isinstance(task, str) else {})}  # fmt: skip
+            find = {"reward": _locate, "task": _locate_task}
+            located[name] = {key: find[key](each, folder) if key in find else each for key, each in value.items()}
     return located
 
 
@@ -66,7 +67,8 @@ def _locate(spec: Any, folder: Path) -> Any:
     return f"{files[0]}:{spec}" if len(files) == 1 else locate_files(spec, [folder])
 
 
-TASKS = "tasks"
+def _locate_task(spec: Any, folder: Path) -> Any:
+    return locate_files(spec, [folder]) if isinstance(spec, str) else spec
 
 
 def read_tasks(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,7 +85,8 @@ def read_tasks(values: Mapping[str, Any]) -> dict[str, Any]:
             raise InvalidSettings(
                 f"tasks are names with weights or keys, such as {{sort_digits: 1}}; got {value!r:.60}"
             )
-    return {**rest, TASKS: {name: _read_part(name, part) for name, part in parts.items()}}
+    tasks = {name: read_settings(TaskPart, _whole_part(part), f"tasks.{name}") for name, part in parts.items()}
+    return {**rest, TASKS: {name: msgspec.to_builtins(part) for name, part in tasks.items()}}
 
 
 def _set_part(parts: dict[str, Any], name: str, value: Any) -> None:
@@ -100,24 +103,5 @@ def _set_part(parts: dict[str, Any], name: str, value: Any) -> None:
 
 
 def _whole_part(part: Any) -> dict[str, Any]:
-    """A part with its keys: a number is a weight, a text a task."""
-    if part is None:
-        return {}
-    return dict(part) if isinstance(part, Mapping) else {"task" if isinstance(part, str) else "weight": part}
-
-
-def _read_part(name: str, part: Any) -> dict[str, Any]:
-    try:
-        read = msgspec.convert(_whole_part(part), TaskPart, strict=False)
-    except msgspec.ValidationError as error:
-        what, _, place = str(error).partition(" - at `$.")
-        key = place.rstrip("`")
-        known = [field.name for field in msgspec.structs.fields(TaskPart)]
-        unknown = next((each for each in _whole_part(part) if each not in known), "")
-        hint = (
-            did_you_mean(unknown, known) + f" (a task has {', '.join(known)}, and no dot in its name)"
-            if unknown
-            else ""
-        )
-        raise InvalidSettings(f"tasks.{name}{f'.{key}' if key else ''}: {what[:1].lower()}{what[1:]}{hint}") from None
-    return msgspec.to_builtins(read)  # type: ignore[no-any-return]
+    """A part with its keys; a number is a weight."""
+    return dict(part or {}) if isinstance(part, Mapping | None) else {"weight": part}

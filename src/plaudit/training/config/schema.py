@@ -9,7 +9,8 @@ from typing import Any, Literal
 import msgspec
 
 from plaudit.errors import InvalidSettings
-from plaudit.training.config.keys import Count, CountOrNone, NotNegative, Positive, PositiveShare, Section, Share
+from plaudit.settings import Count, NonNegative, NonNegativeInt, Positive, Share
+from plaudit.training.config.keys import PositiveShare, Section
 from plaudit.training.config.learning_keys import LossConfig, OptimizerConfig, TrainingConfig
 
 __all__ = [
@@ -29,7 +30,7 @@ class BaseModelConfig(Section, frozen=True):
     """What it computes in; weights are trained in float32"""
     threads: Count = 1
     """Threads of torch; more than one is slow on a busy machine"""
-    lora_rank: CountOrNone = 0
+    lora_rank: NonNegativeInt = 0
     """Train a LoRA adapter of this rank; 0 trains all weights"""
     lora_alpha: Positive = 32.0
     """How strongly the adapter counts"""
@@ -42,7 +43,7 @@ class BaseModelConfig(Section, frozen=True):
 class ModelConfig(BaseModelConfig, frozen=True):
     """The policy."""
 
-    warm_start_steps: CountOrNone | None = None
+    warm_start_steps: NonNegativeInt | None = None
     """Supervised steps before RL, on data.demonstrations or the task's right responses; null: the task's for the
     embedded model, none for others"""
     warm_start_batch: Count = 64
@@ -103,7 +104,7 @@ class SamplingConfig(Section, frozen=True):
     """Sampling temperature"""
     top_p: PositiveShare = 1.0
     """Keep the likeliest tokens up to this probability"""
-    top_k: CountOrNone = 0
+    top_k: NonNegativeInt = 0
     """Keep this many of the likeliest tokens; 0 keeps all"""
     min_p: Share = 0.0
     """Keep tokens with at least this share of the likeliest's chance"""
@@ -124,9 +125,9 @@ class FilterConfig(Section, frozen=True):
     """Of by=mean"""
     high: float = 1.0
     """Of by=mean"""
-    min_spread: NotNegative = 0.0
+    min_spread: NonNegative = 0.0
     """Of by=spread: max - min must be above this"""
-    max_refills: CountOrNone = 3
+    max_refills: NonNegativeInt = 3
     """Further rounds of sampling a step may take to fill up"""
 
     def __post_init__(self) -> None:
@@ -137,7 +138,7 @@ class FilterConfig(Section, frozen=True):
 class EvalConfig(Section, frozen=True):
     """Evaluation on held-out prompts."""
 
-    every: CountOrNone = 25
+    every: NonNegativeInt = 25
     """Steps between evaluations; 0: only before and after"""
     prompts: Count | None = 128
     """How many held-out prompts; null: all"""
@@ -162,7 +163,7 @@ class EvalConfig(Section, frozen=True):
 class CheckpointConfig(Section, frozen=True):
     """What can be resumed."""
 
-    every: CountOrNone = 50
+    every: NonNegativeInt = 50
     """Steps between checkpoints; 0: only on SIGTERM and at the end"""
     keep: Count = 2
     """How many of the newest stay"""
@@ -179,17 +180,17 @@ class LoggingConfig(Section, frozen=True):
     """The project's name there"""
     name: str | None = None
     """The run's name there; null: the run folder's"""
-    rollouts_every: CountOrNone = 1
+    rollouts_every: NonNegativeInt = 1
     """Steps between batches in rollouts.jsonl; 0: none"""
     tokens: bool = False
     """Keep token ids and log-probs in rollouts.jsonl; it grows threefold"""
     report: bool = True
     """Write report.html at the end: what the reward did, sample by sample"""
-    watch_every: CountOrNone = 10
+    watch_every: NonNegativeInt = 10
     """Steps between looks at what the rollouts show (plaudit watch); 0: none"""
     stop_on: tuple[str, ...] = ()
     """Signs that end the run when seen three times in a row, e.g. copies, length"""
-    samples: CountOrNone = 5
+    samples: NonNegativeInt = 5
     """Held-out prompts in samples.md, before and after"""
 
 
@@ -217,8 +218,8 @@ class TaskPart(Section, frozen=True):
 class CurriculumConfig(Section, frozen=True):
     """Prompts drawn by how much there is to learn from them: weight p(1-p) + epsilon, p the share of right answers."""
 
-    by: Literal["none", "difficulty", "prompt"] = "none"
-    """Whose success counts: that of a level of difficulty, or of each prompt"""
+    by: Literal["none", "difficulty"] = "none"
+    """difficulty draws levels by the success on them"""
     epsilon: Positive = 0.05
     """The weight that solved and hopeless prompts keep"""
     memory: Share = 0.8
@@ -246,9 +247,9 @@ class RunConfig(Section, frozen=True):
 
     output_dir: str = "runs/train"
     """The run folder"""
-    seed: CountOrNone = 1
+    seed: NonNegativeInt = 1
     """The same seed gives the same numbers, on the same machine"""
-    steps: CountOrNone = 300
+    steps: NonNegativeInt = 300
     """Batches to train on; 0 only evaluates"""
     engine: Literal["local", "trl"] = "local"
     """plaudit's own loop, or TRL's GRPOTrainer"""

@@ -1,13 +1,12 @@
-"""Prompts drawn by how much there is to learn from them: weight ∝ p(1 − p) + ε per difficulty, or per prompt.
+"""Prompts drawn by how much there is to learn from them: weight ∝ p(1 − p) + ε per level of difficulty.
 
 Every draw follows from the seed, the number of prompts taken and what was observed before, all of which a checkpoint
 keeps: a resumed run draws what an uninterrupted one would have drawn.
 """
 
-import heapq
 import random
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,13 +19,12 @@ from plaudit.training.data.streams import MixedStream, PromptStream, Stream, Str
 __all__ = ["CurriculumStream", "Stages", "SuccessRates", "build_stream"]
 
 
-SOLVED, HOPELESS = 0.9, 0.1
 PRIOR = 1.0
 """How many samples the guess of ½ counts as."""
 
 
 class CurriculumStream:
-    """Draws a level (or a prompt) by its weight, and within a level one prompt after the other."""
+    """Draws a level by its weight, and within a level one prompt after the other."""
 
     def __init__(
         self, prompts: Prompts, levels: Levels, settings: CurriculumConfig, *, seed: int | str, shuffle: bool = True
@@ -39,38 +37,29 @@ class CurriculumStream:
         self._order = [name for name in levels.all if name in set(self._labels)]
         self._rates = SuccessRates(settings.memory, settings.epsilon)
         self._stages = Stages(len(self._order), settings) if settings.stages else None
-        self._pools = {} if settings.by == "prompt" else self._build_pools(shuffle)
-        self._taken: list[Hashable] = []
+        self._pools = self._build_pools(shuffle)
+        self._taken: list[str] = []
 
     def places(self, count: int) -> list[int]:
-        keys: Sequence[Any] = self._open_keys()
-        weights = [self._rates.weight(key) for key in keys]
-        chance = random.Random(f"{self._seed}/curriculum/{self.position}")
-        by_prompt = self.settings.by == "prompt"
-        drawn = _draw_apart(chance, keys, weights, count) if by_prompt else chance.choices(keys, weights, k=count)
-        self._taken = drawn
+        levels = self._order if self._stages is None else self._order[: self._stages.stage + 1]
+        weights = [self._rates.weight(level) for level in levels]
+        self._taken = random.Random(f"{self._seed}/curriculum/{self.position}").choices(levels, weights, k=count)
         self.position += count
-        return drawn if by_prompt else [self._next_of(key) for key in drawn]
+        return [self._next_of(level) for level in self._taken]
 
     def observe(self, scores: Sequence[Sequence[float]]) -> None:
-        together: dict[Hashable, list[float]] = defaultdict(list)
+        together: dict[str, list[float]] = defaultdict(list)
         for key, group in zip(self._taken, scores, strict=True):
             together[key] += group
         for key, group in together.items():
             self._rates.observe(key, group)
             if self._stages is not None:
-                self._stages.observe(self._order.index(str(key)), group)
+                self._stages.observe(self._order.index(key), group)
 
     def metrics(self) -> dict[str, float]:
-        """`curriculum/<level>` is the estimated success of a level, `curriculum/stage` how many levels are open; by
-        prompt, the shares of all prompts that were tried, and of those tried that are solved or hopeless."""
-        if self.settings.by == "difficulty":
-            found = {f"curriculum/{key}": rate for key, rate in self._rates.rates(self._order).items()}
-            return found if self._stages is None else {**found, "curriculum/stage": self._stages.stage + 1.0}
-        rates = list(self._rates.rates(range(len(self.prompts))).values())
-        kinds = {"solved": [rate >= SOLVED for rate in rates], "hopeless": [rate <= HOPELESS for rate in rates]}
-        shares = {f"curriculum/{kind}": sum(flags) / len(flags) for kind, flags in kinds.items() if flags}
-        return {"curriculum/tried": len(rates) / len(self.prompts), **shares}
+        """`curriculum/<level>` is the estimated success of a level, `curriculum/stage` how many levels are open."""
+        rates = {f"curriculum/{level}": rate for level, rate in self._rates.rates(self._order).items()}
+        return rates if self._stages is None else {**rates, "curriculum/stage": self._stages.stage + 1.0}
 
     def state(self) -> dict[str, Any]:
         return {
@@ -88,11 +77,6 @@ class CurriculumStream:
         if self._stages is not None and state["stages"] is not None:
             self._stages.restore(state["stages"])
 
-    def _open_keys(self) -> Sequence[Hashable]:
-        if self.settings.by == "prompt":
-            return range(len(self.prompts))
-        return self._order if self._stages is None else self._order[: self._stages.stage + 1]
-
     def _next_of(self, key: str) -> int:
         places, stream = self._pools[key]
         return places[stream.places(1)[0]]
@@ -103,8 +87,7 @@ class CurriculumStream:
             if label is None:
                 raise DataError(
                     f"curriculum.by=difficulty: {self.prompts[place].label(place)} says nothing of its difficulty "
-                    f"({self.prompts[place].prompt_text!r:.60}); data.difficulty_key names the column, or use "
-                    "curriculum.by=prompt"
+                    f"({self.prompts[place].prompt_text!r:.60}); data.difficulty_key names the column"
                 )
             places[label].append(place)
         return {
@@ -154,15 +137,6 @@ class SuccessRates:
     def rates(self, keys: Iterable[Any]) -> Mapping[Any, float]:
         """The rates of the keys that were tried."""
         return {key: self.rate(key) for key in keys if key in self.seen}
-
-
-def _draw_apart(chance: random.Random, keys: Sequence[Any], weights: Sequence[float], count: int) -> list[Any]:
-    """`count` different keys by their weights (Efraimidis and Spirakis, 2006); all of them again where there are fewer.
-
-    A prompt twice in a batch would be two groups of one prompt.
-    """
-    ranked = heapq.nlargest(count, range(len(keys)), key=lambda place: chance.random() ** (1.0 / weights[place]))
-    return [keys[ranked[place % len(ranked)]] for place in range(count)]
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """How hard prompts are: the value of their column `difficulty`, cut into a few levels from easy to hard.
 
-Numbers are ordered as numbers, words such as easy and hard by what they mean, other text as a reader would order it
-(level 2 before level 10). More than ten different numbers are cut into five levels of about as many prompts each.
+Numbers are ordered by size, words such as easy and hard by what they mean, other text as a reader sorts it (level 2
+before level 10). More than ten different numbers are cut into five levels of about as many prompts each.
 """
 
 import math

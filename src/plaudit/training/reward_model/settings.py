@@ -9,17 +9,8 @@ import msgspec
 from msgspec import Meta
 
 from plaudit.errors import InvalidSettings
-from plaudit.training.config.keys import (
-    Count,
-    CountOrNone,
-    Keys,
-    NotNegative,
-    Positive,
-    Section,
-    Share,
-    flatten,
-    read_yaml,
-)
+from plaudit.settings import Count, NonNegative, NonNegativeInt, Positive, Share
+from plaudit.training.config.keys import Keys, Section, flatten, read_config_file
 from plaudit.training.config.schema import BaseModelConfig
 
 __all__ = [
@@ -82,11 +73,11 @@ class FitConfig(Section, frozen=True):
     """How it falls to 0"""
     warmup_share: Share = 0.05
     """The share of the steps in which it rises from 0"""
-    weight_decay: NotNegative = 0.01
+    weight_decay: NonNegative = 0.01
     """Of AdamW"""
     max_grad_norm: Positive = 1.0
     """Gradients are clipped to this norm"""
-    center: NotNegative = 0.01
+    center: NonNegative = 0.01
     """Weight of (chosen + rejected)² in the loss: rewards stay around 0; 0: none"""
     use_margin: bool = False
     """The chosen reward must be higher by the pair's margin (or difference of rewards)"""
@@ -105,7 +96,7 @@ class RewardModelConfig(Section, frozen=True):
 
     output_dir: str = "runs/reward-model"
     """The folder that becomes the reward model"""
-    seed: CountOrNone = 1
+    seed: NonNegativeInt = 1
     """The same seed gives the same numbers, on the same machine"""
     trl: dict[str, Any] = msgspec.field(default_factory=dict)
     """Anything else for TRL's RewardConfig: trl.KEY=value"""
@@ -147,7 +138,7 @@ def load_reward_model_config(
     file: str | Path | None = None, overrides: Iterable[str] = (), *, require_pairs: bool = True
 ) -> RewardModelConfig:
     """The config of a YAML file, or the defaults, with `section.key=value` overrides; it must name pairs."""
-    values = flatten(read_yaml(file)) if file is not None else {}
+    values = flatten(read_config_file(file)) if file is not None else {}
     config = REWARD_MODEL_KEYS.build(REWARD_MODEL_KEYS.override(values, overrides))
     if require_pairs and config.data.path is None:
         raise InvalidSettings("no pairs: name a file with chosen and rejected responses (data.path=pairs.jsonl)")

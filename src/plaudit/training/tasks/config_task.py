@@ -12,6 +12,7 @@ from plaudit.compose import TaskReward
 from plaudit.contract.function import RewardLike
 from plaudit.errors import DataError, InvalidSettings, did_you_mean
 from plaudit.loading import load
+from plaudit.settings import read_settings
 from plaudit.training.config.schema import DataConfig, RunConfig, TaskPart
 from plaudit.training.data.levels import DIFFICULTY
 from plaudit.training.data.prompts import Prompts
@@ -70,18 +71,9 @@ def _mixture(config: RunConfig, reward: RewardLike | str | None) -> Task:
 
 def _part(name: str, part: TaskPart, config: RunConfig) -> Task:
     if part.data:
-        return task_from_data(_part_data(name, part), part.reward, config.seed)
+        return task_from_data(read_settings(DataConfig, part.data, f"tasks.{name}.data"), part.reward, config.seed)
     task = _ask(find_task(part.task or name, part.options), template_of(config.data))
     return task if part.reward is None else replace(task, reward=part.reward, runs_inline=False)
-
-
-def _part_data(name: str, part: TaskPart) -> DataConfig:
-    try:
-        return msgspec.convert(part.data, DataConfig, strict=False)
-    except msgspec.ValidationError as error:
-        known = [field.name for field in msgspec.structs.fields(DataConfig)]
-        unknown = next((key for key in part.data if key not in known), "")
-        raise InvalidSettings(f"tasks.{name}.data: {error}{did_you_mean(unknown, known)}") from None
 
 
 def _ask(task: Task, template: PromptTemplate) -> Task:
