@@ -14,8 +14,7 @@ from typing import Any
 import msgspec
 
 from plaudit.contract.output import RewardOutput
-from plaudit.report.coverage import CoveredMean, mean_reward, mean_score
-from plaudit.report.coverage import wilson_interval
+from plaudit.report.coverage import CoveredMean, mean_reward, mean_score, wilson_interval
 from plaudit.report.statistics.pass_rates import pass_at_k
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import Scoring

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from plaudit.report.analysis import analyze
 from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
-from plaudit.report.terminal.analysis_text import render_analysis
-from plaudit.report.terminal.analysis_text import describe_batch
+from plaudit.report.terminal.analysis_text import describe_batch, render_analysis
 from plaudit.rollouts import Rollout, read_rollouts
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompts import Prompts
