@@ -8,7 +8,7 @@ import transformers
 
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings, PolicyError
-from plaudit.report.distribution import wilson_interval
+from plaudit.report.coverage import wilson_interval
 from plaudit.training import (
     EvalConfig,
     Prompts,
