@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from plaudit import RewardFunction, RewardOutput, Status, Trajectory, reward, score
-from plaudit.contract.scoring import Restoring, score_samples
+from plaudit.contract.scoring import Progress, score_samples
 from plaudit.errors import InvalidTrajectory
 
 SAMPLES = [Trajectory(prompt="p", response=str(i), id=f"s{i}", group=i // 2) for i in range(6)]
@@ -310,7 +310,7 @@ def writes_in_batches(trajectories):
 @pytest.mark.parametrize("single", [writes_or_raises, writes_or_raises_later, 0.5 * writes_or_raises])
 def test_an_observer_sees_what_each_call_of_a_function_did(single):
     calls = []
-    outputs = score_samples(single, SAMPLES[:2], Restoring(calls.append))
+    outputs = score_samples(single, SAMPLES[:2], Progress(calls.append))
     first, second = calls
     assert (first.samples, type(first.error)) == ([SAMPLES[0]], ZeroDivisionError)
     assert (second.samples, second.values, second.error) == ([SAMPLES[1]], [1.0], None)
@@ -321,7 +321,7 @@ def test_an_observer_sees_what_each_call_of_a_function_did(single):
 
 def test_an_observer_sees_the_list_that_a_batch_function_was_given():
     calls = []
-    score_samples(writes_in_batches, SAMPLES, Restoring(calls.append))
+    score_samples(writes_in_batches, SAMPLES, Progress(calls.append))
     [call] = calls
     assert (list(call.samples), call.values, call.error) == (SAMPLES, [0.5] * 6, None)
     assert [sample.metadata for sample in call.given] == [{"seen": True}] + [{}] * 5

@@ -47,7 +47,7 @@ class Fault:
         return isolated or not (self.kind == "stop" or self.name in NEEDS_PROCESS)
 
 
-NEEDS_PROCESS = {"keyboard_interrupt", *misbehaviour.EFFECTS} - {"mutates_sample", "changes_seed", "prints"}
+NEEDS_PROCESS = {"keyboard_interrupt", "leaves_alarm"}
 STATUSES = {"memory_error": "memory", "none": "skipped"}
 STATUSES |= dict.fromkeys(("spin", "sleep", "regex", "await", "await_uncancellable"), "timeout")
 

@@ -148,7 +148,7 @@ def _problems_of_call(trial: Trial, path: ScoringPath, session: Session, faults:
         return
     if samples != before:
         yield "the caller's samples were changed"
-    if path.isolated and ProcessState.now() != state:
+    if ProcessState.now() != state:
         yield "the caller's process was changed"
     size = _samples_of_call(trial, responses)
     is_repeated = trial.is_async and trial.wrapper.uses > 1 and any(fault.kind == "stop" for fault in faults)

@@ -6,12 +6,16 @@ that name. All other responses have a number that depends on their length alone.
 
 import asyncio
 import contextlib
+import decimal
+import locale
 import os
 import random
 import re
 import signal
+import socket
 import sys
 import time
+import warnings
 
 KEPT_LOCK = asyncio.Lock()  # belongs to the first event loop that contends for it; another loop is refused
 CALL_LOG = "PLAUDIT_PROMISES_CALL_LOG"
@@ -105,6 +109,12 @@ EFFECTS = {
     ],
     "lowers_recursion_limit": lambda: sys.setrecursionlimit(150),
     "leaves_alarm": lambda: (signal.signal(signal.SIGALRM, raise_timeout), signal.setitimer(signal.ITIMER_REAL, 0.01)),
+    "changes_environment": lambda: os.environ.update(PATH="/nowhere", LEFT_BEHIND="1"),
+    "changes_import_path": lambda: sys.path.insert(0, "/nowhere"),
+    "changes_locale": lambda: locale.setlocale(locale.LC_ALL, "C"),
+    "changes_decimal_context": lambda: setattr(decimal.getcontext(), "prec", 2),
+    "changes_socket_timeout": lambda: socket.setdefaulttimeout(0.001),
+    "changes_warnings": lambda: warnings.simplefilter("error"),
     "prints": lambda: (sys.stdout.write("noise on standard output\n"), os.write(1, b"noise on descriptor 1\n")),
 }
 

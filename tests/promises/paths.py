@@ -4,11 +4,15 @@ Samples are prompt-major: groups of `GROUP_SIZE` side by side. An outcome has th
 """
 
 import contextlib
+import decimal
 import json
+import locale
 import os
 import signal
+import socket
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -240,14 +244,29 @@ class CallLog:
 
 
 class ProcessState(NamedTuple):
-    """What a reward in another process must not change here."""
+    """What a reward must not change in the caller's process, wherever it runs."""
 
     folder: str
     handlers: tuple[Any, ...]
     recursion_limit: int
+    environment: dict[str, str]
+    import_path: list[str]
+    locale: str
+    precision: int
+    socket_timeout: float | None
+    warning_filters: list[Any]
 
     @classmethod
     def now(cls) -> "ProcessState":
         signals = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGALRM)
-        handlers = tuple(signal.getsignal(each) for each in signals)
-        return cls(os.getcwd(), handlers, sys.getrecursionlimit())
+        return cls(
+            os.getcwd(),
+            tuple(signal.getsignal(each) for each in signals),
+            sys.getrecursionlimit(),
+            dict(os.environ),
+            list(sys.path),
+            locale.setlocale(locale.LC_ALL),
+            decimal.getcontext().prec,
+            socket.getdefaulttimeout(),
+            list(warnings.filters),
+        )

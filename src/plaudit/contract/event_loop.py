@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from plaudit.contract.failures import describe_failure, passed_on, timed_out
-from plaudit.contract.isolation import own_copy
+from plaudit.contract.isolation import own_copy, own_decimal_context
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.results import as_output, read_batch
 from plaudit.contract.scoring import (
@@ -210,6 +210,7 @@ class AsyncCalls:
         await running.free.acquire()
         self._progress.started(running.call)
         began = running.began = time.perf_counter()
+        own_decimal_context()
         async with asyncio.timeout(None if deadline_s is None else deadline_s * len(samples)) as running.limit:
             running.given = list(map(own_copy, samples))
             value = self._invoke(running.given)
@@ -223,6 +224,7 @@ class AsyncCalls:
     def _end(self, running: _Running, task: "asyncio.Future[list[RewardOutput]]") -> None:
         """Take the result of a call from the end of its task: it returned, raised, or was cancelled."""
         deadline_s, error = self._progress.deadline_s, None
+        self._progress.state.restore()
         try:
             outputs = task.result()
         except BaseException as raised:

@@ -1,20 +1,26 @@
-"""What keeps calls apart: copies of their samples, and process settings that are put back after each."""
+"""What keeps calls apart: copies of their samples, a context of their own, and process settings that are put back."""
 
-import _signal  # type: ignore[import-not-found]  # signal.getsignal makes an enum member of what it returns
-import contextlib
 import os
 import signal
 import sys
 import threading
 import time
-from copy import deepcopy
+import warnings
+from _locale import LC_ALL, setlocale  # these modules are in C; the public ones take long to import
+from _signal import ITIMER_REAL, getitimer, getsignal  # type: ignore[import-not-found]  # signal's make enum members
+from _socket import getdefaulttimeout, setdefaulttimeout
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from copy import copy, deepcopy
+from decimal import getcontext, setcontext
+from sys import get_int_max_str_digits, getrecursionlimit
 from typing import Any
 
 from msgspec.structs import force_setattr
 
 from plaudit.trajectory import Trajectory
 
-__all__ = ["ProcessState", "copy_plain", "own_copy"]
+__all__ = ["ProcessState", "call_in_context", "copy_plain", "own_copy", "own_decimal_context"]
 
 LEAST_S = 0.05
 _UNCHANGEABLE = frozenset({str, int, float, bool, bytes, complex, type(None)})
@@ -50,45 +56,121 @@ def own_copy(trajectory: Trajectory) -> Trajectory:
     return copied
 
 
-_SIGNALS = tuple(getattr(signal, name) for name in ("SIGALRM", "SIGCHLD", "SIGINT", "SIGTERM") if hasattr(signal, name))
+def call_in_context(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a sync function with context variables of its own, as every async task has, and a decimal context."""
+    return copy_context().run(_call, function, *arguments)
+
+
+def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+    setcontext(getcontext().copy())
+    return function(*arguments)
+
+
+def own_decimal_context() -> None:
+    """Give this task a copy of its decimal context: tasks share the object with the code that started them."""
+    setcontext(getcontext().copy())
+
+
+class _Moment(float):
+    """A time that is compared with a tolerance."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Moment) and abs(self - other) < LEAST_S
+
+    __hash__ = float.__hash__
+
+
+_ALARM, _CHILD, _INTERRUPT, _TERMINATE = map(int, (signal.SIGALRM, signal.SIGCHLD, signal.SIGINT, signal.SIGTERM))
+_ENVIRONMENT: dict[bytes, bytes] = os.environ._data  # type: ignore[attr-defined]  # os.environ takes long to compare
+
+
+def _read_settings() -> tuple[Any, ...]:
+    """The settings that a function may change, in the order of `_WRITERS`. They are read after every call."""
+    seconds = getitimer(ITIMER_REAL)[0]
+    return (
+        _Moment(time.monotonic() + seconds) if seconds else None,
+        (getsignal(_ALARM), getsignal(_CHILD), getsignal(_INTERRUPT), getsignal(_TERMINATE)),
+        _read_folder(),
+        _ENVIRONMENT,
+        sys.path,
+        getrecursionlimit(),
+        get_int_max_str_digits(),
+        setlocale(LC_ALL),
+        getdefaulttimeout(),
+        warnings.filters,
+        (sys.stdin, sys.stdout, sys.stderr),
+    )
+
+
+def _read_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return ""
+
+
+def _set_folder(folder: str) -> None:
+    if os.path.isdir(folder):
+        os.chdir(folder)
+
+
+def _set_alarm(rings_at: float | None) -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0.0 if rings_at is None else max(LEAST_S, rings_at - time.monotonic()))
+
+
+def _set_handlers(handlers: tuple[Any, ...]) -> None:
+    if threading.current_thread() is not threading.main_thread():
+        return  # only the main thread can set handlers, so this call has not
+    for number, handler in zip((_ALARM, _CHILD, _INTERRUPT, _TERMINATE), handlers, strict=True):
+        if handler is not None:  # one that was not set by Python
+            signal.signal(number, handler)
+
+
+def _set_environment(values: dict[bytes, bytes]) -> None:
+    for name in _ENVIRONMENT.keys() - values.keys():
+        del os.environb[name]
+    os.environb.update(values)
+    time.tzset()
+
+
+def _set_import_path(path: list[str]) -> None:
+    sys.path[:] = path
+
+
+def _set_warning_filters(filters: Sequence[Any]) -> None:
+    warnings.resetwarnings()  # Python forgets what it decided by the filters
+    warnings.filters[:] = filters  # type: ignore[index]  # a list, which typeshed calls a sequence
+
+
+def _set_streams(streams: tuple[Any, Any, Any]) -> None:
+    sys.stdin, sys.stdout, sys.stderr = streams
+
+
+_WRITERS: tuple[Callable[[Any], object], ...] = (
+    _set_alarm,  # first: it must not ring while the other settings are put back
+    _set_handlers,
+    _set_folder,
+    _set_environment,
+    _set_import_path,
+    sys.setrecursionlimit,
+    sys.set_int_max_str_digits,
+    lambda name: setlocale(LC_ALL, name),
+    setdefaulttimeout,
+    _set_warning_filters,
+    _set_streams,
+)
 
 
 class ProcessState:
-    """Working folder, recursion limit, signal handlers and alarm, as they were when this was made."""
+    """The settings of the process as they were when this was made."""
 
     def __init__(self) -> None:
-        self._folder = _folder()
-        self._depth = sys.getrecursionlimit()
-        self._handlers = [_signal.getsignal(number) for number in _SIGNALS]
-        left = signal.getitimer(signal.ITIMER_REAL)[0]
-        self._alarm_at = time.monotonic() + left if left else None
+        self._settings = tuple(map(copy, _read_settings()))
 
     def restore(self) -> None:
-        """Put back what has changed, but for signal handlers."""
-        if sys.getrecursionlimit() != self._depth:
-            sys.setrecursionlimit(self._depth)
-        left, now_left = 0.0, signal.getitimer(signal.ITIMER_REAL)[0]
-        if self._alarm_at is not None:
-            left = max(LEAST_S, self._alarm_at - time.monotonic())
-        if now_left if self._alarm_at is None else abs(now_left - left) > LEAST_S:
-            signal.setitimer(signal.ITIMER_REAL, left)  # the function has set or stopped the alarm
-        if _folder() != self._folder and self._folder is not None:
-            with contextlib.suppress(OSError):  # it was removed
-                os.chdir(self._folder)
-
-    def restore_handlers(self) -> None:
-        """Put back signal handlers; looking at them takes longer than a quick function."""
-        for number, handler in zip(_SIGNALS, self._handlers, strict=True):
-            if _signal.getsignal(number) is not handler and handler is not None and _is_main_thread():
-                signal.signal(number, handler)
-
-
-def _is_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()
-
-
-def _folder() -> str | None:
-    try:
-        return os.getcwd()
-    except OSError:
-        return None
+        """Put back what has changed."""
+        now = _read_settings()
+        if now != self._settings:
+            for write, value, then in zip(_WRITERS, now, self._settings, strict=True):
+                if value != then:
+                    write(then)

@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from plaudit.contract.failures import describe_failure, pass_nothing_on, passed_on
-from plaudit.contract.isolation import ProcessState, own_copy
+from plaudit.contract.isolation import ProcessState, call_in_context, own_copy
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.results import as_output, read_batch
 from plaudit.errors import InvalidSettings
@@ -22,7 +22,7 @@ from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "Call", "EndedCall", "Observer", "Progress", "Restoring", "Style", "calls_one_sample",
+    "Call", "EndedCall", "Observer", "Progress", "Style", "calls_one_sample",
     "check_concurrency", "needs_loop", "pass_nothing_on", "score_one", "score_samples", "scope_of",
 ]  # fmt: skip
 
@@ -65,9 +65,7 @@ Observer = Callable[[EndedCall], None]
 
 
 class Progress:
-    """What a unit's calls are told and report."""
-
-    observer: Observer | None = None
+    """What the calls of a unit are told and report. Process settings that a call changed are put back to `state`."""
 
     deadline_s: float | None = None
     """How long an async call may take, times its samples; sync calls cannot be interrupted from inside."""
@@ -75,6 +73,9 @@ class Progress:
     """Whether async calls follow each other."""
     failed: Mapping[int, RewardOutput] = {}
     """Samples that arrived damaged: their output, for every call that would need them."""
+
+    def __init__(self, observer: Observer | None = None, state: ProcessState | None = None) -> None:
+        self.observer, self.state = observer, state or ProcessState()
 
     def known(self, call: Call) -> Outputs | None:
         """The outputs of a call that was made before, on a worker that was lost."""
@@ -86,60 +87,43 @@ class Progress:
     def ended(self, call: Call, outputs: Outputs) -> None:
         """The call has these outputs."""
 
-    def unit_ended(self) -> None:
-        """All calls have ended; called in the thread that asked for them."""
 
-
-class Restoring(Progress):
-    """Scoring in the caller's process: what a call changed in the process is put back."""
-
-    def __init__(self, observer: Observer | None = None) -> None:
-        self.state, self.observer = ProcessState(), observer
-
-    def ended(self, call: Call, outputs: Outputs) -> None:
-        if not call.is_async:  # other async calls may be under way
-            self.unit_ended()
-
-    def unit_ended(self) -> None:
-        self.state.restore()
-        self.state.restore_handlers()
-
-
-SILENT = Progress()
-
-
-def score_samples(reward: Any, trajectories: Sequence[Trajectory], progress: Progress = SILENT) -> Outputs:
+def score_samples(reward: Any, trajectories: Sequence[Trajectory], progress: Progress | None = None) -> Outputs:
     """One output per trajectory, in order; never raises because of a reward."""
-    if progress is SILENT:
-        progress = Restoring()
-    if calls_one_sample(reward) and not needs_loop(reward) and isinstance(progress, Restoring):
-        outputs = []
-        for trajectory in trajectories:
-            outputs.append(score_one(reward, trajectory, progress.observer))
-            progress.state.restore()
-        progress.state.restore_handlers()
-        return outputs
-    outputs = _Unit(trajectories, progress).begin(reward, range(len(trajectories)), ())()
-    progress.unit_ended()
-    return outputs
+    if progress is None:
+        progress = Progress()
+    if calls_one_sample(reward) and not needs_loop(reward) and type(progress) is Progress:  # nothing is reported
+        return [score_one(reward, trajectory, progress) for trajectory in trajectories]
+    return _Unit(trajectories, progress).begin(reward, range(len(trajectories)), ())()
 
 
-def score_one(reward: Any, trajectory: Trajectory, observer: Observer | None = None) -> RewardOutput:
-    """The output of one sample, for rewards that are called with single samples and need no event loop.
+def score_one(reward: Any, trajectory: Trajectory, progress: Progress) -> RewardOutput:
+    """The output of one sample, for rewards that are called with single samples and need no event loop."""
+    try:
+        output = _score_one(reward, trajectory, progress.observer)
+        progress.state.restore()
+    except passed_on():
+        progress.state.restore()
+        raise
+    except BaseException as raised:  # by an alarm that the function left behind
+        progress.state.restore()
+        output = describe_failure(reward.name, raised)
+    return output
 
-    Every sample passes here, so that a quick function costs little more than itself: no call that can be spared.
-    """
+
+def _score_one(reward: Any, trajectory: Trajectory, observer: Observer | None) -> RewardOutput:
+    """Every sample passes here, so that a quick function costs little more than itself: no call that can be spared."""
     if reward.call_style is Style.COMPOUND:
         row = _row(reward, trajectory)
         if isinstance(row, RewardOutput):
             return row
-        outputs = [None if sample is None else score_one(part, sample, observer) for part, sample in row]
+        outputs = [None if sample is None else _score_one(part, sample, observer) for part, sample in row]
         return _merge_one(reward, trajectory, outputs)
     given, value, error = trajectory, None, None
     began = _clock()
     try:
         given = own_copy(trajectory)
-        value = reward.compute_reward(given)
+        value = call_in_context(reward.compute_reward, given)
         if type(value) is float and isfinite(value):
             output = RewardOutput(value, latency_s=_clock() - began)
         else:
@@ -255,9 +239,9 @@ class _Unit:
         if isinstance(samples, RewardOutput):
             outputs = [samples] * len(batch)
         elif calls_one_sample(reward):
-            outputs = [score_one(reward, samples[0], progress.observer)]
+            outputs = [score_one(reward, samples[0], progress)]
         else:
-            outputs = _call_batch(reward, samples, progress.observer)
+            outputs = _call_batch(reward, samples, progress)
         progress.ended(call, outputs)
         return outputs
 
@@ -303,13 +287,16 @@ def invoke_batch(reward: Any, batch: list[Trajectory]) -> Any:
     return reward.compute_rewards(batch)
 
 
-def _call_batch(reward: Any, samples: Sequence[Trajectory], observer: Observer | None) -> Outputs:
-    given, values, error = list(samples), None, None
+def _call_batch(reward: Any, samples: Sequence[Trajectory], progress: Progress) -> Outputs:
+    given, values, error, observer = list(samples), None, None, progress.observer
     began = _clock()
     try:
-        given = list(map(own_copy, samples))
-        values = _awaited(invoke_batch(reward, given))
-        outputs = read_batch(reward.name, values, samples, _clock() - began)
+        try:
+            given = list(map(own_copy, samples))
+            values = _awaited(call_in_context(invoke_batch, reward, given))
+            outputs = read_batch(reward.name, values, samples, _clock() - began)
+        finally:
+            progress.state.restore()
     except passed_on():
         raise
     except BaseException as raised:

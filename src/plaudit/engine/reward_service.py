@@ -54,7 +54,7 @@ class RewardHandler:
         outputs, retried = [], progress.knows_calls
         for index, sample in enumerate(samples):
             known = progress.known(Call((), index)) if retried else None
-            output = known[0] if known else progress.failed.get(index) or score_one(self.reward, sample)
+            output = known[0] if known else progress.failed.get(index) or score_one(self.reward, sample, progress)
             if known is None:
                 progress.send_output(output)
             outputs.append(output)

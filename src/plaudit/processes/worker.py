@@ -64,6 +64,7 @@ class UnitProgress(Progress):
     def __init__(
         self, outgoing: "_Outgoing", task: Mapping[str, Any], deadline_s: float | None, process: "_Process"
     ) -> None:
+        super().__init__(state=process.state)
         self._outgoing, self._known, self._failure = outgoing, task["known"], task["failure"]
         self.deadline_s = deadline_s
         self.one_at_a_time = bool(task["one_at_a_time"])
@@ -102,14 +103,12 @@ class UnitProgress(Progress):
 
     def send_result(self, result: bytes) -> None:
         """The result of the unit."""
-        self._process.state.restore_handlers()
         self._outgoing.write(RESULT + result, wake=True)
 
     def _check(self, output: RewardOutput | None) -> None:
         process = self._process
         if process.is_forked:
             os._exit(0)  # the reward forked and its child came back from the call: only the parent answers
-        process.state.restore()
         if output is not None and output.status is Status.MEMORY and process.has_grown():
             os._exit(EXIT_MEMORY)
 

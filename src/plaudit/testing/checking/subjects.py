@@ -10,7 +10,7 @@ from typing import Any
 
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.contract.scoring import Restoring, calls_one_sample, needs_loop, scope_of
+from plaudit.contract.scoring import Progress, calls_one_sample, needs_loop, scope_of
 from plaudit.engine.reward_service import RewardService
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import InvalidTrajectory
@@ -60,7 +60,7 @@ class LocalSubject(Subject):
     """A reward in this process: a call that does not return holds up the check."""
 
     def observe(self, samples: Sequence[Trajectory]) -> list[Observation]:
-        return observe_calls(self.reward, samples, Restoring())
+        return observe_calls(self.reward, samples, Progress())
 
     def capture_state(self) -> dict[str, bytes]:
         return capture_state(self.reward)

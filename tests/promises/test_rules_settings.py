@@ -1,0 +1,40 @@
+"""A call finds the process settings as they were before any other call, and the caller gets them back."""
+
+import pytest
+
+import plaudit
+from plaudit import Trajectory
+from plaudit.engine import Scorer
+from tests.promises.process_settings import CHANGES, MAIN_THREAD, observers, read_settings
+
+COMBINATIONS = [
+    (change, style, is_async)
+    for change in CHANGES
+    for style in ("sample", "batch", "sum", "sum_of_batch")
+    for is_async in (False, True)
+    if not (is_async and change in MAIN_THREAD)
+]
+
+
+@pytest.mark.parametrize(("change", "style", "is_async"), COMBINATIONS)
+def test_calls_find_the_same_settings_inline_and_the_caller_too(change, style, is_async):
+    before = read_settings()
+    outputs = plaudit.score(observers(is_async=is_async)[style], _samples("first", change, "a", "b"))
+    after = read_settings()
+    assert [(output.reward, output.reason or "") for output in outputs] == [(1.0, "")] * 4
+    assert after == before
+
+
+@pytest.mark.parametrize("style", ["sample", "batch", "sum", "sum_of_batch"])
+@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+def test_calls_find_the_same_settings_in_a_worker(style, is_async):
+    changes = [change for change in CHANGES if not (is_async and change in MAIN_THREAD)]
+    responses = ["first", *(each for change in changes for each in (change, "a"))]
+    with Scorer(observers(is_async=is_async)[style], workers=1, deadline_s=5.0) as scorer:
+        outputs = scorer.score(_samples(*responses))
+        outputs += scorer.score(_samples("second batch"))
+    assert [(output.reward, output.reason or "") for output in outputs] == [(1.0, "")] * (len(responses) + 1)
+
+
+def _samples(*responses: str) -> list[Trajectory]:
+    return [Trajectory(prompt="p", response=response) for response in responses]
