@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from plaudit.processes.pool import MAX_TRIES
 from tests.promises.faults import FAULTS, Fault
 from tests.promises.misbehaviour import number
 from tests.promises.pairwise import Row, pairwise, spread
@@ -159,8 +158,7 @@ def _problems_of_call(trial: Trial, path: ScoringPath, session: Session, faults:
     if trial.style.kind != "sample":
         count, sizes = len(responses) // size, CallLog.sizes(has_trial=path.name == "command_line")
         may_repeat = any(fault.may_be_repeated for fault in faults)
-        tries = MAX_TRIES if is_repeated else 2 if may_repeat else 1  # of a unit whose worker was lost in several calls
-        most = count * trial.wrapper.uses * tries
+        most = count * trial.wrapper.uses * (2 if is_repeated or may_repeat else 1)
         if set(sizes) != {size} or not count <= len(sizes) <= most:
             yield f"{count} calls of {size} samples were to be made, but the calls had {sizes} samples"
     yield from _problems_of_outcomes(trial, path, found, expect(trial, responses, faults), responses)

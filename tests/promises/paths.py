@@ -12,7 +12,6 @@ import signal
 import socket
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -249,12 +248,11 @@ class ProcessState(NamedTuple):
     folder: str
     handlers: tuple[Any, ...]
     recursion_limit: int
-    environment: dict[str, str]
+    environment: tuple[str | None, ...]
     import_path: list[str]
     locale: str
     precision: int
     socket_timeout: float | None
-    warning_filters: list[Any]
 
     @classmethod
     def now(cls) -> "ProcessState":
@@ -263,10 +261,9 @@ class ProcessState(NamedTuple):
             os.getcwd(),
             tuple(signal.getsignal(each) for each in signals),
             sys.getrecursionlimit(),
-            dict(os.environ),
+            tuple(map(os.environ.get, ("PATH", "LEFT_BEHIND", "HOME"))),  # Ray adds others
             list(sys.path),
             locale.setlocale(locale.LC_ALL),
             decimal.getcontext().prec,
             socket.getdefaulttimeout(),
-            list(warnings.filters),
         )

@@ -70,6 +70,75 @@ def test_other_async_calls_are_scored_when_one_ends_the_worker():
     assert statuses(outputs) == ["ok"] * 3 + ["error"] + ["ok"] * 3
 
 
+@pytest.mark.parametrize("async_part_ends", [True, False])
+def test_sync_and_async_parts_are_not_blamed_for_each_other(async_part_ends, tmp_path):
+    """A worker that is lost while calls of several parts are under way makes them one by one; each is made twice."""
+    file = str(tmp_path / "calls")
+
+    def note(name, response):
+        with open(file, "a") as calls:
+            calls.write(f"{name}{response}\n")
+
+    @reward
+    async def awaits(response):
+        note("async", response)
+        await asyncio.sleep(0.3 if response == "bad" else 0.0)
+        if response == "bad" and async_part_ends:
+            os._exit(3)
+        return 1.0
+
+    @reward
+    def computes(response):
+        note("sync", response)
+        time.sleep(0.2)
+        if response == "bad" and not async_part_ends:
+            os._exit(3)
+        return 1.0
+
+    with Scorer(0.5 * awaits + 0.5 * computes, workers=1, deadline_s=20.0) as scorer:
+        outputs = scorer.score(samples("a", "b", "bad", "c"))
+    assert statuses(outputs) == ["ok", "ok", "error", "ok"]
+    parts = outputs[2].components
+    assert (parts["awaits"].status, parts["computes"].status) == (
+        ("error", "ok") if async_part_ends else ("ok", "error")
+    )
+    with open(file) as calls:
+        assert max(Counter(calls.read().split()).values()) <= 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV], ids=str)
+@pytest.mark.parametrize("style", ["sync", "async", "sum"])
+def test_no_call_that_kills_its_worker_is_made_more_than_twice(style, number, tmp_path):
+    file = str(tmp_path / "calls")
+
+    def act(name, response):
+        with open(file, "a") as calls:
+            calls.write(f"{name}{response}\n")
+        if response == "bad":
+            os.kill(os.getpid(), number)
+            time.sleep(600)
+
+    @reward
+    def computes(response):
+        act("sync", response)
+        return 1.0
+
+    @reward
+    async def awaits(response):
+        await asyncio.sleep(0.01)
+        act("async", response)
+        return 1.0
+
+    rewards = {"sync": computes, "async": awaits, "sum": 0.5 * awaits + 0.5 * awaits.clip(0.0, 1.0)}
+    with Scorer(rewards[style], workers=1, deadline_s=20.0) as scorer:
+        outputs = scorer.score(samples("a", "bad", "b", "bad", "c"))
+    assert [output.ok for output in outputs] == [True, False, True, False, True]
+    with open(file) as calls:
+        made = Counter(calls.read().split())
+    limit = 2 if style != "sum" else 4  # the function is in it twice
+    assert {name: count for name, count in made.items() if count > limit * (2 if name.endswith("bad") else 1)} == {}
+
+
 def test_two_bad_samples_of_one_batch_fail_alone():
     @reward
     def ends(response):

@@ -200,10 +200,10 @@ class AsyncCalls:
         return [self._outputs[call] for call, _ in calls]
 
     def _limit(self) -> asyncio.Semaphore:
-        """How many calls may be under way: of this reward wherever it stands in the unit, or of the whole unit."""
-        key, count = (0, 1) if self._progress.one_at_a_time else (id(self._reward), self._reward.concurrency)
+        """How many calls of this reward may be under way, wherever it stands in the unit."""
+        count = 1 if self._progress.one_at_a_time else self._reward.concurrency
         limits: dict[int, asyncio.Semaphore] = vars(self._progress).setdefault("limits", {})
-        return limits.setdefault(key, asyncio.Semaphore(count))
+        return limits.setdefault(id(self._reward), asyncio.Semaphore(count))
 
     async def _call(self, running: _Running) -> list[RewardOutput]:
         deadline_s, samples = self._progress.deadline_s, running.samples

@@ -70,7 +70,7 @@ class Progress:
     deadline_s: float | None = None
     """How long an async call may take, times its samples; sync calls cannot be interrupted from inside."""
     one_at_a_time = False
-    """Whether async calls follow each other."""
+    """Whether no call starts before the one before it has ended, also if they are async."""
     failed: Mapping[int, RewardOutput] = {}
     """Samples that arrived damaged: their output, for every call that would need them."""
 
@@ -223,10 +223,15 @@ class _Unit:
 
         single = reward.call_style is Style.SAMPLE
         batches = [[index] for index in indexes] if single else self._batches(reward, indexes)
-        waiting = AsyncCalls(reward, self._progress).start(
-            [(Call(path, batch[0], len(batch), True), self._given(batch)) for batch in batches]
-        )
-        return lambda: self._in_order(indexes, list(zip(batches, waiting(), strict=True)))
+        calls = [(Call(path, batch[0], len(batch), True), self._given(batch)) for batch in batches]
+        start = AsyncCalls(reward, self._progress).start
+        waiting = None if self._progress.one_at_a_time else start(calls)
+
+        def finish() -> Outputs:
+            outputs = (waiting or start(calls))()
+            return self._in_order(indexes, list(zip(batches, outputs, strict=True)))
+
+        return finish
 
     def _call(self, reward: Any, batch: Sequence[int], path: tuple[int, ...]) -> Outputs:
         """Call a sync function for some samples, or what was made of sync functions for one."""

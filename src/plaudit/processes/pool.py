@@ -166,6 +166,11 @@ class Worker:
         ends = [at + deadline_s * call.size + GRACE_S * call.is_async for call, at in self.calls.items()]
         return min(ends, default=float("inf"))
 
+    def suspects(self, deadline_s: float | None) -> list[Call]:
+        """The calls that the worker may have been lost in: all under way, or of these the ones beyond a deadline."""
+        now = time.monotonic()
+        return [call for call, at in self.calls.items() if deadline_s is None or now - at >= deadline_s * call.size]
+
     def greet(self, greeting: dict[str, Any]) -> None:
         """The worker has opened its service."""
         self.is_ready, self.in_order, self.pid = True, greeting["in_order"], greeting["pid"]
@@ -304,7 +309,7 @@ class Pool:
                 raise ScoringFailed(
                     f"workers die while they start ({describe_exit(code)}); does importing the reward crash?"
                 )
-        first_try = bool(worker.units) and worker.units[0].tries == 0
+        first_try = bool(worker.units) and worker.units[0].tries == 0 and not worker.units[0].one_at_a_time
         if not worker.is_ready or (first_try and code in RETRIED):
             how = "out of memory" if code == EXIT_MEMORY else "killed by another process"
             self._replace(worker, how, None)
@@ -328,14 +333,16 @@ class Pool:
     def _retry(self, worker: Worker, unit: PoolUnit, output: RewardOutput | None) -> None:
         """Queue the unit that a lost worker was scoring, with the call under way marked as failed.
 
-        A call that is made again is made by a new worker, on which earlier calls have left nothing.
+        A call that is made again is made by a new worker, on which earlier calls have left nothing. No call is made more
+        than twice: those that were under way together are made again one by one, and then the failure is theirs.
         """
         if output is None:
             unit.tries += 1
+            unit.one_at_a_time = len(worker.calls) > 1
             self.start_worker().give(unit)
             return
         if worker.in_order and worker.next_sample < unit.count:
-            unit.outputs[worker.next_sample] = encode_output(output)
+            unit.outputs[worker.next_sample], unit.tries = encode_output(output), 0
             if not unit.is_composed and len(unit.outputs) == unit.count:
                 unit.result = b""
                 self.finished.append(unit)
@@ -350,14 +357,13 @@ class Pool:
                 unit.tries = 0
         self.queue.appendleft(unit)
 
-    @staticmethod
-    def _blame(worker: Worker, unit: PoolUnit, output: RewardOutput) -> bool:
+    def _blame(self, worker: Worker, unit: PoolUnit, output: RewardOutput) -> bool:
         """Mark the call that the worker was lost in; False if it is not known which one that was."""
-        calls = [call for call in worker.calls if not call.is_async] or list(worker.calls)
+        calls = worker.suspects(self.limits.deadline_s if output.status is Status.TIMEOUT else None)
         if len(calls) == 1:
             unit.known[calls[0].path, calls[0].first] = [output] * calls[0].size
         elif calls and not unit.one_at_a_time:
-            unit.one_at_a_time = True  # several async calls were under way: the next worker makes them one by one
+            unit.one_at_a_time = True  # several calls were under way: the next worker makes them one by one
         else:
             return False
         return True
