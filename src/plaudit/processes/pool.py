@@ -333,8 +333,8 @@ class Pool:
     def _retry(self, worker: Worker, unit: PoolUnit, output: RewardOutput | None) -> None:
         """Queue the unit that a lost worker was scoring, with the call under way marked as failed.
 
-        A call that is made again is made by a new worker, on which earlier calls have left nothing. No call is made more
-        than twice: those that were under way together are made again one by one, and then the failure is theirs.
+        A call that is made again is made by a new worker, on which earlier calls have left nothing. No call is made
+        more than twice: calls that were under way together are made again one by one.
         """
         if output is None:
             unit.tries += 1
