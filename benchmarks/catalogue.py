@@ -144,8 +144,8 @@ def measure(kind: str) -> list[Tally]:
     for peer in PEERS.get(kind, ()):
         try:
             tallies.append(judge_by_peer(peer, lines))
-        except ImportError:
-            print(f"{kind}: {peer.name} is not installed")
+        except ImportError as error:
+            print(f"{kind}: {peer.name} is left out: {error}")
     return tallies
 
 

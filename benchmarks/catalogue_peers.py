@@ -1,10 +1,13 @@
 """Verifiers of other packages, called on the same lines as ours; a package that is absent is named and left out."""
 
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from plaudit.verify.verifier import Response
+from plaudit.errors import InvalidTrajectory
+from plaudit.verify import Language, Mcq, Wer
+from plaudit.verify.verifier import Response, sample_of
 
 __all__ = ["PEERS", "Judge", "Peer"]
 
@@ -20,5 +23,85 @@ class Peer:
     load: Callable[[], Judge]
 
 
-PEERS: dict[str, tuple[Peer, ...]] = {}
+def _math_verify() -> Judge:
+    """Math-Verify with its extraction of letters, as lighteval uses it for multiple choice."""
+    package = importlib.import_module("math_verify")
+    letters = package.StringExtractionConfig(strings=tuple("ABCDEFGHIJ"))
+
+    def judge(row: Mapping[str, Any], response: Response) -> float | None:
+        right = Mcq().read(sample_of(row, "")).right
+        gold = [package.parse("ABCDEFGHIJ"[index], [letters]) for index in sorted(right)]
+        return float(len(gold) == 1 and package.verify(gold[0], package.parse(str(response), [letters])))
+
+    return judge
+
+
+def _wanted_language(row: Mapping[str, Any]) -> str:
+    return Language().read(sample_of(row, ""))
+
+
+def _langdetect() -> Judge:
+    """As IFEval's checker uses it: a text without a language counts as right."""
+    package = importlib.import_module("langdetect")
+
+    def judge(row: Mapping[str, Any], response: Response) -> float | None:
+        wanted = _wanted_language(row)
+        package.DetectorFactory.seed = 0
+        try:
+            return float(package.detect(str(response)).partition("-")[0] == wanted)
+        except package.LangDetectException:
+            return 1.0
+
+    return judge
+
+
+def _lingua() -> Judge:
+    package = importlib.import_module("lingua")
+    detector = package.LanguageDetectorBuilder.from_all_languages().build()
+
+    def judge(row: Mapping[str, Any], response: Response) -> float | None:
+        detected = detector.detect_language_of(str(response))
+        wanted = _wanted_language(row)
+        return None if detected is None else float(detected.iso_code_639_1.name.lower() == wanted)
+
+    return judge
+
+
+def _py3langid() -> Judge:
+    package = importlib.import_module("py3langid")
+    return lambda row, response: float(package.classify(str(response))[0] == _wanted_language(row))
+
+
+def _jiwer() -> Judge:
+    package = importlib.import_module("jiwer")
+
+    def judge(row: Mapping[str, Any], response: Response) -> float | None:
+        references = Wer().read(sample_of(row, ""))
+        return max(0.0, 1.0 - min(float(package.wer(reference, str(response))) for reference in references))
+
+    return judge
+
+
+def _reasoning_gym(name: str, entry_of: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> Callable[[], Judge]:
+    def load() -> Judge:
+        data_set = importlib.import_module("reasoning_gym").create_dataset(name, size=1)
+        return lambda row, response: float(data_set.score_answer(str(response), entry_of(row)))
+
+    return load
+
+
+def _countdown_entry(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    inner = row.get("reward_model", {}).get("ground_truth", row)
+    numbers, target = inner.get("nums", inner.get("numbers")), inner.get("target")
+    if numbers is None or target is None:
+        raise InvalidTrajectory("no numbers and target")
+    return {"answer": "", "metadata": {"numbers": numbers, "target": target}}
+
+
+PEERS: dict[str, tuple[Peer, ...]] = {
+    "mcq": (Peer("math-verify, letters", _math_verify),),
+    "language": (Peer("langdetect, as IFEval", _langdetect), Peer("lingua", _lingua), Peer("py3langid", _py3langid)),
+    "wer": (Peer("jiwer", _jiwer),),
+    "countdown": (Peer("reasoning-gym", _reasoning_gym("countdown", _countdown_entry)),),
+}
 """The peers of each kind."""

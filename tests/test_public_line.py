@@ -85,9 +85,11 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.rewards": {
         "AutoReward", "BUILT_INS", "CheckNumbersReward", "ChoiceReward", "CodeReward", "ContainsReward",
-        "ContinuousReward", "FormatReward", "GraduatedReward", "KeywordReward", "LengthReward", "MathReward",
-        "McqReward", "MultiAspectReward", "QaReward", "RegexReward", "RepetitionPenalty", "StructuredOutputReward",
-        "TemplateReward", "TextSimilarityReward", "VerifierReward", "WordReward",
+        "ContinuousReward", "CountdownReward", "FormatReward", "GraduatedReward", "KeywordReward",
+        "KnightsKnavesReward", "LanguageReward", "LengthReward", "LengthTargetReward", "MathReward", "McqReward",
+        "MultiAspectReward", "QaReward", "QuantityReward", "RegexReward", "RepetitionPenalty", "StructuredOutputReward",
+        "SudokuReward", "TableF1Reward", "TemplateReward", "TextSimilarityReward", "VerifierReward", "WerReward",
+        "WordReward",
     },
     "plaudit.remote": {
         "RemoteReward", "open_remote",
@@ -137,9 +139,10 @@ PUBLIC: dict[str, set[str]] = {
         "train_reward_model", "trl_environment_factory", "trl_rollout_func", "unpacked_model", "warm_start",
     },
     "plaudit.verify": {
-        "Answer", "Card", "Choice", "Contains", "Extraction", "MathPolicy", "MathVerdict", "Mcq", "Measurement",
-        "Method", "Names", "Percent", "Qa", "Regex", "Rejection", "Source", "Units", "Verdict", "VerdictStatus",
-        "Verifier", "decide", "extract", "load_card", "verify_math",
+        "Answer", "Card", "Choice", "Contains", "Countdown", "Extraction", "KnightsKnaves", "Language", "LengthTarget",
+        "MathPolicy", "MathVerdict", "Mcq", "Measurement", "Method", "Names", "Percent", "Qa", "Quantity", "Regex",
+        "Rejection", "Source", "Sudoku", "TableF1", "Units", "Verdict", "VerdictStatus", "Verifier", "Wer", "decide",
+        "extract", "load_card", "verify_math",
     },
     "plaudit.watch": {
         "Look", "RewardWatch", "SIGNS", "Sign", "watch_run",

@@ -19,14 +19,29 @@ ROWS = {
     "qa of SQuAD": {"question": "?", "answers": {"text": ["2"], "answer_start": [0]}},
     "qa of TriviaQA": {"question": "?", "answer": {"value": "2", "aliases": ["two"]}},
     "qa_f1": {"dataset": "string_f1", "prompt": "?", "ground_truth": "2"},
+    "countdown": {"prompt": "?", "target": 2, "nums": [2]},
+    "sudoku": {"prompt": "?", "quizzes": "1234341221434321"},
+    "knights_knaves": {"prompt": "?", "solution_text_format": "(1) Ann is a knight"},
+    "length_target": {"prompt": "?", "min_words": 4},
+    "units": {"problem": "?", "answer_number": 2, "unit": "m"},
+    "language": {"prompt": "?", "target_language": "English"},
+    "wer": {"prompt": "?", "transcription": "the answer is 2"},
     "contains": {"prompt": "?", "contains": "2"},
     "regex": {"prompt": "?", "regex": "2"},
+}
+
+RESPONSES = {
+    "sudoku": "1234341221434321",
+    "knights_knaves": "Ann is a knight.",
+    "units": "200 cm",
+    "language": "The answer to this question is two.",
 }
 
 
 @pytest.mark.parametrize(("name", "row"), ROWS.items(), ids=ROWS)
 def test_a_row_is_scored_by_its_verifier(name, row):
-    output = score(AutoReward(), [sample_of(row, "The answer is 2.")])[0]
+    response = RESPONSES.get(name, "The answer is 2.")
+    output = score(AutoReward(), [sample_of(row, response)])[0]
     assert output.metadata["verifier"] == name.split()[0]
     assert output.reward == (0.5 if name == "qa_f1" else 1.0)
 

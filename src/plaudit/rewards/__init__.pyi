@@ -16,7 +16,15 @@ from .text_similarity import TextSimilarityReward as TextSimilarityReward
 from .verifiers.auto import AutoReward as AutoReward
 from .verifiers.kinds import ChoiceReward as ChoiceReward
 from .verifiers.kinds import ContainsReward as ContainsReward
+from .verifiers.kinds import CountdownReward as CountdownReward
+from .verifiers.kinds import KnightsKnavesReward as KnightsKnavesReward
+from .verifiers.kinds import LanguageReward as LanguageReward
+from .verifiers.kinds import LengthTargetReward as LengthTargetReward
 from .verifiers.kinds import McqReward as McqReward
 from .verifiers.kinds import QaReward as QaReward
+from .verifiers.kinds import QuantityReward as QuantityReward
 from .verifiers.kinds import RegexReward as RegexReward
+from .verifiers.kinds import SudokuReward as SudokuReward
+from .verifiers.kinds import TableF1Reward as TableF1Reward
+from .verifiers.kinds import WerReward as WerReward
 from .verifiers.verifier_reward import VerifierReward as VerifierReward

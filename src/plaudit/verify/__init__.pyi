@@ -1,6 +1,7 @@
 from .answers.mcq import Choice as Choice
 from .answers.mcq import Mcq as Mcq
 from .answers.qa import Qa as Qa
+from .answers.quantities import Quantity as Quantity
 from .card import Card as Card
 from .card import Measurement as Measurement
 from .card import load_card as load_card
@@ -17,8 +18,15 @@ from .math import VerdictStatus as VerdictStatus
 from .math import decide as decide
 from .math import extract as extract
 from .math import verify_math as verify_math
+from .puzzles.countdown import Countdown as Countdown
+from .puzzles.knights_knaves import KnightsKnaves as KnightsKnaves
+from .puzzles.sudoku import Sudoku as Sudoku
+from .texts.language import Language as Language
+from .texts.length_target import LengthTarget as LengthTarget
 from .texts.matching import Contains as Contains
 from .texts.matching import Regex as Regex
+from .texts.tables import TableF1 as TableF1
+from .texts.wer import Wer as Wer
 from .verifier import Answer as Answer
 from .verifier import Verdict as Verdict
 from .verifier import Verifier as Verifier

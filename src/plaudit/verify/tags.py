@@ -21,6 +21,7 @@ __all__ = [
     "FaultKind",
     "find_blocks",
     "find_faults",
+    "thoughts_of",
     "without_blocks",
     "without_thinking",
 ]
@@ -107,11 +108,29 @@ def without_thinking(text: str) -> str:
     """What is said, not what is thought: the text outside `<think>`, `<reasoning>` and the like, however spelled."""
     if "<" not in text and not any(end in text for end in _OTHER_ENDS):
         return text
-    tags = [
+    return _outside(text, _thought_tags(text))
+
+
+def thoughts_of(text: str) -> str:
+    """The text inside `<think>` and the like, the part that `without_thinking` leaves out."""
+    inside: list[str] = []
+    opened, depth, start = "", 0, 0
+    for tag in _thought_tags(text):
+        if depth and tag.name != opened:
+            continue
+        if tag.closing and depth <= 1:
+            inside.append(text[start : tag.start])
+        elif depth == 0:
+            opened, start = tag.name, tag.end
+        depth = max(0, depth + (-1 if tag.closing else 1))
+    return "\n".join([*inside, *([text[start:]] if depth else [])])
+
+
+def _thought_tags(text: str) -> list[_Tag]:
+    return [
         _Tag((tag["name"] or "think").lower(), bool(tag["end"] or tag["other_end"] or tag["final"]), *tag.span())
         for tag in THOUGHT.finditer(text)
     ]
-    return _outside(text, tags)
 
 
 def _outside(text: str, tags: Sequence[_Tag]) -> str:

@@ -4,10 +4,22 @@ from plaudit.rewards.verifiers.verifier_reward import VerifierReward
 from plaudit.settings import set_field
 from plaudit.verify.answers.mcq import ABSTAINED, Choice, Mcq
 from plaudit.verify.answers.qa import Qa
+from plaudit.verify.answers.quantities import Quantity
+from plaudit.verify.puzzles.countdown import Countdown
+from plaudit.verify.puzzles.knights_knaves import KnightsKnaves
+from plaudit.verify.puzzles.sudoku import Sudoku
+from plaudit.verify.texts.language import Language
+from plaudit.verify.texts.length_target import LengthTarget
 from plaudit.verify.texts.matching import Contains, Regex
+from plaudit.verify.texts.tables import TableF1
+from plaudit.verify.texts.wer import Wer
 from plaudit.verify.verifier import Verdict
 
-__all__ = ["ChoiceReward", "ContainsReward", "McqReward", "QaReward", "RegexReward"]
+__all__ = [
+    "ChoiceReward", "ContainsReward", "CountdownReward", "KnightsKnavesReward", "LanguageReward",
+    "LengthTargetReward", "McqReward", "QaReward", "QuantityReward", "RegexReward", "SudokuReward", "TableF1Reward",
+    "WerReward",
+]  # fmt: skip
 
 
 class McqReward(Mcq, VerifierReward):
@@ -34,6 +46,38 @@ class ChoiceReward(Choice, VerifierReward):
 
 class QaReward(Qa, VerifierReward):
     __doc__ = Qa.__doc__
+
+
+class LanguageReward(Language, VerifierReward):
+    __doc__ = Language.__doc__
+
+
+class CountdownReward(Countdown, VerifierReward):
+    __doc__ = Countdown.__doc__
+
+
+class SudokuReward(Sudoku, VerifierReward):
+    __doc__ = Sudoku.__doc__
+
+
+class KnightsKnavesReward(KnightsKnaves, VerifierReward):
+    __doc__ = KnightsKnaves.__doc__
+
+
+class LengthTargetReward(LengthTarget, VerifierReward):
+    __doc__ = LengthTarget.__doc__
+
+
+class WerReward(Wer, VerifierReward):
+    __doc__ = Wer.__doc__
+
+
+class QuantityReward(Quantity, VerifierReward):
+    __doc__ = Quantity.__doc__
+
+
+class TableF1Reward(TableF1, VerifierReward):
+    __doc__ = TableF1.__doc__
 
 
 class ContainsReward(Contains, VerifierReward):

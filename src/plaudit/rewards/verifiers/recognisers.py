@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from plaudit.trajectory import Trajectory
 from plaudit.verify.rows import find_column
+from plaudit.verify.texts.language_names import LANGUAGES
 
 __all__ = ["BY_COLUMNS", "NAMES", "Recogniser", "recognise"]
 
@@ -23,6 +24,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         "searchR1_musique", "searchR1_bamboogle", "nq", "string_matcher", "flan", "re_search", "r1_search", "puzzle",
     ),
     "qa_f1": ("string_f1",),
+    "countdown": ("countdown",),
+    "knights_knaves": ("kk_logic",),
 }  # fmt: skip
 """Rewards and the names that verl (`data_source`) and open-instruct (`dataset`) use for rows of their kind."""
 
@@ -44,6 +47,15 @@ BY_COLUMNS: tuple[Recogniser, ...] = (
     Recogniser("mcq", "choices or options, with an answer", lambda sample: _has_options(sample)),
     Recogniser("choice", "labels, or final_decision", lambda sample: _has_labels(sample)),
     Recogniser("qa", "golden_answers, answers, or an answer that is a list", lambda sample: _has_answers(sample)),
+    Recogniser("countdown", "nums, with target", lambda sample: _is_number_puzzle(sample)),
+    Recogniser("sudoku", "quizzes, or puzzle", lambda sample: _is_sudoku(sample)),
+    Recogniser("knights_knaves", "solution_text_format", _has("solution_text_format")),
+    Recogniser(
+        "length_target", "min_words or max_words; num_tokens; unit and relation", lambda sample: _has_length(sample)
+    ),
+    Recogniser("units", "answer_number and unit", _has("answer_number", "unit")),
+    Recogniser("language", "target_language, or language with a code", lambda sample: _has_language(sample)),
+    Recogniser("wer", "transcription", _has("transcription")),
     Recogniser("regex", "pattern or regex", lambda sample: find_column(sample, "pattern", "regex") is not None),
     Recogniser("contains", "contains", _has("contains")),
     Recogniser("math", "answer with ####, or solution with \\boxed", lambda sample: _is_worked_solution(sample)),
@@ -79,6 +91,26 @@ def _has_answers(sample: Trajectory) -> bool:
         return bool(truth.keys() & {"answer_start", "aliases"}) or isinstance(truth.get("target"), list)
     texts = isinstance(truth, list) and bool(truth) and all(isinstance(each, str) for each in truth)
     return find_column(sample, "golden_answers") is not None or texts
+
+
+def _is_number_puzzle(sample: Trajectory) -> bool:
+    has_target = find_column(sample, "target") is not None or type(sample.ground_truth) is int
+    return has_target and find_column(sample, "nums", "numbers") is not None
+
+
+def _is_sudoku(sample: Trajectory) -> bool:
+    puzzle = find_column(sample, "quizzes", "puzzle")
+    return isinstance(puzzle, str) and len(puzzle) in (16, 81) and set(puzzle) <= set("0123456789._")
+
+
+def _has_length(sample: Trajectory) -> bool:
+    relation = find_column(sample, "relation") is not None and find_column(sample, "unit") is not None
+    return relation or find_column(sample, "min_words", "max_words", "num_tokens") is not None
+
+
+def _has_language(sample: Trajectory) -> bool:
+    code = find_column(sample, "language")
+    return find_column(sample, "target_language") is not None or (isinstance(code, str) and code in LANGUAGES)
 
 
 def _is_worked_solution(sample: Trajectory) -> bool:
