@@ -16,11 +16,9 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.parse
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.rollouts import Rollout
@@ -28,15 +26,6 @@ from plaudit.rollouts import Rollout
 WORDS = [
     f"{first}{last}" for first in ("so", "we", "then", "num", "add", "is", "half", "x") for last in "abcdefghijklm"
 ]
-FILTERS: dict[str, dict[str, Any]] = {
-    "by status": {"where": [["status", "!=", "ok"]]},
-    "by two numbers": {"where": [["reward", ">=", "0.9"], ["length", "<", "600"]]},
-    "by a text column": {"where": [["kind", "=", "hard"]]},
-    "sorted by reward": {"sort": ["reward", True]},
-    "filtered and sorted": {"where": [["level", "=", "3"]], "sort": ["component/form", False]},
-    "last page": {"offset": 900_000},
-    "search, first answer": {"search": "tha x"},
-}
 
 
 def write_rollouts(path: Path, count: int) -> None:
@@ -120,34 +109,22 @@ def measure_view(folder: Path, count: int) -> None:
         assert server.stdout is not None
         address = server.stdout.readline().strip()
         started = time.perf_counter()
-        while (state := _ask(address, "runs")["runs"][0])["rows"] < count:
+        while json.loads(_get(address, "runs"))[0]["rows"] < count:
             time.sleep(1)
-        print(f"view of {count:,} rollouts: indexed in {time.perf_counter() - started:.0f} s")
-        while state["live"] and state["version"] < 100 and _ask(address, "runs/0").get("rows") != _figured(address):
-            time.sleep(1)
-        for what, query in FILTERS.items():
-            times = [_timed(lambda query=query: _ask(address, "runs/0/samples", **query)) for _ in range(5)]  # type: ignore[misc]
-            print(f"  {what}: median {statistics.median(times):.2f} s, longest {max(times):.2f} s")
-        groups = [_timed(lambda: _ask(address, "runs/0/groups", sort=["reward", True])) for _ in range(5)]
-        print(f"  groups by mean reward: median {statistics.median(groups):.2f} s, longest {max(groups):.2f} s")
+        print(f"view of {count:,} rollouts: shown in {time.perf_counter() - started:.0f} s")
+        for what, path in {"figures": "runs/0", "columns": "runs/0/columns"}.items():
+            times = [_timed(lambda path=path: _get(address, path)) for _ in range(5)]  # type: ignore[misc]
+            size = len(_get(address, path)) / 1e6
+            print(f"  {what}: {size:.1f} MB, median {statistics.median(times):.2f} s, longest {max(times):.2f} s")
         status = Path(f"/proc/{server.pid}/status").read_text()
         peak = next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM"))
         print(f"  peak memory {int(peak) / 1024:.0f} MB")
         server.terminate()
 
 
-def _figured(address: str) -> int:
-    """How many samples are in the figures."""
-    figures = _ask(address, "runs/0").get("figures")
-    return figures["summary"]["count"] if figures else -1
-
-
-def _ask(address: str, path: str, **parameters: Any) -> Any:
-    query = urllib.parse.urlencode(
-        {name: value if isinstance(value, str) else json.dumps(value) for name, value in parameters.items()}
-    )
-    with urllib.request.urlopen(f"{address}api/{path}?{query}") as answer:
-        return json.load(answer)
+def _get(address: str, path: str) -> bytes:
+    with urllib.request.urlopen(f"{address}{path}") as answer:
+        return bytes(answer.read())
 
 
 def main() -> None:

@@ -49,7 +49,7 @@ def test_compat_prints_a_line_for_every_row(capfd):
 def test_export_writes_a_file_that_compiles_and_prints_how_to_use_it(trainer, tmp_path, monkeypatch, capfd):
     (tmp_path / "rewards.py").write_text("def quality(response):\n    return 1.0\n")
     monkeypatch.chdir(tmp_path)
-    assert run("export", trainer, "rewards.py:quality", "-o", "my_shim.py") == 0
+    assert run("export", "rewards.py:quality", trainer, "-o", "my_shim.py") == 0
     compile((tmp_path / "my_shim.py").read_text(), "my_shim.py", "exec")
     printed = capfd.readouterr()
     assert "my_shim" in printed.out
@@ -58,7 +58,7 @@ def test_export_writes_a_file_that_compiles_and_prints_how_to_use_it(trainer, tm
 
 def test_a_shim_keeps_the_columns_that_were_chosen(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
-    assert run("export", "trl", "math", "-o", "my_shim.py", "-c", "ground_truth=expected", "--workers", "1") == 0
+    assert run("export", "math", "trl", "-o", "my_shim.py", "-c", "ground_truth=expected", "--workers", "1") == 0
     text = (tmp_path / "my_shim.py").read_text()
     assert "columns={'ground_truth': 'expected'}" in text
     names = {}
@@ -70,13 +70,13 @@ def test_a_shim_keeps_the_columns_that_were_chosen(tmp_path, monkeypatch, capfd)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("vrl", "math", "-o", "a.py"), "no export for 'vrl'; did you mean 'verl'"),
-        (("verl", "math", "-o", "my-shim.py"), "my-shim.py cannot be imported; call it for example verl_reward.py"),
-        (("verl", "math", "-o", "there.py"), "there.py exists; --overwrite replaces it"),
-        (("trl", "math", "-o", "out.py", "--deadline", "-1"), "deadline_s must be positive, got -1"),
-        (("trl", "math", "-o", "out.py", "--on-unscored", "nona"), "did you mean 'none'?"),
+        (("math", "vrl", "-o", "a.py"), "no export for 'vrl'; did you mean 'verl'"),
+        (("math", "verl", "-o", "my-shim.py"), "my-shim.py cannot be imported; call it for example verl_reward.py"),
+        (("math", "verl", "-o", "there.py"), "there.py exists; --overwrite replaces it"),
+        (("math", "trl", "-o", "out.py", "--deadline", "-1"), "deadline_s must be positive, got -1"),
+        (("math", "trl", "-o", "out.py", "--on-unscored", "nona"), "did you mean 'none'?"),
         (
-            ("verl", "math", "-o", "a.py", "--on-unscored", "nan"),
+            ("math", "verl", "-o", "a.py", "--on-unscored", "nan"),
             "on_unscored for verl is one of mean, raise, got 'nan'",
         ),
     ],

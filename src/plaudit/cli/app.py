@@ -8,6 +8,7 @@ only with `--debug`.
 import importlib
 import io
 import os
+import platform
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -15,55 +16,62 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from plaudit.cli.console import print_message, print_warnings, reserve_stdout
-from plaudit.cli.system.version import version
+from plaudit.cli.console import print_message, print_result, print_warnings, reserve_stdout
 from plaudit.errors import PlauditError
+from plaudit.version import __version__
 
 __all__ = ["main"]
 
 DONE, BAD_INPUT, BUG, INTERRUPTED = 0, 2, 70, 130
 
 ABOUT = "Write reward functions for RL of language models once; test them, score with them, train with them."
-COMMANDS = {
-    "init": "rewards.init:init",
-    "score": "scoring.score:score",
-    "summary": "scoring.summary:summary",
-    "explain": "scoring.explain:explain",
-    "report": "reporting.report:report",
-    "view": "reporting.view:view",
-    "watch": "reporting.watch:watch",
-    "diff": "scoring.diff:diff",
-    "test": "rewards.test:test_command",
-    "check": "rewards.check:check",
-    "audit": "rewards.audit:audit",
-    "rewards": "rewards.catalog:rewards",
-    "export": "rewards.export:export",
-    "train": "training.train:train",
-    "pairs": "training.pairs:pairs",
-    "train-reward-model": "training.reward_model:train_reward_model",
-    "launch": "training.launch:launch",
-    "tasks": "training.tasks:tasks",
-    "eval": "training.evaluate:evaluate",
-    "sample": "training.sample:sample",
-    "episode": "training.episode:episode",
-    "merge": "training.merge:merge",
-    "serve": "system.serve:serve",
-    "run": "system.run:run",
-    "verify": "system.verify:verify",
-    "run-code": "system.run_code:run_code",
-    "doctor": "system.doctor:doctor",
-    "compat": "system.compat:compat",
-    "version": "system.version:version",
+PANELS = {
+    "Write and load rewards": {
+        "init": "rewards.init:init",
+        "rewards": "rewards.catalog:rewards",
+        "export": "rewards.export:export",
+        "compat": "system.compat:compat",
+        "run": "system.run:run",
+    },
+    "Test rewards": {
+        "test": "rewards.test:test_command",
+        "check": "rewards.check:check",
+        "audit": "rewards.audit:audit",
+        "diff": "scoring.diff:diff",
+        "verify": "system.verify:verify",
+        "run-code": "system.run_code:run_code",
+    },
+    "Score rollouts and look at scores": {
+        "score": "scoring.score:score",
+        "summary": "scoring.summary:summary",
+        "explain": "scoring.explain:explain",
+        "report": "scoring.report:report",
+        "view": "scoring.view:view",
+    },
+    "Train and evaluate": {
+        "train": "training.train:train",
+        "watch": "scoring.watch:watch",
+        "launch": "training.launch:launch",
+        "tasks": "training.tasks:tasks",
+        "eval": "training.evaluate:evaluate",
+        "sample": "training.trained_models:sample",
+        "merge": "training.trained_models:merge",
+        "episode": "training.episode:episode",
+        "pairs": "training.pairs:pairs",
+        "train-reward-model": "training.reward_model:train_reward_model",
+    },
+    "Serve": {"serve": "system.serve:serve", "doctor": "system.doctor:doctor"},
 }
-"""Every command and the function that runs it."""
+"""Every command and the function that runs it, as `--help` groups them."""
+COMMANDS = {name: function for commands in PANELS.values() for name, function in commands.items()}
 TAKES_FOREIGN_FLAGS = {"train", "launch"}
-"""Commands that are given options they do not declare, and read or refuse them themselves."""
+"""Commands that read options of other systems themselves."""
 RUNS_SCRIPT = "run"
 """The command whose arguments after the first belong to a script, as does standard output."""
 
 
 def _build(arguments: Sequence[str]) -> typer.Typer:
-    """The command line with the command that is asked for, or with all of them, so that no other is imported."""
+    """The command line with the requested command only, so that no other is imported; without one, with all."""
     app = typer.Typer(
         name="plaudit",
         help=ABOUT,
@@ -73,20 +81,23 @@ def _build(arguments: Sequence[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback()(_options)
-    for name in arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS:
-        module, _, function = COMMANDS[name].partition(":")
-        command = getattr(importlib.import_module(f"plaudit.cli.{module}"), function)
-        if name == RUNS_SCRIPT:
-            app.command(name, context_settings={"allow_interspersed_args": False})(command)
-        else:
-            settings = {"ignore_unknown_options": name in TAKES_FOREIGN_FLAGS}
-            app.command(name, context_settings=settings)(reserve_stdout()(command))
+    chosen = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    for panel, commands in PANELS.items():
+        for name in commands if chosen is None else commands.keys() & {chosen}:
+            module, _, function = COMMANDS[name].partition(":")
+            command = getattr(importlib.import_module(f"plaudit.cli.{module}"), function)
+            settings = {
+                "allow_interspersed_args": name != RUNS_SCRIPT,
+                "ignore_unknown_options": name in TAKES_FOREIGN_FLAGS,
+            }
+            run = command if name == RUNS_SCRIPT else reserve_stdout()(command)
+            app.command(name, context_settings=settings, rich_help_panel=panel)(run)
     return app
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        version()
+        print_result(f"plaudit {__version__} (Python {platform.python_version()}, {platform.system()})")
         raise typer.Exit
 
 
@@ -101,10 +112,10 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; exits with one of the codes above."""
     if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding that lacks a character is no reason to fail
         sys.stdout.reconfigure(errors="backslashreplace")
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    own = given[:1] if given[:1] == [RUNS_SCRIPT] else given
-    debug = "--debug" in own
-    sys.exit(_run([each for each in own if each != "--debug"] + given[len(own) :], debug=debug))
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    ours = words[:1] if words[:1] == [RUNS_SCRIPT] else words
+    without_debug = [word for word in ours if word != "--debug"]
+    sys.exit(_run(without_debug + words[len(ours) :], debug=without_debug != ours))
 
 
 def _run(arguments: list[str], *, debug: bool) -> int:

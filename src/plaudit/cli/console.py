@@ -10,16 +10,20 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import msgspec
 from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from plaudit.report.formatting import bare_table
 
 __all__ = [
-    "print_json", "print_message", "print_report", "print_result", "print_text", "print_warnings", "reserve_stdout",
-    "stderr_console", "write_bytes",
+    "ResultLine", "print_json", "print_message", "print_report", "print_result", "print_text", "print_warnings",
+    "reserve_stdout", "results_table", "stderr_console", "write_bytes",
 ]  # fmt: skip
 
 PIPE_WIDTH = 100
@@ -127,3 +131,22 @@ def _stdout() -> TextIO:
 def _console(stream: TextIO) -> Console:
     known_width = stream.isatty() or "COLUMNS" in os.environ
     return Console(file=stream, width=None if known_width else PIPE_WIDTH, highlight=False, emoji=False)
+
+
+class ResultLine(NamedTuple):
+    """One test and its result in words."""
+
+    passed: bool
+    name: str
+    outcome: str
+
+
+def results_table(what: str, lines: Iterable[ResultLine]) -> Table:
+    """A line for each test; `what` says what a test is called here."""
+    table = bare_table("")
+    table.add_column(what, overflow="fold")
+    table.add_column("result", overflow="fold")
+    for line in lines:
+        verdict = Text("passed", style="green") if line.passed else Text("FAILED", style="red")
+        table.add_row(verdict, Text(line.name), Text(line.outcome))
+    return table

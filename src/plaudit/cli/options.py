@@ -20,14 +20,7 @@ from plaudit.loading import Loaded, resolve
 from plaudit.rollouts import RolloutsReader, read_rollouts
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "DEFAULT_DEADLINE_S", "AddressOption", "Backend", "BackendOption", "CacheOption", "ChatTemplateOption",
-    "ColumnsOption", "DeadlineOption", "DialectOption", "EngineOptions", "JsonOption", "MaxBatchOption",
-    "QuietOption", "RewardArgument", "RolloutsArgument", "ScopeOption", "SkipBadOption", "WorkersOption",
-    "check_first_samples", "check_truth", "column_mapping", "load_reward", "open_rollouts", "report_input",
-]  # fmt: skip
-
-RewardArgument: TypeAlias = Annotated[
+Reward: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="REWARD",
@@ -35,35 +28,86 @@ RewardArgument: TypeAlias = Annotated[
         "'0.7 * check_answer + 0.3 * format', or a .yaml file.",
     ),
 ]
-DialectOption: TypeAlias = Annotated[
+Dialect: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--dialect", metavar="SYSTEM", help="The system REWARD was written for, e.g. openrlhf or trl:messages."
     ),
 ]
-ScopeOption: TypeAlias = Annotated[
+Scope: TypeAlias = Annotated[
     str | None,
     typer.Option("--scope", help="What a function of batches sees together: sample (any batch), group or batch."),
 ]
-MaxBatchOption: TypeAlias = Annotated[
+MaxBatch: TypeAlias = Annotated[
     int | None, typer.Option("--max-batch", min=1, help="The most samples that a call of a function of batches gets.")
 ]
-ChatTemplateOption: TypeAlias = Annotated[
+ChatTemplate: TypeAlias = Annotated[
     str | None,
     typer.Option("--chat-template", metavar="NAME", help="Chat prompts as text: chatml, llama3, gemma, a tokenizer."),
 ]
-RolloutsArgument: TypeAlias = Annotated[
+Rollouts: TypeAlias = Annotated[
     str, typer.Argument(metavar="ROLLOUTS", help="JSON lines (.jsonl, .gz), .parquet, .csv, or - for standard input.")
 ]
-ColumnsOption: TypeAlias = Annotated[
+Columns: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--columns", "-c", metavar="FIELD=COLUMN", help="Which column holds a field, e.g. response=text."),
 ]
-SkipBadOption: TypeAlias = Annotated[
+SkipBad: TypeAlias = Annotated[
     bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read, and say how many there were.")
 ]
-JsonOption: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-QuietOption: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, notes or tables.")]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes, only results.")]
+Overwrite: TypeAlias = Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")]
+Limit: TypeAlias = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N samples.")]
+Where: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--where", metavar="CONDITION", help="Only samples that meet it, e.g. level>=3; may be given again."),
+]
+By: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--by", metavar="COLUMN", help="Break the rewards down by a column; may be given again."),
+]
+Against: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--against", metavar="COLUMN", help="Compare with labels that say right or wrong."),
+]
+FailUnder: TypeAlias = Annotated[
+    float | None, typer.Option("--fail-under", metavar="MEAN", help="Exit with 1 when the mean reward is below it.")
+]
+MaxUnscored: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--max-unscored", metavar="SHARE", min=0, max=1, help="Exit with 3 if more of the samples were not scored."
+    ),
+]
+
+
+Model: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN|MODEL|URL", help="A run folder, a model folder or name, or an OpenAI-compatible server."
+    ),
+]
+ServedModel: TypeAlias = Annotated[
+    str | None, typer.Option("--model", metavar="NAME", help="Which model of a server is meant.")
+]
+KeyVariable: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--api-key-env", metavar="NAME", help="The environment variable that holds the key of a server."),
+]
+Temperature: TypeAlias = Annotated[
+    float, typer.Option("--temperature", "-t", min=0.0, help="Of sampling; 0 gives the likeliest response.")
+]
+Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="The same seed draws the same samples.")]
+Port: TypeAlias = Annotated[
+    int, typer.Option("--port", "-p", min=0, max=65535, help="The port to listen on; 0 takes a free one.")
+]
+PrintConfig: TypeAlias = Annotated[
+    bool, typer.Option("--print-config", help="Print the config with the meaning of every key, and stop.")
+]
+Scored: TypeAlias = Annotated[
+    str, typer.Argument(metavar="SCORED", help="A file that `plaudit score` or a training run wrote; - for stdin.")
+]
 
 
 class Backend(enum.StrEnum):
@@ -74,20 +118,28 @@ class Backend(enum.StrEnum):
     RAY = "ray"
 
 
-BackendOption: TypeAlias = Annotated[
+ChosenBackend: TypeAlias = Annotated[
     Backend,
     typer.Option("--backend", help="Where to score: on worker processes, in this process (no deadlines), or on Ray."),
 ]
-WorkersOption: TypeAlias = Annotated[
+Workers: TypeAlias = Annotated[
     int | None, typer.Option("--workers", "-w", min=1, help="How many workers; one per core by default.")
 ]
-DeadlineOption: TypeAlias = Annotated[
+Deadline: TypeAlias = Annotated[
     float, typer.Option("--deadline", metavar="SECONDS", help="How long one sample may take; 0 for ever.")
 ]
-AddressOption: TypeAlias = Annotated[
+Address: TypeAlias = Annotated[
     str | None, typer.Option("--address", help="The Ray cluster to use: auto, host:port or ray://host:port.")
 ]
-CacheOption: TypeAlias = Annotated[
+RayJob: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Run as a job on this Ray cluster, and follow its log: auto, host:port or http://host:8265.",
+    ),
+]
+Cache: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "--cache",

@@ -88,7 +88,7 @@ def write_shim(reward: str, trainer: str, file: Path, **options: Any) -> Shim:
     if not name.isidentifier():
         raise InvalidSettings(f"the reward is called {name!r}, which cannot be a name in Python: give it another name")
     options = {"on_unscored": exported.settings.on_unscored.value, **given}
-    command = f"plaudit export {trainer} {reward!r} -o {file.name}"
+    command = f"plaudit export {reward!r} {trainer} -o {file.name}"
     text = shim_text(form, reward, file, name=name, options=options, command=command)
     file.write_text(text, encoding="utf-8")
     return Shim(file, usage_lines(form, name, file))

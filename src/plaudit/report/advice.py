@@ -13,7 +13,7 @@ from plaudit.contract.output import Status
 from plaudit.markup import html_table
 from plaudit.report.coverage import format_mean
 from plaudit.report.figures import Drift, Figures
-from plaudit.report.terminal.formatting import format_duration, format_share
+from plaudit.report.formatting import format_duration, format_share
 
 __all__ = ["ADVICE", "FAULTS", "Fault", "Level", "Remark", "headline", "remarks"]
 

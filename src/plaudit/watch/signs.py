@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from plaudit.report.advice import ADVICE, FAULTS, remarks
 from plaudit.report.coverage import wilson_interval
 from plaudit.report.figures import Figures, StepPoint
-from plaudit.report.terminal.formatting import format_share
+from plaudit.report.formatting import format_share
 
 __all__ = ["SIGNS", "Sign", "find_signs", "to_metrics"]
 

@@ -29,8 +29,8 @@ def test_rewards_of_files_and_yaml_are_shown_too(plaudit, tmp_path):
 
 
 def test_an_export_with_reward_and_trainer_swapped_says_so(plaudit):
-    ran = plaudit("export", "math", "trl", "-o", "out.py")
-    assert (ran.code, "the trainer comes first: plaudit export trl 'math' -o out.py" in ran.err) == (2, True)
+    ran = plaudit("export", "trl", "math", "-o", "out.py")
+    assert (ran.code, "the reward comes first: plaudit export 'math' trl -o out.py" in ran.err) == (2, True)
 
 
 def test_rewards_are_listed_by_group_and_a_verifier_is_shown_with_its_card(plaudit):

@@ -23,7 +23,7 @@ def test_a_person_plays_and_the_episodes_are_kept(plaudit, tmp_path, monkeypatch
 
 def test_a_model_plays_with_its_own_tokens(plaudit):
     done = plaudit(
-        "episode", "number_guessing", "--policy", "tiny", "-n", 1, "--truth", 7, "--max-new-tokens", 2, "--json"
+        "episode", "number_guessing", "--actor", "tiny", "-n", 1, "--truth", 7, "--max-new-tokens", 2, "--json"
     )
     assert done.code == 0, done.err
     assert sum(done.json["tokens"]["mask"]) <= 10

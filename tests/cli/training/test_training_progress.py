@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from rich.console import Console
 
 from plaudit import RewardOutput, Status, Trajectory
-from plaudit.cli.training.training_progress import outcome_table
+from plaudit.cli.training.train import outcome_table
 from plaudit.training.evaluation import evaluate
 
 

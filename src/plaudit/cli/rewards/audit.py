@@ -16,23 +16,8 @@ from plaudit.audit.hits import ANY_LENGTH, ANY_TEXT, FEW
 from plaudit.audit.writing.baseline import read_baseline, without_accepted, write_baseline
 from plaudit.audit.writing.junit import junit_report
 from plaudit.audit.writing.sarif import sarif_report
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result
-from plaudit.cli.options import (
-    CacheOption,
-    ChatTemplateOption,
-    ColumnsOption,
-    DialectOption,
-    JsonOption,
-    MaxBatchOption,
-    QuietOption,
-    RewardArgument,
-    ScopeOption,
-    WorkersOption,
-    check_output,
-    check_truth,
-    load_reward,
-    open_rollouts,
-)
 from plaudit.loading import spec_using
 from plaudit.testing import load_cases
 
@@ -47,11 +32,11 @@ MAX_SHOWN = 300
 
 
 def audit(
-    reward: RewardArgument,
+    reward: options.Reward,
     rollouts: Annotated[
         str | None, typer.Argument(metavar="[ROLLOUTS]", help="Prompts and truths of your own to attack it on.")
     ] = None,
-    count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many of these rollouts to read.")] = 400,
+    limit: options.Limit = 400,
     calls: Annotated[int, typer.Option("--calls", min=1, help="How many responses may be scored.")] = USUAL.calls,
     seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How long the search may take.")] = USUAL.seconds,
     deadline: Annotated[
@@ -67,16 +52,16 @@ def audit(
     accept: Annotated[bool, typer.Option("--accept", help="Write what is found into --baseline.")] = False,
     sarif: Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Write SARIF 2.1 here.")] = None,
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML here.")] = None,
-    dialect: DialectOption = None,
-    scope: ScopeOption = None,
-    max_batch: MaxBatchOption = None,
-    chat_template: ChatTemplateOption = None,
-    columns: ColumnsOption = None,
-    workers: WorkersOption = None,
-    cache: CacheOption = None,
+    dialect: options.Dialect = None,
+    scope: options.Scope = None,
+    max_batch: options.MaxBatch = None,
+    chat_template: options.ChatTemplate = None,
+    columns: options.Columns = None,
+    workers: options.Workers = None,
+    cache: options.Cache = None,
     every: Annotated[bool, typer.Option("--all", help="Show every finding, not one for each cause.")] = False,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> int:
     """Attack REWARD with responses that are wrong by construction; report what it pays for them.
 
@@ -85,15 +70,16 @@ def audit(
     """
     if accept and baseline is None:
         raise typer.BadParameter("--accept writes into a baseline; name it with --baseline FILE")
-    check_output(baseline if accept else None, sarif, junit)
+    options.check_output(baseline if accept else None, sarif, junit)
     spec = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
-    loaded = load_reward(spec, quiet=quiet)
+    loaded = options.load_reward(spec, quiet=quiet)
     table = None if cases is None else load_cases(cases)
     accepted = None if baseline is None or accept else read_baseline(baseline)
     samples = [] if table is None else [case.trajectory for case in table.cases]
     if rollouts:
-        samples += [each.trajectory for each in islice(open_rollouts(rollouts, columns, needs_response=False), count)]
-    check_truth(loaded.reward, samples)
+        reader = options.open_rollouts(rollouts, columns, needs_response=False)
+        samples += [each.trajectory for each in islice(reader, limit)]
+    options.check_truth(loaded.reward, samples)
     report = audit_reward(
         loaded,
         samples or None,

@@ -11,15 +11,15 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_result
-from plaudit.cli.options import JsonOption
 from plaudit.contract.combination import Combination
 from plaudit.contract.function import FunctionReward, RewardFunction
 from plaudit.dialects.dialect import ForeignReward
 from plaudit.loading import available, listing_of, resolve
 from plaudit.loading.building import is_reward_class, signature_of
 from plaudit.loading.catalog import find_named
-from plaudit.report.terminal.formatting import bare_table
+from plaudit.report.formatting import bare_table
 from plaudit.report.terminal.sample_view import component_weights
 from plaudit.verify.card import Card, kinds, load_card
 
@@ -33,7 +33,7 @@ def rewards(
         str | None,
         typer.Argument(metavar="REWARD", help="A name, a file, a .yaml file or an expression; all names without it."),
     ] = None,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> None:
     """List the rewards that can be named without a file, or show one: what it measures, its parameters and bounds."""
     if spec is None:

@@ -9,20 +9,8 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_result
-from plaudit.cli.options import (
-    DEFAULT_DEADLINE_S,
-    ChatTemplateOption,
-    ColumnsOption,
-    DeadlineOption,
-    DialectOption,
-    JsonOption,
-    MaxBatchOption,
-    RewardArgument,
-    ScopeOption,
-    check_truth,
-    open_rollouts,
-)
 from plaudit.loading import load, spec_using
 from plaudit.testing import Finding, Severity, check_reward
 
@@ -33,27 +21,27 @@ STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO:
 
 
 def check(
-    reward: RewardArgument,
+    reward: options.Reward,
     rollouts: Annotated[
         str | None, typer.Argument(metavar="[ROLLOUTS]", help="Samples of your own to try it on as well.")
     ] = None,
-    count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many of these samples.")] = 200,
-    dialect: DialectOption = None,
-    scope: ScopeOption = None,
-    max_batch: MaxBatchOption = None,
-    chat_template: ChatTemplateOption = None,
-    columns: ColumnsOption = None,
-    deadline: DeadlineOption = DEFAULT_DEADLINE_S,
-    json: JsonOption = False,
+    limit: options.Limit = 200,
+    dialect: options.Dialect = None,
+    scope: options.Scope = None,
+    max_batch: options.MaxBatch = None,
+    chat_template: options.ChatTemplate = None,
+    columns: options.Columns = None,
+    deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
+    json: options.Json = False,
 ) -> int:
     """Try REWARD on difficult responses, twice, alone, in another order and in a new process; say what it breaks.
 
     The exit code is 1 when the contract is broken; warnings do not count.
     """
     reward = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
-    samples = rollouts and [rollout.trajectory for rollout in islice(open_rollouts(rollouts, columns), count)]
+    samples = rollouts and [rollout.trajectory for rollout in islice(options.open_rollouts(rollouts, columns), limit)]
     if samples:
-        check_truth(load(reward), samples)
+        options.check_truth(load(reward), samples)
     findings = check_reward(reward, samples or None, deadline_s=deadline or None)
     if json:
         shown = ("rule", "severity", "message", "sample", "remedy")

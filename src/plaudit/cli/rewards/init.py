@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from plaudit.cli import options
 from plaudit.cli.console import print_result
 from plaudit.errors import RolloutsError
 
@@ -18,7 +19,7 @@ def init(
     folder: Annotated[
         Path, typer.Argument(metavar="[FOLDER]", help="Where to write; by default the current folder.")
     ] = Path(),
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")] = False,
+    overwrite: options.Overwrite = False,
 ) -> None:
     """Write a reward, a table of cases, a few rollouts, a training config and a test to start from."""
     if folder.exists() and not folder.is_dir():

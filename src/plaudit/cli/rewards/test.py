@@ -5,18 +5,8 @@ from typing import Annotated
 
 import typer
 
-from plaudit.cli.console import print_json, print_result
-from plaudit.cli.options import (
-    DEFAULT_DEADLINE_S,
-    ChatTemplateOption,
-    DeadlineOption,
-    DialectOption,
-    JsonOption,
-    MaxBatchOption,
-    QuietOption,
-    ScopeOption,
-)
-from plaudit.cli.results import ResultLine, results_table
+from plaudit.cli import options
+from plaudit.cli.console import ResultLine, print_json, print_result, results_table
 from plaudit.loading import spec_using
 from plaudit.testing import CaseResult, load_cases, run_cases
 from plaudit.testing.cases.running import find_spec
@@ -35,13 +25,13 @@ def test_command(
             "where it is not the one that the table names.",
         ),
     ],
-    dialect: DialectOption = None,
-    scope: ScopeOption = None,
-    max_batch: MaxBatchOption = None,
-    chat_template: ChatTemplateOption = None,
-    deadline: DeadlineOption = DEFAULT_DEADLINE_S,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    dialect: options.Dialect = None,
+    scope: options.Scope = None,
+    max_batch: options.MaxBatch = None,
+    chat_template: options.ChatTemplate = None,
+    deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> int:
     """Run the cases of a table against a reward; the exit code is 1 when one does not pass."""
     if len(given) > 2:
@@ -54,7 +44,7 @@ def test_command(
     failed = [result for result in results if not result.passed]
     if json:
         print_json([_plain(result) for result in results])
-    elif not quiet:
+    else:
         passed = f"{len(results) - len(failed)} of {len(results)} cases passed"
         print_result(results_table("case", map(_line, results)), passed)
     return SOME_FAILED if failed else 0

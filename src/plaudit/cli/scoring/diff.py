@@ -10,20 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from plaudit import report as reports
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result
-from plaudit.cli.options import (
-    DEFAULT_DEADLINE_S,
-    ColumnsOption,
-    DeadlineOption,
-    JsonOption,
-    QuietOption,
-    WorkersOption,
-    check_output,
-    check_truth,
-    column_mapping,
-    load_reward,
-    open_rollouts,
-)
 from plaudit.diff import Difference, Disagreement, compare_pairs, pair_files, pair_rewards
 from plaudit.diff.matching import ScoredPair
 from plaudit.rollouts import Rollout
@@ -44,31 +32,31 @@ def diff(
     threshold: Annotated[
         float, typer.Option("--threshold", help="From which score or reward on a sample is right.")
     ] = 0.5,
-    rows: Annotated[int, typer.Option("--rows", min=0, help="How many disagreements to show.")] = 10,
+    count: Annotated[int, typer.Option("--count", "-n", min=0, help="How many disagreements to show.")] = 10,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Write a page that shows both sides.")
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write a page that shows both sides.")
     ] = None,
-    columns: ColumnsOption = None,
-    deadline: DeadlineOption = DEFAULT_DEADLINE_S,
-    workers: WorkersOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    columns: options.Columns = None,
+    deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
+    workers: options.Workers = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> int:
     """Compare two rewards on ROLLOUTS, or two scored files: flips, order within groups, advantages, statuses.
 
     The exit code is 1 when a sample flips or its status changes; rewards that differ by less do not count.
     """
-    check_output(out)
+    options.check_output(out)
     if rollouts is None:
         for given in (old, new):
             if not Path(given).is_file():
                 raise typer.BadParameter(f"{given!r} is not a file; two rewards need ROLLOUTS to be compared on")
-        pairs: Iterable[ScoredPair] = pair_files(old, new, columns=column_mapping(columns))
+        pairs: Iterable[ScoredPair] = pair_files(old, new, columns=options.column_mapping(columns))
     else:
-        rewards = load_reward(old, quiet=quiet), load_reward(new, quiet=quiet)
-        samples: Iterator[Trajectory] = (rollout.trajectory for rollout in open_rollouts(rollouts, columns))
+        rewards = options.load_reward(old, quiet=quiet), options.load_reward(new, quiet=quiet)
+        samples: Iterator[Trajectory] = (rollout.trajectory for rollout in options.open_rollouts(rollouts, columns))
         for each in rewards:
-            samples = check_truth(each.reward, samples)
+            samples = options.check_truth(each.reward, samples)
         pairs = pair_rewards(*rewards, samples, backend="processes", deadline_s=deadline or None, workers=workers)
     kept = list(pairs) if out else pairs
     difference = compare_pairs(kept, threshold=threshold)
@@ -76,8 +64,8 @@ def diff(
         _write_page(out, difference, kept, old, new)
     if json:
         print_json(difference.to_dict())
-    elif not quiet:
-        print_result(*_render(difference, rows))
+    else:
+        print_result(*_render(difference, count))
     if out and not quiet:
         print_message(f"the page is in {out}; open it in a browser")
     return DIFFERENT if difference.flips or difference.status_changes else 0
@@ -113,7 +101,7 @@ def _render(difference: Difference, rows: int) -> list[RenderableType]:
     if shown:
         lines.append(_table(shown, {each.index for each in difference.flips}))
     if len(difference.flips) > rows:
-        lines.append(f"{len(difference.flips) - rows:,} more flips; --rows or --json shows them")
+        lines.append(f"{len(difference.flips) - rows:,} more flips; --count or --json shows them")
     return lines
 
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result
-from plaudit.cli.options import EngineOptions, check_first_samples, column_mapping, load_reward
 from plaudit.cli.scoring.run_report import TOO_MANY_UNSCORED, has_too_many_unscored
 from plaudit.contract.output import Status
 from plaudit.engine import DatasetSummary, score_dataset
@@ -18,7 +18,7 @@ def score_folder(
     reward: str,
     folder: Path,
     out: str | None,
-    engine: EngineOptions,
+    engine: options.EngineOptions,
     columns: list[str] | None,
     max_unscored: float,
     *,
@@ -30,7 +30,7 @@ def score_folder(
     if Path(str(out)).is_file():
         raise RolloutsError(f"{out} is a file; a folder is scored into a folder")
     summary = score_dataset(
-        load_reward(reward),
+        options.load_reward(reward),
         folder,
         Path(str(out)),
         backend=engine.backend.value,
@@ -38,8 +38,8 @@ def score_folder(
         workers=engine.workers,
         deadline_s=engine.effective_deadline_s,
         cache=engine.cache,
-        columns=column_mapping(columns),
-        check=check_first_samples,
+        columns=options.column_mapping(columns),
+        check=options.check_first_samples,
     )
     if json:
         print_json(_plain(summary))

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from plaudit.cli.options import check_first_samples
+from plaudit.cli import options
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine import Scorer
 from plaudit.errors import RolloutsError
@@ -29,7 +29,7 @@ def retry_failed_samples(out: Path, scorer: Scorer) -> str:
         pass  # cuts off a line that a killed run left unfinished
     beside = out.with_name(f"retry-{out.name}")
     failed = (rollout.trajectory for rollout in read_rollouts(out) if _has_failed(rollout.output))
-    retried = scorer.score_stream(check_first_samples(scorer, failed))
+    retried = scorer.score_stream(options.check_first_samples(scorer, failed))
     count = scored = 0
     try:
         with RolloutsWriter(beside, mode="new", overwrite=True) as writer:

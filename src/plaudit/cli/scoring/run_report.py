@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
-import typer
 from rich.console import RenderableType
 
 from plaudit import report as reports
@@ -20,32 +19,10 @@ from plaudit.rollouts import Rollout
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "AgainstOption", "ByOption", "FailUnderOption", "LimitOption", "MaxUnscoredOption", "RunReport", "WhereOption",
+    "RunReport",
     "build_report", "build_selection", "exit_code", "has_too_many_unscored",
 ]  # fmt: skip
 
-LimitOption: TypeAlias = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N samples.")]
-WhereOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--where", metavar="CONDITION", help="Only samples that meet it, e.g. level>=3; may be given again."),
-]
-ByOption: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--by", metavar="COLUMN", help="Break the rewards down by a column; may be given again."),
-]
-AgainstOption: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--against", metavar="COLUMN", help="Compare with labels that say right or wrong."),
-]
-FailUnderOption: TypeAlias = Annotated[
-    float | None, typer.Option("--fail-under", metavar="MEAN", help="Exit with 1 when the mean reward is below it.")
-]
-MaxUnscoredOption: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        "--max-unscored", metavar="SHARE", min=0, max=1, help="Exit with 3 if more of the samples were not scored."
-    ),
-]
 PASSED, FAILED, TOO_MANY_UNSCORED = 0, 1, 3
 MAX_UNSCORED = 0.5
 MOST_REASONS = 3

@@ -11,47 +11,12 @@ from typing import Annotated, TypeAlias
 import typer
 from rich.markup import escape
 
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_report, print_result, write_bytes
-from plaudit.cli.options import (
-    DEFAULT_DEADLINE_S,
-    AddressOption,
-    Backend,
-    BackendOption,
-    CacheOption,
-    ChatTemplateOption,
-    ColumnsOption,
-    DeadlineOption,
-    DialectOption,
-    EngineOptions,
-    JsonOption,
-    MaxBatchOption,
-    QuietOption,
-    RewardArgument,
-    RolloutsArgument,
-    ScopeOption,
-    SkipBadOption,
-    WorkersOption,
-    check_first_samples,
-    load_reward,
-    open_rollouts,
-    report_input,
-)
 from plaudit.cli.progress import Advance, count_lines, show_progress
 from plaudit.cli.scoring.folders import score_folder
 from plaudit.cli.scoring.retrying import retry_failed_samples
-from plaudit.cli.scoring.run_report import (
-    MAX_UNSCORED,
-    AgainstOption,
-    ByOption,
-    FailUnderOption,
-    LimitOption,
-    MaxUnscoredOption,
-    RunReport,
-    WhereOption,
-    build_report,
-    build_selection,
-    exit_code,
-)
+from plaudit.cli.scoring.run_report import MAX_UNSCORED, RunReport, build_report, build_selection, exit_code
 from plaudit.contract.output import RewardOutput
 from plaudit.diff import ChangeCounts
 from plaudit.engine import Scorer, ScorerStats, reward_key
@@ -82,36 +47,36 @@ Write: TypeAlias = Callable[[Rollout], object]
 
 
 def score(
-    reward: RewardArgument,
-    rollouts: RolloutsArgument,
+    reward: options.Reward,
+    rollouts: options.Rollouts,
     out: Annotated[
         str | None,
         typer.Option("--out", "-o", metavar="OUT", help="Write the scored rollouts here; - is standard output."),
     ] = None,
-    dialect: DialectOption = None,
-    scope: ScopeOption = None,
-    max_batch: MaxBatchOption = None,
-    chat_template: ChatTemplateOption = None,
-    columns: ColumnsOption = None,
-    limit: LimitOption = None,
-    where: WhereOption = None,
-    by: ByOption = None,
-    against: AgainstOption = None,
-    fail_under: FailUnderOption = None,
-    max_unscored: MaxUnscoredOption = MAX_UNSCORED,
-    skip_bad: SkipBadOption = False,
+    dialect: options.Dialect = None,
+    scope: options.Scope = None,
+    max_batch: options.MaxBatch = None,
+    chat_template: options.ChatTemplate = None,
+    columns: options.Columns = None,
+    limit: options.Limit = None,
+    where: options.Where = None,
+    by: options.By = None,
+    against: options.Against = None,
+    fail_under: options.FailUnder = None,
+    max_unscored: options.MaxUnscored = MAX_UNSCORED,
+    skip_bad: options.SkipBad = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run stopped.")] = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="With --resume: score errors and timeouts of OUT again.")
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace OUT if it exists.")] = False,
-    backend: BackendOption = Backend.PROCESSES,
-    workers: WorkersOption = None,
-    deadline: DeadlineOption = DEFAULT_DEADLINE_S,
-    cache: CacheOption = None,
-    address: AddressOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    overwrite: options.Overwrite = False,
+    backend: options.ChosenBackend = options.Backend.PROCESSES,
+    workers: options.Workers = None,
+    deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
+    cache: options.Cache = None,
+    address: options.Address = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> int:
     """Score every sample of ROLLOUTS with REWARD; show a summary, keep the details in OUT.
 
@@ -120,19 +85,19 @@ def score(
     OUT may be folders of files.
     """
     reward = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
-    engine = EngineOptions(backend, workers, deadline, cache, address)
+    engine = options.EngineOptions(backend, workers, deadline, cache, address)
     if Path(rollouts).is_dir():
         _refuse_with_folder(
             {"--limit": limit, "--where": where, "--by": by, "--against": against, "--fail-under": fail_under}
         )
         return score_folder(reward, Path(rollouts), out, engine, columns, max_unscored, json=json)
     _check_destination(out, rollouts, resume=resume, retry_failed=retry_failed, overwrite=overwrite)
-    loaded = load_reward(reward, quiet=quiet)
+    loaded = options.load_reward(reward, quiet=quiet)
     record = RunRecord(repr(loaded.reward), reward_key(loaded.reward), {"columns": columns or [], "where": where or []})
-    reader = open_rollouts(rollouts, columns, skip_bad=skip_bad)
+    reader = options.open_rollouts(rollouts, columns, skip_bad=skip_bad)
     run = _Run(reader, build_selection(where, limit), build_report(by, against), out, resume=resume)
     if Path(rollouts).is_file() and (by or against):  # a pipe can be read only once
-        run.report.check_columns(run.selection.select(open_rollouts(rollouts, columns, skip_bad=True)))
+        run.report.check_columns(run.selection.select(options.open_rollouts(rollouts, columns, skip_bad=True)))
     with engine.scorer(loaded) as scorer:
         try:
             if resume and Path(str(out)).exists():
@@ -140,7 +105,7 @@ def score(
                 if retry_failed:
                     print_message(retry_failed_samples(Path(str(out)), scorer))
             run.take_up_earlier()
-            samples = check_first_samples(scorer, run.remaining_samples(scorer))
+            samples = options.check_first_samples(scorer, run.remaining_samples(scorer))
             with _destination(out, record, resume=resume, overwrite=overwrite) as write:
                 total = limit or count_lines(rollouts)
                 with show_progress("scoring", total, done=run.scored, quiet=quiet) as advance:
@@ -149,8 +114,8 @@ def score(
             print_message(run.describe_interruption())
             return INTERRUPTED
     summary = run.report.summary()
-    if not quiet:
-        run.show(summary, repr(loaded.reward), scorer.stats, beside_output=json)
+    if not (json and quiet):
+        run.show(summary, repr(loaded.reward), scorer.stats, beside_output=json, quiet=quiet)
     if json:
         changes = {"changes": asdict(run.changes)} if run.changes.count else {}
         print_json({**run.report.to_dict(summary), "engine": scorer.stats.to_dict(), **changes})
@@ -190,12 +155,14 @@ class _Run:
             if self.waiting and (before := self.waiting.popleft()) is not None:
                 self.changes.add(before, rollout.output)
 
-    def show(self, summary: Summary, reward: str, stats: ScorerStats, *, beside_output: bool) -> None:
-        """Tell on the terminal what came of it; on standard error where standard output is taken."""
-        report_input(self.reader)
+    def show(self, summary: Summary, reward: str, stats: ScorerStats, *, beside_output: bool, quiet: bool) -> None:
+        """Print the result, on standard error if standard output is used for something else; then notes."""
         print_to = print_report if self.out == "-" or beside_output else print_result
         first, *others = self.report.render(summary)
         print_to(f"[bold]{escape(reward)}[/bold]", first, render_engine_stats(stats), *others)
+        if quiet:
+            return
+        options.report_input(self.reader)
         for choice, count in self.verifiers.most_common(MOST_CHOICES):
             print_message(f"{count:,} {'sample' if count == 1 else 'samples'}: {choice}")
         if self.changes.count:

@@ -1,54 +1,38 @@
 """`plaudit summary`: what a scored file holds, without scoring it again."""
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated
 
-import typer
-
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_result
-from plaudit.cli.options import JsonOption, QuietOption, SkipBadOption, open_rollouts, report_input
-from plaudit.cli.scoring.run_report import (
-    AgainstOption,
-    ByOption,
-    FailUnderOption,
-    LimitOption,
-    WhereOption,
-    build_report,
-    build_selection,
-    exit_code,
-)
+from plaudit.cli.scoring.run_report import build_report, build_selection, exit_code
 from plaudit.errors import RolloutsError
 from plaudit.rollouts import Rollout, RolloutsReader, ScoredRollout
 
-__all__ = ["ScoredArgument", "require_scored", "summary"]
-
-ScoredArgument = Annotated[
-    str, typer.Argument(metavar="SCORED", help="A file that `plaudit score` or a training run wrote; - for stdin.")
-]
+__all__ = ["require_scored", "summary"]
 
 
 def summary(
-    scored: ScoredArgument,
-    limit: LimitOption = None,
-    where: WhereOption = None,
-    by: ByOption = None,
-    against: AgainstOption = None,
-    fail_under: FailUnderOption = None,
-    skip_bad: SkipBadOption = False,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    scored: options.Scored,
+    limit: options.Limit = None,
+    where: options.Where = None,
+    by: options.By = None,
+    against: options.Against = None,
+    fail_under: options.FailUnder = None,
+    skip_bad: options.SkipBad = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> int:
     """Show the summary of a scored file: rewards, components, failures, groups; nothing is scored again."""
-    reader = open_rollouts(scored, None, skip_bad=skip_bad)
+    reader = options.open_rollouts(scored, None, skip_bad=skip_bad)
     report = build_report(by, against)
     for rollout in require_scored(reader, build_selection(where, limit).select(reader)):
         report.add(rollout.trajectory, rollout.output)
     result = report.summary()
     if not quiet:
-        report_input(reader)
+        options.report_input(reader)
     if json:
         print_json(report.to_dict(result))
-    elif not quiet:
+    else:
         print_result(*report.render(result))
     return exit_code(result, fail_under)
 

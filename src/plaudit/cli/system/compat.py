@@ -4,14 +4,14 @@ from dataclasses import asdict
 
 from rich.table import Column, Table
 
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_result
-from plaudit.cli.options import JsonOption
 from plaudit.exports.compat import compat_rows
 
 __all__ = ["compat"]
 
 
-def compat(json: JsonOption = False) -> None:
+def compat(json: options.Json = False) -> None:
     """Show the systems that rewards load from and can be exported to, and what of it was run with the real package."""
     rows = compat_rows()
     if json:

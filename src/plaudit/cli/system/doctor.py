@@ -8,8 +8,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_result
-from plaudit.cli.options import JsonOption
 from plaudit.sandbox.confined_process import Tier
 from plaudit.sandbox.doctor import Diagnosis, diagnose
 from plaudit.sandbox.languages.running import CommandPool
@@ -24,7 +24,7 @@ AtMost = Annotated[
 ]
 
 
-def doctor(json: JsonOption = False, at_most: AtMost = "namespaces") -> int:
+def doctor(json: options.Json = False, at_most: AtMost = "namespaces") -> int:
     """Try which protections are available here, whether a program gets past them, and which languages can be run."""
     tiers = {tier.name.lower(): tier for tier in Tier}
     if at_most not in tiers:

@@ -8,9 +8,8 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from plaudit.cli.console import print_json, print_result
-from plaudit.cli.options import JsonOption
-from plaudit.cli.results import ResultLine, results_table
+from plaudit.cli import options
+from plaudit.cli.console import ResultLine, print_json, print_result, results_table
 from plaudit.errors import InvalidTrajectory
 from plaudit.rewards.code import CodeReward
 from plaudit.sandbox import Job, JudgePool, Verdict, read_suite
@@ -25,9 +24,7 @@ def run_code(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The program; - for standard input.")],
     tests: Annotated[
         Path,
-        typer.Option(
-            "--tests", "-t", help="A .py file of asserts, check(candidate) or test_… functions, or a .json truth."
-        ),
+        typer.Option("--tests", help="A .py file of asserts, check(candidate) or test_… functions, or a .json truth."),
     ],
     entry_point: Annotated[
         str | None, typer.Option("--entry-point", "-e", help="The function that check(candidate) is called with.")
@@ -42,7 +39,7 @@ def run_code(
     trust_objects: Annotated[
         bool, typer.Option("--trust-objects", help="Let objects of the program answer comparisons, as they like.")
     ] = False,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> int:
     """Run a program against its tests and show what each test said; exit code 1 when one does not pass."""
     limits = CodeReward(cpu_s=cpu, memory_mb=memory, scratch_mb=scratch).limits

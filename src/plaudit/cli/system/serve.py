@@ -13,8 +13,8 @@ from typing import Annotated, Any
 import typer
 
 from plaudit import serving
+from plaudit.cli import options
 from plaudit.cli.console import print_message, print_result
-from plaudit.cli.options import DEFAULT_DEADLINE_S, AddressOption, DeadlineOption, WorkersOption
 from plaudit.errors import InvalidSettings, require
 from plaudit.exports.exported import OnUnscored
 from plaudit.sandbox import diagnose
@@ -41,8 +41,8 @@ def serve(
     host: Annotated[str, typer.Option("--host", help="The address to listen on; off loopback tokens are needed.")] = (
         "127.0.0.1"
     ),
-    port: Annotated[int, typer.Option("--port", "-p", help="The port to listen on; 0 takes a free one.")] = 8000,
-    workers: WorkersOption = None,
+    port: options.Port = 8000,
+    workers: options.Workers = None,
     backend: Annotated[
         ServeBackend, typer.Option("--backend", help="Workers of this machine, or replicas on Ray Serve.")
     ] = ServeBackend.PROCESSES,
@@ -50,8 +50,8 @@ def serve(
     max_replicas: Annotated[int, typer.Option("--max-replicas", help="On Ray: never more, whatever the load.")] = (
         REPLICAS[1]
     ),
-    address: AddressOption = None,
-    deadline: DeadlineOption = DEFAULT_DEADLINE_S,
+    address: options.Address = None,
+    deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
     memory: Annotated[int | None, typer.Option("--memory", metavar="MB", help="Memory that a sample may take.")] = None,
     token_file: Annotated[
         Path | None, typer.Option("--token-file", help=f"Tokens, one a line; also from {TOKENS}, with commas.")

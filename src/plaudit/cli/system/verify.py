@@ -8,8 +8,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_result
-from plaudit.cli.options import JsonOption
 from plaudit.contract.output import RewardOutput
 from plaudit.engine import score
 from plaudit.errors import InvalidSettings, did_you_mean
@@ -40,7 +40,7 @@ def verify(
         list[str] | None,
         typer.Argument(metavar="COLUMN=VALUE", help="Columns of the row; a value is JSON, else text."),
     ] = None,
-    file: Annotated[Path | None, typer.Option("--file", "-f", help="Read the response from this file.")] = None,
+    file: Annotated[Path | None, typer.Option("--file", help="Read the response from this file.")] = None,
     row: Annotated[str | None, typer.Option("--row", help="The row as a JSON object, or @FILE.")] = None,
     policy: Annotated[
         list[str] | None,
@@ -49,7 +49,7 @@ def verify(
     prompt: Annotated[
         str | None, typer.Option("--prompt", help="The prompt, for the options of multiple choice.")
     ] = None,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> int:
     """Judge one RESPONSE and explain the verdict.
 

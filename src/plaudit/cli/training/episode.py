@@ -13,13 +13,12 @@ from rich.text import Text
 
 from plaudit import training
 from plaudit.agents import EnvironmentHost, EpisodeLimits, HostedEnvironment
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result
-from plaudit.cli.options import JsonOption
-from plaudit.cli.training.sample import ServedModelOption
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidSettings
 from plaudit.loading import load_agent
-from plaudit.report.terminal.formatting import escape_controls
+from plaudit.report.formatting import escape_controls
 from plaudit.rollouts import Rollout, RolloutsWriter
 from plaudit.trajectory import Trajectory
 
@@ -36,30 +35,29 @@ def episode(
     prompts: Annotated[
         str | None, typer.Argument(metavar="[PROMPTS]", help="A file with prompts and ground truths.")
     ] = None,
-    policy: Annotated[
-        str, typer.Option("--policy", metavar="human|RUN|MODEL|URL", help="Who acts: you, a model, or a server.")
+    actor: Annotated[
+        str, typer.Option("--actor", metavar="human|RUN|MODEL|URL", help="Who acts: you, a model, or a server.")
     ] = HUMAN,
-    count: Annotated[int, typer.Option("-n", "--episodes", min=1, help="How many episodes.")] = 3,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many episodes.")] = 3,
     prompt: Annotated[str, typer.Option("--prompt", help="What to begin with, where no file is given.")] = "Go: ",
     truth: Annotated[str | None, typer.Option("--truth", help="The ground truth that goes with --prompt.")] = None,
     max_steps: Annotated[int, typer.Option("--max-steps", min=1, help="Turns of an episode.")] = 5,
     max_new_tokens: Annotated[int, typer.Option("--max-new-tokens", min=1, help="How long an action may be.")] = 64,
-    temperature: Annotated[float, typer.Option("--temperature", "-t", min=0.0, help="Of a model or server.")] = 1.0,
-    deadline: Annotated[float, typer.Option("--deadline", help="Seconds for a reset or step; 0: no limit.")] = 10.0,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed plays other episodes.")] = 0,
-    output: Annotated[
-        str | None,
-        typer.Option("--out", "--output", "-o", metavar="FILE", help="Write the episodes here, as rollouts."),
+    temperature: options.Temperature = 1.0,
+    deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
+    seed: options.Seed = 0,
+    out: Annotated[
+        str | None, typer.Option("--out", "-o", metavar="FILE", help="Write the episodes here, as rollouts.")
     ] = None,
-    served: ServedModelOption = None,
-    json: JsonOption = False,
+    served: options.ServedModel = None,
+    json: options.Json = False,
 ) -> int:
     """Play episodes in ENV and show actions, feedback, rewards, masks and times; `-o` keeps them as rollouts."""
-    if json and policy == HUMAN:
-        raise InvalidSettings("--json leaves no place for questions: name a model or a server with --policy")
+    if json and actor == HUMAN:
+        raise InvalidSettings("--json leaves no place for questions: name a model or a server with --actor")
     agent = load_agent(environment)
     settings = training.SamplingSettings(max_new_tokens, temperature=temperature)
-    sampler = _open_policy(policy, served, settings)
+    sampler = _open_policy(actor, served, settings)
     host = _TimedHost(agent.build_host(workers=1))
     player = training.EpisodeSampler(sampler, agent, EpisodeLimits(max_steps, deadline_s=deadline or None), host=host)
     scorer = training.EpisodeScorer()
@@ -67,7 +65,7 @@ def episode(
     failed = 0
     with ExitStack() as stack:
         stack.callback(host.close)
-        writer = None if output is None else stack.enter_context(RolloutsWriter(output))
+        writer = None if out is None else stack.enter_context(RolloutsWriter(out))
         for place, row in zip(range(count), cycle(rows), strict=False):
             host.seconds.clear()
             [played] = player.sample([row], settings=replace(settings, seed=seed + place)).trajectories

@@ -10,15 +10,14 @@ import typer
 from rich.table import Table
 
 from plaudit import training
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result
-from plaudit.cli.options import DEFAULT_DEADLINE_S, ColumnsOption, JsonOption, QuietOption, check_truth, column_mapping
 from plaudit.cli.progress import show_progress
-from plaudit.cli.training.sample import KeyVariableOption, ModelArgument, ServedModelOption
 from plaudit.contract.function import RewardLike
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings
 from plaudit.report.coverage import format_mean
-from plaudit.report.terminal.formatting import bare_table
+from plaudit.report.formatting import bare_table
 from plaudit.rollouts import RolloutsWriter, ScoredRollout
 
 __all__ = ["evaluate"]
@@ -38,7 +37,7 @@ class _Exam:
 
 
 def evaluate(
-    model: ModelArgument,
+    model: options.Model,
     tasks: Annotated[
         list[str] | None,
         typer.Option("--task", metavar="TASK", help="A task of `plaudit tasks`; several are shown one by one."),
@@ -50,33 +49,33 @@ def evaluate(
     reward: Annotated[
         str | None, typer.Option("--reward", metavar="REWARD", help="What judges; a task has a reward of its own.")
     ] = None,
-    columns: ColumnsOption = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="The most prompts to ask of each task.")] = None,
-    samples: Annotated[int, typer.Option("-n", "--samples", min=1, help="How many responses to each prompt.")] = 8,
+    columns: options.Columns = None,
+    limit: options.Limit = None,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many responses to each prompt.")] = 8,
     pass_at: Annotated[
-        list[int] | None, typer.Option("-k", "--pass-at", metavar="K", help="pass@K; may be given several times.")
+        list[int] | None, typer.Option("--pass-at", "-k", metavar="K", help="pass@K; may be given several times.")
     ] = None,
-    temperature: Annotated[float, typer.Option("--temperature", "-t", min=0.0, help="Of the samples.")] = 1.0,
-    output: Annotated[
+    temperature: options.Temperature = 1.0,
+    out: Annotated[
         Path | None,
-        typer.Option("--out", "--output", "-o", metavar="FILE", help="Keep every scored sample as a rollouts file."),
+        typer.Option("--out", "-o", metavar="FILE", help="Keep every scored sample as a rollouts file."),
     ] = None,
-    served: ServedModelOption = None,
-    api_key_env: KeyVariableOption = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    served: options.ServedModel = None,
+    api_key_env: options.KeyVariable = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> int:
     """Evaluate a model: mean score, pass@k and the likeliest response, with 95 % intervals over the prompts."""
-    exams = _exams(model, tasks or [], data, reward, column_mapping(columns), limit)
+    exams = _exams(model, tasks or [], data, reward, options.column_mapping(columns), limit)
     settings = training.EvalConfig(
-        samples_per_prompt=samples, pass_at=tuple(pass_at or [1]), temperature=temperature, greedy=temperature > 0
+        samples_per_prompt=count, pass_at=tuple(pass_at or [1]), temperature=temperature, greedy=temperature > 0
     )
     trained = training.open_model(model, model=served, api_key_env=api_key_env)
-    total = sum(len(exam.prompts) for exam in exams) * (samples + settings.greedy)
+    total = sum(len(exam.prompts) for exam in exams) * (count + settings.greedy)
     found: list[training.EvaluatedTask] = []
     with ExitStack() as stack:
         tick = stack.enter_context(show_progress("evaluating", total, quiet=quiet))
-        writer = None if output is None else stack.enter_context(RolloutsWriter(output))
+        writer = None if out is None else stack.enter_context(RolloutsWriter(out))
 
         def keep(rollout: ScoredRollout) -> None:
             tick(rollout.output)
@@ -86,14 +85,14 @@ def evaluate(
         for exam in exams:
             backend = "inline" if exam.deadline_s is None else "processes"
             with Scorer(exam.reward, backend=backend, deadline_s=exam.deadline_s) as scorer:
-                check_truth(scorer.reward, exam.prompts)
+                options.check_truth(scorer.reward, exam.prompts)
                 found += training.evaluate_model(trained, exam.prompts, scorer, settings, keep)
     if json:
         print_json([task.to_dict() for task in found])
-    elif not quiet:
+    else:
         print_result(_table(found))
-    if output is not None and not quiet:
-        print_message(f"every sample is in {output}")
+    if out is not None and not quiet:
+        print_message(f"every sample is in {out}")
     return 0
 
 
@@ -106,7 +105,7 @@ def _exams(
     if data is not None:
         if reward is None:
             raise InvalidSettings(f"{data} says what to ask, but nothing says what is good: add --reward REWARD")
-        return [_Exam(training.read_prompts(data, columns=columns, limit=limit), reward, DEFAULT_DEADLINE_S)]
+        return [_Exam(training.read_prompts(data, columns=columns, limit=limit), reward, options.DEFAULT_DEADLINE_S)]
     if tasks:
         return [_task_exam(training.find_task(name), reward, limit) for name in tasks]
     own = training.load_run_task(model, reward)
@@ -128,7 +127,7 @@ def _task_exam(task: "training.Task", reward: str | None, limit: int | None) -> 
     if judge is None:
         raise InvalidSettings(f"{task.name} is judged by an agent's environment; say what judges here: --reward REWARD")
     is_quick = reward is None and task.runs_inline
-    return _Exam(training.Prompts(tuple(rows)), judge, None if is_quick else DEFAULT_DEADLINE_S)
+    return _Exam(training.Prompts(tuple(rows)), judge, None if is_quick else options.DEFAULT_DEADLINE_S)
 
 
 def _table(found: "list[training.EvaluatedTask]") -> Table:

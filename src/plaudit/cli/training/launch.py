@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from plaudit import launching
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_text
-from plaudit.cli.options import JsonOption, QuietOption
 from plaudit.cli.training.jobs import run_job
 from plaudit.errors import InvalidSettings
 from plaudit.launching.ray_jobs import Job
@@ -29,21 +29,16 @@ def launch(
             help="A config of `plaudit train`, keys that take its place, and arguments of the trainer's own.",
         ),
     ] = None,
-    output: Annotated[
+    out: Annotated[
         Path | None,
-        typer.Option("--out", "--output", "-o", metavar="FOLDER", help="Where reward file, data and checkpoints go."),
+        typer.Option("--out", "-o", metavar="FOLDER", help="Where reward file, data and checkpoints go."),
     ] = None,
     gpus: Annotated[int | None, typer.Option("--gpus", min=1, help="GPUs of each node; 8 by default.")] = None,
     nodes: Annotated[int, typer.Option("--nodes", min=1, help="Nodes.")] = 1,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", "--force", "-f", help="Replace the files of an earlier launch.")
-    ] = False,
-    submit: Annotated[
-        str | None,
-        typer.Option("--submit", metavar="ADDRESS", help="Run it as a job on this Ray cluster, and follow its log."),
-    ] = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    overwrite: options.Overwrite = False,
+    ray: options.RayJob = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> int:
     """Print the training command of another trainer for a config.
 
@@ -56,7 +51,7 @@ def launch(
     if len(files) > 1:
         raise InvalidSettings(f"one config file at most, got {' and '.join(files)}; overrides are key=value")
     config = load_config(files[0] if files else None, overrides)
-    folder = output or Path(f"{config.output_dir}-{trainer}")
+    folder = out or Path(f"{config.output_dir}-{trainer}")
     if folder.is_dir() and any(folder.iterdir()) and not overwrite:
         raise InvalidSettings(f"{folder} is not empty; --overwrite replaces the reward file and the data in it")
     machines = None if gpus is None and nodes == 1 else launching.Machines(gpus or 8, nodes)
@@ -68,7 +63,7 @@ def launch(
         print_json({**dataclasses.asdict(planned), "command": planned.command})
     else:
         print_text(planned.command + "\n")
-    return 0 if submit is None else run_job(submit, Job(planned.command))
+    return 0 if ray is None else run_job(ray, Job(planned.command))
 
 
 def _is_ours(word: str, trainer: str) -> bool:

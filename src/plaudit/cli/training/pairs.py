@@ -8,17 +8,8 @@ import typer
 from rich.table import Table
 
 from plaudit import jsonline, training
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_report, print_result, write_bytes
-from plaudit.cli.options import (
-    ColumnsOption,
-    JsonOption,
-    QuietOption,
-    SkipBadOption,
-    check_output,
-    open_rollouts,
-    report_input,
-)
-from plaudit.cli.scoring.summary import ScoredArgument
 from plaudit.errors import RolloutsError
 from plaudit.training.reward_model.pair_files import PairCounts, write_pairs
 
@@ -35,37 +26,37 @@ class OrderedBy(StrEnum):
 
 
 def pairs(
-    scored: ScoredArgument,
+    scored: options.Scored,
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="PAIRS", help="Write here, as JSON lines; - is standard output.")
     ],
     margin: Annotated[
         float, typer.Option("--margin", help="The least difference of a pair; ties are never paired.")
     ] = 0.0,
-    per_group: Annotated[
-        int, typer.Option("--per-group", "-n", help="The most pairs of one group, drawn by chance; 0: all.")
+    count: Annotated[
+        int, typer.Option("--count", "-n", min=0, help="How many pairs of a group, drawn at random; 0: all.")
     ] = 4,
-    by: Annotated[OrderedBy, typer.Option("--by", help="What orders responses.")] = OrderedBy.REWARD,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed draws the same pairs.")] = 0,
-    columns: ColumnsOption = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace PAIRS if it exists.")] = False,
-    skip_bad: SkipBadOption = False,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    order_by: Annotated[OrderedBy, typer.Option("--order-by", help="What orders responses.")] = OrderedBy.REWARD,
+    seed: options.Seed = 0,
+    columns: options.Columns = None,
+    overwrite: options.Overwrite = False,
+    skip_bad: options.SkipBad = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> int:
     """Build preference pairs from a scored file: of two responses of a group, the one with the higher reward is chosen.
 
     Samples without a reward are left out, and counted. The exit code is 1 when there is no pair.
     """
-    check_output(out)
+    options.check_output(out)
     if out != "-" and Path(out).exists() and not overwrite:
         raise RolloutsError(f"{out} exists; --overwrite replaces it")
     if out != "-" and Path(out).suffix != ".jsonl":
         raise RolloutsError(f"{out}: pairs are written as JSON lines; give a name that ends in .jsonl")
     if json and out == "-":
         raise RolloutsError("--json and -o - both write to standard output; give one of them")
-    settings = training.PairSettings(margin=margin, per_group=per_group or None, by=by.value, seed=seed)
-    reader = open_rollouts(scored, columns, skip_bad=skip_bad)
+    settings = training.PairSettings(margin=margin, per_group=count or None, by=order_by.value, seed=seed)
+    reader = options.open_rollouts(scored, columns, skip_bad=skip_bad)
     built = training.build_pairs(reader, settings)
     rows = [pair.to_row() for pair in built.pairs]
     if out == "-":
@@ -73,10 +64,10 @@ def pairs(
     elif rows:
         write_pairs(rows, out)
     if not quiet:
-        report_input(reader)
+        options.report_input(reader)
     if json:
         print_json(built.counts.to_dict())
-    elif not quiet:
+    else:
         (print_report if out == "-" else print_result)(_table(built.counts))
     if not rows:
         print_message(_remedy(built.counts, margin))

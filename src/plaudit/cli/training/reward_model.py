@@ -3,18 +3,17 @@
 import signal
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from plaudit import training
-from plaudit.cli.console import print_json, print_message, print_result, print_text, stderr_console
-from plaudit.cli.options import JsonOption, QuietOption
+from plaudit.cli import options
+from plaudit.cli.console import print_json, print_message, print_result, print_text
+from plaudit.cli.progress import StepProgress
 from plaudit.errors import InvalidSettings
 from plaudit.training.reward_model.held_out import Estimate
 from plaudit.training.reward_model.length_bias import LengthVerdict
@@ -41,12 +40,10 @@ def train_reward_model(
         str | None,
         typer.Option("--out", "-o", metavar="FOLDER", help="Where the model goes; runs/reward-model by default."),
     ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the reward model in FOLDER.")] = False,
-    print_config: Annotated[
-        bool, typer.Option("--print-config", help="Print the config with the meaning of every key, and stop.")
-    ] = False,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    overwrite: options.Overwrite = False,
+    print_config: options.PrintConfig = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> int:
     """Train a reward model on preference pairs; without keys, a small one that needs a minute on this machine.
 
@@ -57,11 +54,11 @@ def train_reward_model(
     if print_config:
         print_text(document_reward_model_config(config))
         return 0
-    with _FitProgress(quiet=quiet) as progress:
+    with _FitProgress(lines=LINES, quiet=quiet) as progress:
         trained = training.train_reward_model(config, overwrite=overwrite, progress=progress)
     if json:
         print_json(trained.to_dict())
-    elif not quiet:
+    else:
         print_result(_render(trained))
     if trained.stopped_by is not None:
         print_message(f"stopped by {trained.stopped_by} after step {trained.steps}; the model is that of this step")
@@ -84,25 +81,8 @@ def _arguments(given: list[str], out: str | None) -> tuple[str | None, list[str]
     return files[0] if files else None, [*overrides, *([] if out is None else [f"output_dir={out}"])]
 
 
-class _FitProgress:
-    """Draws a training: a live line on a terminal, a line now and then in a pipe."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        console = stderr_console()
-        self._quiet, self._live = quiet, console.is_terminal and not quiet
-        columns = (
-            TextColumn("training"), BarColumn(bar_width=10), MofNCompleteColumn(), TimeRemainingColumn(),
-            TextColumn("{task.fields[numbers]}"),
-        )  # fmt: skip
-        self._progress = Progress(*columns, console=console, transient=True, disable=not self._live)
-        self._task: TaskID | None = None
-
-    def __enter__(self) -> "_FitProgress":
-        self._progress.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self._progress.stop()
+class _FitProgress(StepProgress):
+    """Shows the training of a reward model."""
 
     def warm_start(self, step: int, steps: int, loss: float) -> None:
         """A reward model has no warm start."""
@@ -111,16 +91,7 @@ class _FitProgress:
         """An optimizer step was taken."""
         steps = int(metrics["steps"])
         numbers = ", ".join(f"{name} {metrics[name]:.3f}" for name in ("loss", "accuracy") if name in metrics)
-        if self._task is None:
-            self._task = self._progress.add_task("", total=steps, numbers="")
-        self._progress.update(self._task, completed=step, numbers=numbers)
-        if not self._quiet and not self._live and step % max(1, steps // LINES) == 0:
-            print_message(f"step {step:>{len(str(steps))}}/{steps}: {numbers}")
-
-    def note(self, text: str) -> None:
-        """Something that the user should know."""
-        if not self._quiet:
-            print_message(text)
+        self.show_step("training", step, steps, numbers)
 
 
 def _render(trained: "training.TrainedRewardModel") -> RenderableType:

@@ -7,10 +7,10 @@ import typer
 from rich.text import Text
 
 from plaudit import training
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result
-from plaudit.cli.options import JsonOption
 from plaudit.errors import MissingPackage
-from plaudit.report.terminal.formatting import bare_table
+from plaudit.report.formatting import bare_table
 from plaudit.trajectory import Trajectory
 
 __all__ = ["tasks"]
@@ -25,8 +25,8 @@ def tasks(
             metavar="[TASK]", help="sort_digits, reasoning_gym:NAME, gsm8k:FILE, my_task.py:NAME, with (options=…)."
         ),
     ] = None,
-    count: Annotated[int, typer.Option("-n", "--examples", min=1, help="How many prompts to show.")] = 3,
-    json: JsonOption = False,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many prompts to show.")] = 3,
+    json: options.Json = False,
 ) -> int:
     """List the tasks that can be named, or show what one of them asks, how hard that is, and what is right."""
     return _list(as_json=json) if spec is None else _show(spec, count, as_json=json)

@@ -2,27 +2,39 @@
 
 import os
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
 
 from plaudit import training
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result, print_text
-from plaudit.cli.options import JsonOption, QuietOption
+from plaudit.cli.progress import StepProgress
 from plaudit.cli.training.jobs import run_job
-from plaudit.cli.training.training_progress import TrainingProgress, outcome_table
 from plaudit.errors import InvalidSettings, TrainingError, did_you_mean
 from plaudit.launching.openrlhf_flags import ForeignFlags, read_openrlhf_flags
 from plaudit.launching.ray_jobs import Job, plaudit_command
+from plaudit.report.coverage import CoveredMean, format_mean
 from plaudit.training.config.keys import flatten, read_config_file, write_value
 from plaudit.training.config.reading import KEYS, document_config, load_config
 from plaudit.training.config.schema import RunConfig
+from plaudit.training.engine import Outcome
 from plaudit.training.reporting.run_folder import RunFolder
 
-__all__ = ["train"]
+__all__ = ["TrainingProgress", "outcome_table", "train"]
 
 STOPPED = 128
+LINES = 12
+"""How many lines a pipe gets, besides evaluations."""
+EVALUATIONS = {
+    "eval/score": "score", "eval/greedy": "greedy score", "eval/reward": "reward",
+    "eval/greedy_reward": "greedy reward", "eval/length": "length",
+}  # fmt: skip
 
 
 def train(
@@ -38,20 +50,11 @@ def train(
         bool,
         typer.Option("--resume", help="Go on from the newest checkpoint in output_dir; steps=N makes the run longer."),
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run in output_dir.")] = False,
-    print_config: Annotated[
-        bool, typer.Option("--print-config", help="Print the config with the meaning of every key, and stop.")
-    ] = False,
-    ray: Annotated[
-        str | None,
-        typer.Option(
-            "--ray",
-            metavar="ADDRESS",
-            help="Run on this Ray cluster, and follow its log: auto, host:port or http://host:8265.",
-        ),
-    ] = None,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    overwrite: options.Overwrite = False,
+    print_config: options.PrintConfig = False,
+    ray: options.RayJob = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> int:
     """Train a policy with a reward; without arguments, a small model that learns to sort digits on this machine.
 
@@ -70,8 +73,8 @@ def train(
     if ray is not None:
         if json:
             raise InvalidSettings("--json is not for --ray: what the job prints is its log")
-        options = {"--resume": resume, "--overwrite": overwrite, "--quiet": quiet}
-        command = plaudit_command(["train", *_as_arguments(config), *(name for name, on in options.items() if on)])
+        switches = {"--resume": resume, "--overwrite": overwrite, "--quiet": quiet}
+        command = plaudit_command(["train", *_as_arguments(config), *(name for name, on in switches.items() if on)])
         on_gpu = int(config.model.device.startswith("cuda"))
         return run_job(ray, Job(command, flags.environment, on_gpu))
     first = os.environ.get("RANK", "0") == "0"  # torchrun starts several of us, and one speaks
@@ -81,7 +84,7 @@ def train(
         return 0
     if json:
         print_json(outcome.to_dict())
-    elif not quiet:
+    else:
         print_result(outcome_table(outcome))
     if outcome.stopped_by is not None:
         print_message(f"stopped by {outcome.stopped_by} after step {outcome.step}; --resume goes on from there")
@@ -123,3 +126,61 @@ def _as_arguments(config: RunConfig) -> list[str]:
 
 def _count_prompts(config: RunConfig) -> int:
     return len(training.load_task(config, config.training.reward_function).prompts)
+
+
+class TrainingProgress(StepProgress):
+    """Shows a run of `plaudit train`."""
+
+    def __init__(self, config: RunConfig, *, quiet: bool) -> None:
+        super().__init__(lines=LINES, quiet=quiet)
+        self._steps = config.steps
+
+    def warm_start(self, step: int, steps: int, loss: float) -> None:
+        """A supervised step was taken."""
+        self.show_live("warm start", step, steps, f"loss {loss:.3f}")
+        if step == steps:
+            self.note(f"warm start: {steps} supervised steps, loss {loss:.3f}")
+
+    def step(self, step: int, metrics: Mapping[str, float]) -> None:
+        """A training step was taken."""
+        results = _evaluation(metrics) if "eval/length" in metrics else ""
+        self.show_step("training", step, self._steps, _numbers(metrics), results=results)
+
+
+def outcome_table(outcome: Outcome) -> RenderableType:
+    """The evaluations before and after, and where everything is."""
+    table = Table("held out", "before", "after", box=None, padding=(0, 2, 0, 0))
+    passes = sorted(key for key in outcome.after if key.startswith("eval/pass@") and "_" not in key)
+    for key in (*EVALUATIONS, *passes, *_by_task(outcome.after)):
+        if key in outcome.after:
+            table.add_row(
+                EVALUATIONS.get(key, key.removeprefix("eval/").removeprefix("task/").replace("/score", ": score")),
+                _mean(outcome.before, key),
+                _mean(outcome.after, key),
+            )
+    unscored = outcome.folder.unscored_share()
+    note = f"{unscored:.1%} of the samples were not scored; " if unscored else ""
+    return Group(table, Text(f"{note}{outcome.step} steps; everything is in {outcome.folder.path}"))
+
+
+def _by_task(metrics: Mapping[str, float]) -> list[str]:
+    """The keys that tell how well each of several tasks is done: scores, or rewards where there are none."""
+    tasks = [key for key in metrics if key.startswith("eval/task/")]
+    return [key for key in tasks if key.endswith("/score")] or [key for key in tasks if key.endswith("/reward")]
+
+
+def _numbers(metrics: Mapping[str, float]) -> str:
+    """What a line of 80 columns has room for; metrics.jsonl has the rest."""
+    shown = [f"{name} {_mean(metrics, name)}" for name in ("reward", "score") if name in metrics]
+    return ", ".join(shown) or ("no sample scored" if metrics.get("status/ok") == 0.0 else "")
+
+
+def _evaluation(metrics: Mapping[str, float]) -> str:
+    scores = [key for key in ("eval/score", "eval/greedy") if key in metrics]
+    keys = scores or [key for key in ("eval/reward", "eval/greedy_reward") if key in metrics]
+    return "held out: " + (", ".join(f"{EVALUATIONS[key]} {_mean(metrics, key)}" for key in keys) or "no sample scored")
+
+
+def _mean(metrics: Mapping[str, float], key: str) -> str:
+    mean = CoveredMean.from_metrics(metrics, key)
+    return "" if mean is None else format_mean(mean)

@@ -12,8 +12,8 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.rules import WeightedSum
 from plaudit.report.conversation import prompt_as_text, response_as_text
+from plaudit.report.formatting import bare_table, escape_controls
 from plaudit.report.samples import PickedSample
-from plaudit.report.terminal.formatting import bare_table, escape_controls
 
 __all__ = ["component_weights", "render_sample"]
 

@@ -19,7 +19,7 @@ from plaudit.report.by_column import Agreement, Breakdown
 from plaudit.report.coverage import format_mean
 from plaudit.report.distribution import Distribution
 from plaudit.report.figures import Figures, Latency, Summary
-from plaudit.report.terminal.formatting import (
+from plaudit.report.formatting import (
     bare_table,
     escape_controls,
     format_duration,

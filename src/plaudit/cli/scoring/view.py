@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from plaudit import report as reports
+from plaudit.cli import options
 from plaudit.cli.console import print_message, print_text
-from plaudit.cli.options import open_rollouts
 from plaudit.cli.scoring.summary import require_scored
 from plaudit.errors import RolloutsError
 
@@ -21,9 +21,7 @@ def view(
         list[Path],
         typer.Argument(metavar="FOLDER", help="A run folder, a folder of runs, or a scored file; or several."),
     ],
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Where to listen; any free port by default.")
-    ] = 0,
+    port: options.Port = 0,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Show runs in a browser while they go on: curves and samples arrive by themselves; Ctrl-C ends it.
@@ -31,7 +29,7 @@ def view(
     Only this machine can open the page, and only with the link that is printed. Nothing is changed in the folders.
     """
     for file in (each for each in folders if each.is_file() and each.stat().st_size):
-        reader = open_rollouts(str(file), None)
+        reader = options.open_rollouts(str(file), None)
         next(require_scored(reader, reader), None)  # else the page would be empty, and nobody knew why
     try:
         server = reports.ViewServer(folders, port=port)

@@ -7,19 +7,10 @@ from typing import Annotated
 import typer
 
 from plaudit import report as reports
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result
-from plaudit.cli.options import (
-    ColumnsOption,
-    JsonOption,
-    QuietOption,
-    SkipBadOption,
-    check_output,
-    column_mapping,
-    open_rollouts,
-    report_input,
-)
 from plaudit.cli.progress import Advance, count_lines, show_progress
-from plaudit.cli.scoring.run_report import LimitOption, WhereOption, build_selection
+from plaudit.cli.scoring.run_report import build_selection
 from plaudit.cli.scoring.summary import require_scored
 from plaudit.diff import Difference, compare_files
 from plaudit.errors import RolloutsError
@@ -40,39 +31,39 @@ def report(
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Where the page goes; report.html by default.")
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Where the page goes; report.html by default.")
     ] = None,
     max_mb: Annotated[
         float, typer.Option("--max-mb", min=1, help="How large the page may be; texts beyond that are left out.")
     ] = 14.0,
-    limit: LimitOption = None,
-    where: WhereOption = None,
-    columns: ColumnsOption = None,
-    skip_bad: SkipBadOption = False,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
+    limit: options.Limit = None,
+    where: options.Where = None,
+    columns: options.Columns = None,
+    skip_bad: options.SkipBad = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write a page that shows what the reward did: figures, charts, what to look at, and every sample.
 
     The page is one file that loads nothing. With --json the figures are printed, and a page is written only to -o.
     """
     page = out or (None if json else DEFAULT_OUT)
-    check_output(page)
+    options.check_output(page)
     room = int(max_mb * 1e6) // len(rollouts) if page else 0
     runs = []
     for name in rollouts:
         files = RunFiles("standard input", Path("-")) if name == "-" else run_files(Path(name))
-        reader = open_rollouts(str(files.rollouts), columns, skip_bad=skip_bad)
+        reader = options.open_rollouts(str(files.rollouts), columns, skip_bad=skip_bad)
         selected = require_scored(reader, build_selection(where, limit).select(reader))
         with show_progress(f"reading {files.name}", count_lines(str(files.rollouts)), quiet=quiet) as advance:
             counted = _count_rollouts(selected, advance)
             runs.append(reports.build_report(files.name, counted, metrics=files.metrics, room=room))
         if not quiet:
-            report_input(reader)
+            options.report_input(reader)
     if page:
         difference = _difference(rollouts, columns) if where is None and limit is None else None
         reports.write_page(runs, page, difference=difference)
-    _show(runs, json=json, quiet=quiet)
+    _show(runs, json=json)
     if page and not quiet:
         print_message(f"the report is in {page} ({page.stat().st_size / 1e6:.1f} MB); open it in a browser")
 
@@ -89,13 +80,13 @@ def _difference(rollouts: list[str], columns: list[str] | None) -> Difference | 
         return None
     old, new = (run_files(Path(name)).rollouts for name in rollouts)
     try:
-        return compare_files(old, new, columns=column_mapping(columns))
+        return compare_files(old, new, columns=options.column_mapping(columns))
     except RolloutsError:
         return None
 
 
-def _show(runs: "list[reports.ReportedRun]", *, json: bool, quiet: bool) -> None:
+def _show(runs: "list[reports.ReportedRun]", *, json: bool) -> None:
     if json:
         print_json(runs[0].to_dict() if len(runs) == 1 else {"runs": [run.to_dict() for run in runs]})
-    elif not quiet:
+    else:
         print_result(*(render_headline(run.name, run.figures, run.remarks) for run in runs))

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from plaudit import watch as watching
+from plaudit.cli import options
 from plaudit.cli.console import print_json, print_result
-from plaudit.cli.options import JsonOption, open_rollouts
 from plaudit.cli.scoring.summary import require_scored
 from plaudit.report.run_files import run_files
 
@@ -29,7 +29,7 @@ def watch(
         list[str] | None,
         typer.Option("--stop-on", metavar="SIGN", help="End when this sign is there three times in a row."),
     ] = None,
-    json: JsonOption = False,
+    json: options.Json = False,
 ) -> int:
     """Look at the groups, lengths, components, copies and phrases of a run every few steps; say what is new.
 
@@ -59,7 +59,7 @@ def watch(
 
 def _refuse_unscored(run: Path) -> None:
     """Raise where there was nothing to look at because the file has broken lines, or samples without a reward."""
-    reader = open_rollouts(str(run_files(run).rollouts), None)
+    reader = options.open_rollouts(str(run_files(run).rollouts), None)
     deque(require_scored(reader, reader), maxlen=0)
 
 

@@ -1,0 +1,97 @@
+"""Options mean the same in every command: (command, option, meaning) of all commands, compared by name."""
+
+import importlib
+import subprocess
+import sys
+from collections import defaultdict
+
+import pytest
+from typer.main import get_command
+
+from plaudit.cli.app import COMMANDS, PANELS, _build
+
+SHORT = {
+    "-c": "--columns", "-e": "--entry-point", "-f": "--follow", "-h": "--help", "-k": "--pass-at", "-l": "--language",
+    "-m": "--module", "-n": "--count", "-o": "--out", "-p": "--port", "-q": "--quiet", "-t": "--temperature",
+    "-w": "--workers",
+}  # fmt: skip
+"""Every short option, and the long one that it stands for."""
+SYNONYMS = {
+    "--output": "--out", "--force": "--overwrite", "--number": "--count", "--samples": "--count", "--rows": "--count",
+    "--examples": "--count", "--episodes": "--count", "--max-samples": "--limit", "--silent": "--quiet",
+}  # fmt: skip
+COMMAND_LINE = get_command(_build([])).commands
+
+
+def options():
+    """Every option of every command: the command, its names and its declaration."""
+    for command, declared in COMMAND_LINE.items():
+        for parameter in declared.params:
+            if parameter.param_type_name == "option":
+                yield command, parameter
+
+
+def test_every_command_is_in_a_panel():
+    assert set(COMMAND_LINE) == set(COMMANDS)
+    assert {command.rich_help_panel for command in COMMAND_LINE.values()} == set(PANELS)
+
+
+def test_a_short_option_has_one_meaning():
+    for command, option in options():
+        longs = [name for name in option.opts if name.startswith("--")]
+        for short in (name for name in option.opts if not name.startswith("--")):
+            assert SHORT[short] in (longs or [f"--{option.name}"]), (command, option.opts)
+
+
+def test_an_option_has_its_short_name_in_every_command():
+    long_to_short = {long: short for short, long in SHORT.items()}
+    for command, option in options():
+        for name in set(option.opts) & set(long_to_short) - {"--help"}:
+            assert long_to_short[name] in option.opts, (command, name)
+
+
+def test_an_option_has_one_name():
+    used = {(command, name) for command, option in options() for name in set(option.opts) & set(SYNONYMS)}
+    assert used == set()
+
+
+def test_an_option_takes_the_same_kind_of_value_in_every_command():
+    kinds = defaultdict(lambda: defaultdict(list))
+    for command, option in options():
+        kind = (str(option.bare_type), option.is_flag, option.multiple)
+        kinds[option.opts[0]][kind].append(command)
+    different = {name: dict(found) for name, found in kinds.items() if len(found) > 1}
+    paths = {"--out"}  # a path, or `-` for standard output
+    choices = {"--backend", "--on-unscored"}  # what serves offers others than what scores
+    assert set(different) <= paths | choices
+
+
+def test_a_reward_is_the_first_argument():
+    for command, declared in COMMAND_LINE.items():
+        arguments = [each.metavar or "" for each in declared.params if each.param_type_name == "argument"]
+        rewards = [index for index, metavar in enumerate(arguments) if "REWARD" in metavar]
+        assert rewards in ([], [0]), command
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["rewards"], ["train", "no_such.yaml"], ["train", "--print-config"], ["train", "optimiser.lr=1"],
+        ["episode", "no_such"], ["report", "no_such.jsonl"], ["serve", "no_such"],
+        ["pairs", "no_such", "-o", "p.jsonl"], ["watch", "no_such"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_list_or_an_error_needs_no_torch(arguments, tmp_path):
+    code = (
+        "import sys\nfrom plaudit.cli import main\n"
+        f"try: main({arguments!r})\nexcept SystemExit: pass\n"
+        "sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path).returncode == 0
+
+
+def test_every_command_can_be_imported():
+    for location in COMMANDS.values():
+        module, _, function = location.partition(":")
+        assert callable(getattr(importlib.import_module(f"plaudit.cli.{module}"), function))
