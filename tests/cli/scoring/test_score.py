@@ -27,7 +27,9 @@ def test_scoring_shows_a_table_with_components_statuses_and_a_histogram(plaudit,
 
 def test_scored_lines_keep_every_column_and_add_what_the_reward_said(plaudit, rollouts, tmp_path):
     out = tmp_path / "scored.jsonl"
-    assert plaudit("score", COMPOSITE, rollouts, "-o", out, "--quiet") == (0, "", "")
+    ran = plaudit("score", COMPOSITE, rollouts, "-o", out, "--quiet")
+    assert (ran.code, ran.err) == (0, "")  # no notes; the result is printed
+    assert "samples  4: 4 ok" in ran.out
     before, after = lines(rollouts), lines(out)
     assert [{key: row[key] for key in row if key != "reward_output"} for row in after] == before
     assert [row["reward_output"]["score"] for row in after] == [1.0, 0.0, 1.0, 0.0]
