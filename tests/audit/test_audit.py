@@ -8,8 +8,8 @@ import pytest
 
 from plaudit import RewardOutput, Trajectory, load
 from plaudit.audit import Attacker, Budget, audit_reward, measure_cases
+from plaudit.audit.attacks.patterns import examples_of, pumps_of
 from plaudit.audit.hits import ANY_LENGTH
-from plaudit.audit.patterns import examples_of, pumps_of
 from plaudit.audit.shrinking import shrink
 from plaudit.audit.subject import Subject
 from plaudit.audit.writing.baseline import read_baseline, without_accepted, write_baseline

@@ -8,7 +8,7 @@ forms with the largest difference are attacked.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from plaudit.audit.forms import Form, forms_for
+from plaudit.audit.attacks.forms import Form, forms_for
 from plaudit.audit.samples import SampleMaker, with_truth
 from plaudit.audit.subject import Subject
 from plaudit.audit.tasks import FURTHER, TEMPLATES, TRUTH_FORMS, Kind, Task, label_tasks

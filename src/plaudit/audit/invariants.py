@@ -5,10 +5,10 @@ the order of right and wrong, and edits that mean nothing.
 import re
 from collections.abc import Iterator, Sequence
 
+from plaudit.audit.attacks.patterns import pumps_of
 from plaudit.audit.findings import Attacker, AttackFinding, Level, Witness
 from plaudit.audit.hits import Attempt, Hit, write_dict
 from plaudit.audit.honest_rewards import HonestRewards
-from plaudit.audit.patterns import pumps_of
 from plaudit.audit.samples import SampleMaker, replace_response
 from plaudit.audit.subject import BudgetSpent, Subject, is_overrun
 from plaudit.contract.function import RewardLike

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from plaudit.audit.attacks.answers import ANSWER_OPERATORS
+from plaudit.audit.attacks.forms import LONG_WORKING
 from plaudit.audit.attacks.judges import JUDGE_OPERATORS
 from plaudit.audit.attacks.operator import Draft, Operator, Scene
 from plaudit.audit.attacks.programs import PROGRAM_OPERATORS
 from plaudit.audit.attacks.texts import TEXT_OPERATORS
 from plaudit.audit.findings import Attacker
-from plaudit.audit.forms import LONG_WORKING
 from plaudit.audit.hits import Attempt, Hit
 from plaudit.audit.honest_rewards import HonestRewards, MeasuredTask
 from plaudit.audit.oracle import is_wrong

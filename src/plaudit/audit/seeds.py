@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from plaudit.audit.attacks.answers import OTHER_UNITS
-from plaudit.audit.forms import Form
+from plaudit.audit.attacks.forms import Form
 from plaudit.audit.tasks import Kind, Task
 from plaudit.trajectory import Trajectory
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from plaudit.audit.attacks.forms import Form
 from plaudit.audit.findings import Attacker
-from plaudit.audit.forms import Form
 from plaudit.audit.tasks import Kind, Task
 from plaudit.audit.vocabulary import Vocabulary
 

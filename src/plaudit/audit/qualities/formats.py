@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from plaudit.audit.attacks.forms import WORKING
 from plaudit.audit.attacks.operator import MOST
 from plaudit.audit.findings import Attacker
-from plaudit.audit.forms import WORKING
 from plaudit.audit.hits import Attempt, Hit
 from plaudit.audit.qualities.trial import Trial
 

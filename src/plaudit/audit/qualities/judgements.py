@@ -7,10 +7,10 @@ shape: only what the words themselves earn counts.
 import re
 from collections.abc import Iterator, Sequence
 
+from plaudit.audit.attacks.forms import LONG_WORKING, WORKING
 from plaudit.audit.attacks.judges import CLAIMS, GRADES, KEYS, ORDERS
 from plaudit.audit.attacks.operator import MOST
 from plaudit.audit.findings import Attacker
-from plaudit.audit.forms import LONG_WORKING, WORKING
 from plaudit.audit.hits import Attempt, Hit
 from plaudit.audit.qualities.lengths import HONEST
 from plaudit.audit.qualities.trial import Trial

@@ -7,8 +7,8 @@ write, or that characters nobody sees are paid.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from plaudit.audit.attacks.forms import LONG_WORKING, WORKING
 from plaudit.audit.findings import Attacker
-from plaudit.audit.forms import LONG_WORKING, WORKING
 from plaudit.audit.hits import Attempt, Hit
 from plaudit.audit.qualities.trial import Trial
 

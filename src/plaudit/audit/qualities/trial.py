@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plaudit.audit.forms import WORKING
+from plaudit.audit.attacks.forms import WORKING
 from plaudit.audit.hits import Hit
 from plaudit.audit.honest_rewards import HonestRewards
 from plaudit.audit.samples import SampleMaker

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from plaudit.audit.attacks.operator import MOST
+from plaudit.audit.attacks.patterns import examples_of
 from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import Attempt, Hit
-from plaudit.audit.patterns import examples_of
 from plaudit.audit.qualities.judgements import neutral
 from plaudit.audit.qualities.trial import Trial
 

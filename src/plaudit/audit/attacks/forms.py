@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plaudit.audit.patterns import examples_of
+from plaudit.audit.attacks.patterns import examples_of
 from plaudit.audit.tasks import Kind
 from plaudit.audit.vocabulary import Vocabulary
 
