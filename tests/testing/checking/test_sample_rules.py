@@ -6,6 +6,7 @@ import pytest
 
 from plaudit import Trajectory, load, reward
 from plaudit.testing import Rule, Severity, check_reward
+from plaudit.testing.checking.probes import mutated_samples
 
 
 def rules(rewarding, trajectories=None):
@@ -70,3 +71,11 @@ def test_a_branch_without_a_return_is_found_where_it_concerns_many_samples():
 
 def test_none_for_a_few_samples_is_no_finding():
     assert check_reward(lambda response: None if response == "I do not know." else 1.0) == []
+
+
+def test_json_lists_in_responses_are_changed_member_by_member():
+    response = '{"a": [1, 2]}'
+    samples = mutated_samples([Trajectory("?", response, "x")])
+    changed = {sample.response for sample in samples}
+    assert '{"a": [2]}' in changed
+    assert '{"a": [null, 2]}' in changed

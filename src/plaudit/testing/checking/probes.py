@@ -138,8 +138,8 @@ def _replace(response: str, replacements: Mapping[tuple[int, int], str]) -> str:
 
 def _changed(value: Any) -> Iterator[Any]:
     """Copies of a JSON value in which one member, at any depth, is missing, null or of another type."""
-    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, member in list(members):
+    members = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
+    for key, member in members:
         rest = {name: each for name, each in members if name != key}
         yield rest if isinstance(value, dict) else list(rest.values())
         for other in itertools.chain((None, []), _changed(member)):

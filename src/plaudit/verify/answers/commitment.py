@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from plaudit.verify.answers.clauses import NEGATION, clause_before, is_denied, is_question
 from plaudit.verify.answers.options import Options, Question, fold
 from plaudit.verify.math.extraction.boxes import find_boxes
 from plaudit.verify.patterns import compile_late
@@ -54,24 +55,19 @@ _LIST_SEPARATOR = compile_late(r"\s*(?:,\s*and|,\s*or|,|;|/|&|\band\b|\bor\b)\s*
 _JOINED = compile_late(r"[A-Z]{2,10}(?=[.\s]*\Z)")
 _POSITION = compile_late(r"\b(?:option|choice)\s+(?:number\s+)?#?(\d{1,2})\b(?![.,]\d)", re.IGNORECASE)
 _HEDGE = compile_late(r"\W*(?:if|unless|assuming|provided)\b|[^.!?\n]{0,200}\botherwise\b", re.IGNORECASE)
+_OR = compile_late(r",?\s+or\s+\w", re.IGNORECASE)
 _DENIAL = compile_late(r"\s*(?:not|n['’]t|never|neither)\b|\s*n['’]t\b", re.IGNORECASE)
 _CORRECTION = compile_late(
     r"\b(?:wait|actually|correction|however|but|so|therefore|thus|hence|final|finally|sorry|instead|rather|mistake|oops"
     r"|conclusion|overall|scratch|hmm)\b|\bno[,.:]",
     re.IGNORECASE,
 )
-_CLAUSE_END = compile_late(
-    r"[.!?\n,;:]|(?<!thing )(?<!all )\bbut\b|\b(?:rather|instead|so|therefore|thus|hence|because|since|and)\b"
-)
-_NEGATION = compile_late(
-    r"\b(?:not|never|cannot|neither|nor|without|\w+n['’]t|except|excluding|but|rul\w+ out|eliminat\w+)\b"
-)
-_DOUBT = compile_late(r"\b(?:might|could|may|maybe|perhaps|possibly)\b")
-_CONDITION = compile_late(r"\s+(?:if|when|once|until|unless)\b")
-_WRONG_AFTER = compile_late(r"\W{0,3}(?:is|are|was|seems?)\s+(?:not|wrong|incorrect|false|out|n['’]t)\b|n['’]t\b")
+_DOUBT = compile_late(r"\b(?:might|could|may|maybe|perhaps|possibly|or)\b")
+_CONDITION = compile_late(r"\s+(?:if|when|once|until|unless|or)\b")
 _FREE_LABEL = compile_late(
     r"\((?P<in>[A-Za-z]|\d{1,2})\)|\b(?:option|choice|answer)\s+(?P<named>[A-Z])\b|\b(?P<bare>[A-Z])\b"
 )
+_SENTENCE_END = compile_late(r"[.!?\n]")
 _LABEL_END = compile_late(r"\s*(?:[,.;/)]|or\b|and\b|$)")
 _ARTICLE = compile_late(r"(?:an?|the) ")
 _ABSTENTION = compile_late(
@@ -82,6 +78,7 @@ _ABSTENTION = compile_late(
 MOST_STATEMENTS = 200
 MOST_LINES = 40  # in which a list of options is looked for
 LONGEST_STATEMENT = 600
+FEW_WORDS = 3  # of an answer that is none of the options
 LONGEST_COPULA = 30  # characters of "is clearly the" before "correct"
 
 
@@ -110,9 +107,12 @@ def find_commitment(question: Question, answer: str, *, leads: bool = False) -> 
     text = _plain(answer)
     reader = _Reader(question.options)
     statements = sorted({*reader.phrases(text), *reader.lines(text, leads)}, key=lambda each: each.start)
+    foreign = reader.foreign_answer(text)
+    if foreign > max((statement.start for statement in statements), default=-1):
+        return Commitment(frozenset(), "the answer is none of the options")
     if not statements:
         named = reader.named(text)
-        if len(named) == 1:
+        if len(named) == 1 and not _is_list(text):
             return Commitment(named, f"names only {question.describe(named)}")
         if not named and _ABSTENTION.search(text[:LONGEST_STATEMENT]):
             return Commitment(frozenset(), "abstains", abstained=True)
@@ -155,7 +155,7 @@ class _Reader:
         for words, pattern in _PHRASES.items():
             for start in _positions(lowered, words) if words in lowered else ():
                 phrase = pattern.match(text, start)
-                if phrase is None or _is_question(text, start) or _NEGATION.search(_clause_before(text, start)):
+                if phrase is None or is_question(text, start) or NEGATION.search(clause_before(text, start)):
                     continue
                 statement = self._statement(text, phrase.end())
                 if statement is not None:
@@ -164,15 +164,26 @@ class _Reader:
             for end in _positions(lowered, words) if words in lowered else ():
                 before = _IS_BEFORE.search(text, max(0, end - LONGEST_COPULA), end)
                 selection = self._subject(text, before.start()) if before else None
-                if selection and not _is_question(text, end):
+                if selection and not is_question(text, end):
                     yield Statement(selection, end, end + len(words))
+
+    def foreign_answer(self, text: str) -> int:
+        """Where a text last says "the answer is" and a few words that name no option; -1 where it does not."""
+        start = text.lower().rfind("answer")
+        phrase = _NOUN_PHRASE.match(text, start) if start >= 0 else None
+        if phrase is None or is_question(text, start):
+            return -1
+        said = _SENTENCE_END.split(text[phrase.end() : phrase.end() + LONGEST_STATEMENT], maxsplit=1)[0]
+        short = 0 < len(said.split()) <= FEW_WORDS
+        other = short and not _DENIAL.match(said) and not _ABSTENTION.search(text) and not self._mentions(said)
+        return start if other and self._statement(text, phrase.end()) is None else -1
 
     def _subject(self, text: str, end: int) -> frozenset[int]:
         """The options that end at a position, unless the clause denies them."""
         start = max(text.rfind(mark, 0, end) for mark in ".!?\n,;:") + 1
         subject = text[max(start, end - LONGEST_STATEMENT) : end].strip()
         selection = self._exactly(subject) or self._exactly(subject.rpartition(" ")[2])
-        return frozenset() if _NEGATION.search(subject) else selection
+        return frozenset() if NEGATION.search(subject) else selection
 
     def lines(self, text: str, leads: bool) -> Iterator[Statement]:
         """Statements of the first and the last line; a list of options is none."""
@@ -199,10 +210,9 @@ class _Reader:
 
     def named(self, text: str) -> frozenset[int]:
         """The options that a text names anywhere without denying or asking about them; none if it doubts one."""
-        mentions = [mention for mention in self._mentions(text) if not _is_denied(*mention[1:])]
+        mentions = [mention for mention in self._mentions(text) if not is_denied(*mention[1:])]
         doubted = any(
-            _DOUBT.search(_clause_before(text, start)) or _CONDITION.match(text, end)
-            for _, text, start, end in mentions
+            _DOUBT.search(clause_before(text, start)) or _CONDITION.match(text, end) for _, text, start, end in mentions
         )
         named = frozenset(index for index, *_ in mentions)
         return frozenset() if doubted and len(named) == 1 else named
@@ -251,7 +261,7 @@ class _Reader:
             position = separator.end()
         if not selection:
             return self._joined(segment, base)
-        hedged = hedged or _HEDGE.match(segment, position) is not None
+        hedged = hedged or _HEDGE.match(segment, position) is not None or _OR.match(segment, position) is not None
         return Statement(frozenset(selection), base, base + position, hedged)
 
     def _joined(self, segment: str, base: int) -> Statement | None:
@@ -369,17 +379,7 @@ def _is_start(text: str, position: int) -> bool:
     return not (before.isalnum() and before.isascii()) and before not in ("-", "/", "^")
 
 
-def _is_denied(text: str, start: int, end: int) -> bool:
-    """Whether what is named here is denied or asked about."""
-    denied = _NEGATION.search(_clause_before(text, start)) or _WRONG_AFTER.match(text, end)
-    return denied is not None or _is_question(text, end)
-
-
-def _clause_before(text: str, position: int) -> str:
-    return _CLAUSE_END.split(text[max(0, position - LONGEST_STATEMENT) : position])[-1].casefold()
-
-
-def _is_question(text: str, position: int) -> bool:
-    """Whether the sentence at a position ends in a question mark."""
-    ends = [place for mark in (". ", "!", "\n", "?") if (place := text.find(mark, position, position + 200)) >= 0]
-    return bool(ends) and text[min(ends)] == "?"
+def _is_list(text: str) -> bool:
+    """Whether a text is only a list of short items, which commits to none of them."""
+    items = text.split(",", MOST_LINES)
+    return len(items) > 2 and all(len(item.split()) <= FEW_WORDS for item in items)
