@@ -85,8 +85,8 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.rewards": {
         "AutoReward", "BUILT_INS", "CheckNumbersReward", "ChoiceReward", "CodeReward", "ContainsReward",
-        "ContinuousReward", "CountdownReward", "FormatReward", "GraduatedReward", "KeywordReward",
-        "KnightsKnavesReward", "LanguageReward", "LengthReward", "LengthTargetReward", "MathReward", "McqReward",
+        "ContinuousReward", "CountdownReward", "FormatReward", "GraduatedReward", "IfEvalReward", "IfTrainReward",
+        "KeywordReward", "KnightsKnavesReward", "LanguageReward", "LengthReward", "LengthTargetReward", "MathReward", "McqReward",
         "MultiAspectReward", "QaReward", "QuantityReward", "RegexReward", "RepetitionPenalty", "StructuredOutputReward",
         "SudokuReward", "TableF1Reward", "TemplateReward", "TextSimilarityReward", "VerifierReward", "WerReward",
         "WordReward",
@@ -139,8 +139,9 @@ PUBLIC: dict[str, set[str]] = {
         "train_reward_model", "trl_environment_factory", "trl_rollout_func", "unpacked_model", "warm_start",
     },
     "plaudit.verify": {
-        "Answer", "Card", "Choice", "Contains", "Countdown", "Extraction", "KnightsKnaves", "Language", "LengthTarget",
-        "MathPolicy", "MathVerdict", "Mcq", "Measurement", "Method", "Names", "Percent", "Qa", "Quantity", "Regex",
+        "Answer", "Card", "Choice", "Contains", "Countdown", "Extraction", "IfEval", "IfTrain", "KnightsKnaves",
+        "Language", "LengthTarget", "MathPolicy", "MathVerdict", "Mcq", "Measurement", "Method", "Names", "Percent", "Qa",
+        "Quantity", "Regex",
         "Rejection", "Source", "Sudoku", "TableF1", "Units", "Verdict", "VerdictStatus", "Verifier", "Wer", "decide",
         "extract", "load_card", "verify_math",
     },

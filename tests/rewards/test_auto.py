@@ -26,6 +26,13 @@ ROWS = {
     "units": {"problem": "?", "answer_number": 2, "unit": "m"},
     "language": {"prompt": "?", "target_language": "English"},
     "wer": {"prompt": "?", "transcription": "the answer is 2"},
+    "ifeval": {"prompt": "?", "instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]},
+    "if_train": {"prompt": "?", "instruction_id_list": ["keywords:word_once"], "kwargs": [{"keyword": "answer"}]},
+    "if_train of open-instruct": {
+        "messages": [{"role": "user", "content": "?"}],
+        "ground_truth": "[{'instruction_id': ['punctuation:punctuation_exclamation'], 'kwargs': [None]}]",
+    },
+    "if_train of RLVR-IFeval": {"prompt": "?", "ground_truth": '{"func_name": "validate_no_commas", "N": null}'},
     "contains": {"prompt": "?", "contains": "2"},
     "regex": {"prompt": "?", "regex": "2"},
 }

@@ -17,6 +17,8 @@ from .verifiers.auto import AutoReward as AutoReward
 from .verifiers.kinds import ChoiceReward as ChoiceReward
 from .verifiers.kinds import ContainsReward as ContainsReward
 from .verifiers.kinds import CountdownReward as CountdownReward
+from .verifiers.kinds import IfEvalReward as IfEvalReward
+from .verifiers.kinds import IfTrainReward as IfTrainReward
 from .verifiers.kinds import KnightsKnavesReward as KnightsKnavesReward
 from .verifiers.kinds import LanguageReward as LanguageReward
 from .verifiers.kinds import LengthTargetReward as LengthTargetReward

@@ -46,6 +46,8 @@ GROUPS: dict[str, dict[str, str]] = {
         "mcq": "rewards.verifiers.kinds:McqReward",
         "choice": "rewards.verifiers.kinds:ChoiceReward",
         "qa": "rewards.verifiers.kinds:QaReward",
+        "ifeval": "rewards.verifiers.kinds:IfEvalReward",
+        "if_train": "rewards.verifiers.kinds:IfTrainReward",
         "language": "rewards.verifiers.kinds:LanguageReward",
         "countdown": "rewards.verifiers.kinds:CountdownReward",
         "sudoku": "rewards.verifiers.kinds:SudokuReward",

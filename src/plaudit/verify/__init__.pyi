@@ -5,6 +5,8 @@ from .answers.quantities import Quantity as Quantity
 from .card import Card as Card
 from .card import Measurement as Measurement
 from .card import load_card as load_card
+from .instructions.following import IfEval as IfEval
+from .instructions.following import IfTrain as IfTrain
 from .math import Extraction as Extraction
 from .math import MathPolicy as MathPolicy
 from .math import MathVerdict as MathVerdict

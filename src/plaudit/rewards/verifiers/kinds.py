@@ -5,6 +5,7 @@ from plaudit.settings import set_field
 from plaudit.verify.answers.mcq import ABSTAINED, Choice, Mcq
 from plaudit.verify.answers.qa import Qa
 from plaudit.verify.answers.quantities import Quantity
+from plaudit.verify.instructions.following import IfEval, IfTrain
 from plaudit.verify.puzzles.countdown import Countdown
 from plaudit.verify.puzzles.knights_knaves import KnightsKnaves
 from plaudit.verify.puzzles.sudoku import Sudoku
@@ -16,7 +17,8 @@ from plaudit.verify.texts.wer import Wer
 from plaudit.verify.verifier import Verdict
 
 __all__ = [
-    "ChoiceReward", "ContainsReward", "CountdownReward", "KnightsKnavesReward", "LanguageReward",
+    "ChoiceReward", "ContainsReward", "CountdownReward", "IfEvalReward", "IfTrainReward", "KnightsKnavesReward",
+    "LanguageReward",
     "LengthTargetReward", "McqReward", "QaReward", "QuantityReward", "RegexReward", "SudokuReward", "TableF1Reward",
     "WerReward",
 ]  # fmt: skip
@@ -46,6 +48,14 @@ class ChoiceReward(Choice, VerifierReward):
 
 class QaReward(Qa, VerifierReward):
     __doc__ = Qa.__doc__
+
+
+class IfEvalReward(IfEval, VerifierReward):
+    __doc__ = IfEval.__doc__
+
+
+class IfTrainReward(IfTrain, VerifierReward):
+    __doc__ = IfTrain.__doc__
 
 
 class LanguageReward(Language, VerifierReward):

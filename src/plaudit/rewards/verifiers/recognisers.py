@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from plaudit.trajectory import Trajectory
-from plaudit.verify.rows import find_column
+from plaudit.verify.instructions.constraints import IFEVAL, TRAINING
+from plaudit.verify.rows import find_column, read_literal
 from plaudit.verify.texts.language_names import LANGUAGES
 
 __all__ = ["BY_COLUMNS", "NAMES", "Recogniser", "recognise"]
@@ -26,6 +27,11 @@ NAMES: dict[str, tuple[str, ...]] = {
     "qa_f1": ("string_f1",),
     "countdown": ("countdown",),
     "knights_knaves": ("kk_logic",),
+    "ifeval": ("google/IFEval",),
+    "if_train": (
+        "ifeval", "ifeval_old", "allenai/IF_multi_constraints_upto5", "allenai/IF_multi_constraints_upto5_no_lang",
+        "allenai/RLVR-IFeval",
+    ),
 }  # fmt: skip
 """Rewards and the names that verl (`data_source`) and open-instruct (`dataset`) use for rows of their kind."""
 
@@ -44,6 +50,8 @@ def _has(*names: str) -> Callable[[Trajectory], bool]:
 
 
 BY_COLUMNS: tuple[Recogniser, ...] = (
+    Recogniser("if_train", "ground_truth with instruction_id or func_name", lambda sample: _has_training(sample)),
+    Recogniser("ifeval", "instruction_id_list and kwargs", _has("instruction_id_list", "kwargs")),
     Recogniser("mcq", "choices or options, with an answer", lambda sample: _has_options(sample)),
     Recogniser("choice", "labels, or final_decision", lambda sample: _has_labels(sample)),
     Recogniser("qa", "golden_answers, answers, or an answer that is a list", lambda sample: _has_answers(sample)),
@@ -71,6 +79,15 @@ def recognise(sample: Trajectory) -> str | None:
         if isinstance(name, str) and (spec := _SPECS.get(name.casefold())):
             return spec
     return next((recogniser.spec for recogniser in BY_COLUMNS if recogniser.matches(sample)), None)
+
+
+def _has_training(sample: Trajectory) -> bool:
+    """Training rows have a ground truth with instructions, or instructions that IFEval lacks."""
+    truth = sample.ground_truth
+    written = truth if isinstance(truth, str) else ""
+    listed = read_literal(find_column(sample, "instruction_id_list"))
+    names = {name for name in listed if isinstance(name, str)} if isinstance(listed, list | tuple) else set()
+    return "'instruction_id'" in written or '"func_name"' in written or bool(names & (TRAINING.keys() - IFEVAL.keys()))
 
 
 def _has_options(sample: Trajectory) -> bool:

@@ -1,0 +1,1 @@
+"""Verifiers of instructions that code can check: IFEval, IFBench and the training set of IFBench."""

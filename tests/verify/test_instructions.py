@@ -1,0 +1,160 @@
+"""Instructions that code can check: each type has labelled lines, takes any text, and is judged in time."""
+
+import time
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plaudit.errors import InvalidSettings
+from plaudit.verify import IfEval, IfTrain, Verdict
+from plaudit.verify.instructions.constraints import FUNCTIONS, IFEVAL, TRAINING, read_constraints
+from plaudit.verify.instructions.instruction import RELATIONS
+from plaudit.verify.instructions.parts import divided, sentences_of, split_words, words_of
+from plaudit.verify.verifier import sample_of
+from tests.verify.catalogue import Label, read_lines
+
+KNOWN = {"ifeval": IFEVAL, "if_train": TRAINING}
+SETTINGS = {
+    "keywords": ["rain"], "keyword": "rain", "forbidden_words": ["rain"], "frequency": 2, "relation": "at least",
+    "letter": "e", "let_frequency": 3, "let_relation": "at least", "language": "en", "num_sentences": 2,
+    "num_paragraphs": 2, "num_words": 5, "nth_paragraph": 1, "first_word": "rain", "last_word": "rain",
+    "num_placeholders": 1, "postscript_marker": "P.S.", "num_bullets": 2, "section_spliter": "Section",
+    "num_sections": 2, "num_highlights": 1, "prompt_to_repeat": "Say it again.", "end_phrase": "The end.",
+    "capital_frequency": 1, "capital_relation": "at least", "phrase": "one two three", "small_n": 2, "n_start": 0,
+    "n_end": 2, "N": 3, "n": 1, "m": 1, "n_sent": 2, "n_words": 3, "keyword1": "a", "keyword2": "b",
+    "func_name": "", "keyword_list": ["rain"], "word": "rain", "quantifier": "at least", "i": 1, "options": ["a", "b"],
+    "section_splitter": "Section", "original_prompt": "Say it.",
+}  # fmt: skip
+EVERY = sorted({**TRAINING}) + sorted(FUNCTIONS)
+every_type = pytest.mark.parametrize("name", EVERY)
+
+
+def row_of(name, **changes):
+    arguments = {**SETTINGS, **changes}
+    if name in FUNCTIONS:
+        return {"prompt": "?", "ground_truth": {**arguments, "func_name": name}}
+    return {"prompt": "?", "instruction_id_list": [name], "kwargs": [arguments]}
+
+
+def test_the_sets_have_the_published_sizes():
+    assert len(IFEVAL) == 25
+    assert len(TRAINING) == 25 + 29
+    assert len(FUNCTIONS) == 25
+
+
+@pytest.mark.parametrize("kind", KNOWN)
+def test_every_type_has_four_labelled_responses_and_both_verdicts(kind):
+    numbers = Counter()
+    for line in read_lines(kind):
+        if line.label is not Label.DECLINE:
+            for constraint in read_constraints(sample_of(line.row, line.response), KNOWN[kind]):
+                numbers[constraint.name, line.label] += 1
+    own = IFEVAL.keys() if kind == "ifeval" else TRAINING.keys() - IFEVAL.keys()
+    passed = {name: numbers[name, Label.PASS] for name in own}
+    failed = {name: numbers[name, Label.FAIL] for name in own}
+    assert [name for name in own if min(passed[name], failed[name]) < 1 or passed[name] + failed[name] < 4] == []
+
+
+@every_type
+def test_no_text_raises(name):
+    row = row_of(name)
+
+    @settings(max_examples=40, deadline=None)
+    @given(st.text() | st.text("aB1 .,:()[]{}<>\\*_|\n\"'-+=/", max_size=80))
+    def check(text):
+        verdict = IfTrain().verify(row, text)
+        assert isinstance(verdict, Verdict)
+        assert verdict.score in (None, 0.0, 1.0)
+
+    check()
+
+
+@every_type
+def test_an_argument_that_is_missing_or_of_the_wrong_type_declines_the_row(name):
+    instruction = FUNCTIONS.get(name) or TRAINING[name]
+    for parameter in instruction.arguments:
+        column = instruction.names.get(parameter, parameter)
+        for value in (None, {}, True, -1, float("nan"), [5], ""):
+            for response in ("Rain falls.", ""):
+                verdict = IfTrain().verify(row_of(name, **{column: value}), response)
+                assert verdict.score is None, (column, value)
+                assert column in verdict.reason
+
+
+@pytest.mark.parametrize("name", sorted(TRAINING))
+def test_time_grows_with_the_length_not_with_its_square(name):
+    pieces = ("a. ", "* ", "*a", "[x", "1. a\n", "\n", '"a', "_", ".", " ", "P.S. ", "#*_-> ", "A.B.", "<<a ", "x")
+    for piece in pieces:
+        started = time.process_time()
+        IfTrain().verify(row_of(name), f"x {piece * (60_000 // len(piece))} x")
+        assert time.process_time() - started < 3, piece
+
+
+def test_fraction_all_and_components():
+    names = ["punctuation:no_comma", "startend:quotation", "punctuation:no_comma"]
+    row = {"prompt": "?", "instruction_id_list": names, "kwargs": [{}, {}, None]}
+    verdict = IfEval().verify(row, "no marks")
+    assert verdict.score == 0.0
+    assert list(verdict.components) == ["punctuation:no_comma", "startend:quotation", "punctuation:no_comma #2"]
+    assert [part.passed for part in verdict.components.values()] == [True, False, True]
+    assert IfEval(aggregate="fraction").verify(row, "no marks").score == pytest.approx(2 / 3)
+    assert verdict.reason == "startend:quotation: not wrapped in quotation marks"
+
+
+def test_what_is_not_decided_is_not_scored_unless_another_instruction_fails():
+    names = ["language:response_language", "punctuation:no_comma"]
+    row = {"prompt": "?", "instruction_id_list": names, "kwargs": [{"language": "de"}, {}]}
+    assert IfEval().verify(row, "OK").score is None
+    assert IfEval(aggregate="fraction").verify(row, "OK, OK").score is None
+    assert IfEval().verify(row, "OK, OK").score == 0.0
+
+
+def test_settings_are_checked():
+    with pytest.raises(InvalidSettings, match="all or fraction, got 'some'"):
+        IfEval(aggregate="some")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("Dr. Smith met Mr. Jones. They spoke.", 2),
+        ("It costs 3.50 dollars at example.com today.", 1),
+        ("We saw cats, dogs, etc. The end came.", 2),
+        ("J. K. Rowling wrote it. I read it.", 2),
+        ("\"Why?\" she asked. He knew.", 2),
+        ("Wait... what? Yes!", 2),
+        ("1. First item\n2. Second item", 2),
+        ("# Heading\n\nText is here.", 1),
+        ("今日は晴れです。明日は雨です。", 2),
+        ("No. 5 is alive.", 1),
+        ("It began at 5 p.m. We left.", 2),
+        ("The U.S. Senate met.", 1),
+        ("...", 0),
+        ("(It is so.) It was.", 2),
+        ("That was me. i am here.", 2),
+    ],
+)  # fmt: skip
+def test_sentences(text, number):
+    assert len(sentences_of(text)) == number, sentences_of(text)
+
+
+def test_words_and_paragraphs():
+    assert len(split_words("Don't stop")) == 3
+    assert words_of("'Don’t', well-known (a) ... 3.5!") == ["Don’t", "well-known", "a", "3.5"]
+    assert divided("a\n***\nb ***c*** d") == ["a", "b c d"]
+    assert divided("a\n***\n***\nb") is None
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text())
+def test_sentences_keep_every_letter_in_order(text):
+    letters = [character for character in text if character.isalnum()]
+    assert [character for sentence in sentences_of(text) for character in sentence if character.isalnum()] == letters
+
+
+@given(st.sampled_from(sorted(RELATIONS)), st.integers(0, 50))
+def test_at_least_and_less_than_are_opposites(relation, number):
+    assert RELATIONS["at least"](number, 10) is not RELATIONS["less than"](number, 10)
+    assert RELATIONS[relation](10, 10) is (relation != "less than")
