@@ -86,10 +86,10 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit.rewards": {
         "AutoReward", "BUILT_INS", "CheckNumbersReward", "ChoiceReward", "CodeReward", "ContainsReward",
         "ContinuousReward", "CountdownReward", "FormatReward", "GraduatedReward", "IfEvalReward", "IfTrainReward",
-        "KeywordReward", "KnightsKnavesReward", "LanguageReward", "LengthReward", "LengthTargetReward", "MathReward", "McqReward",
-        "MultiAspectReward", "QaReward", "QuantityReward", "RegexReward", "RepetitionPenalty", "StructuredOutputReward",
-        "SudokuReward", "TableF1Reward", "TemplateReward", "TextSimilarityReward", "VerifierReward", "WerReward",
-        "WordReward",
+        "KeywordReward", "KnightsKnavesReward", "LanguageReward", "LengthReward", "LengthTargetReward", "MathReward",
+        "McqReward", "MultiAspectReward", "QaReward", "QuantityReward", "RegexReward", "RepetitionPenalty",
+        "StructuredOutputReward", "SudokuReward", "TableF1Reward", "TemplateReward", "TextSimilarityReward",
+        "VerifierReward", "WerReward", "WordReward",
     },
     "plaudit.remote": {
         "RemoteReward", "open_remote",
@@ -140,10 +140,9 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.verify": {
         "Answer", "Card", "Choice", "Contains", "Countdown", "Extraction", "IfEval", "IfTrain", "KnightsKnaves",
-        "Language", "LengthTarget", "MathPolicy", "MathVerdict", "Mcq", "Measurement", "Method", "Names", "Percent", "Qa",
-        "Quantity", "Regex",
-        "Rejection", "Source", "Sudoku", "TableF1", "Units", "Verdict", "VerdictStatus", "Verifier", "Wer", "decide",
-        "extract", "load_card", "verify_math",
+        "Language", "LengthTarget", "MathPolicy", "MathVerdict", "Mcq", "Measurement", "Method", "Names", "Percent",
+        "Qa", "Quantity", "Regex", "Rejection", "Source", "Sudoku", "TableF1", "Units", "Verdict", "VerdictStatus",
+        "Verifier", "Wer", "decide", "extract", "load_card", "verify_math",
     },
     "plaudit.watch": {
         "Look", "RewardWatch", "SIGNS", "Sign", "watch_run",
