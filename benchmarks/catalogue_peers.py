@@ -3,10 +3,13 @@
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.verify import Language, Mcq, Wer
+from plaudit.verify.rows import read_literal
+from plaudit.verify.tags import without_thinking
 from plaudit.verify.verifier import Response, sample_of
 
 __all__ = ["PEERS", "Judge", "Peer"]
@@ -98,9 +101,26 @@ def _countdown_entry(row: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"answer": "", "metadata": {"numbers": numbers, "target": target}}
 
 
+def _google_ifeval(*, loose: bool) -> Judge:
+    """Google's checkers as lm-eval carries them, on the answer without thoughts; needs nltk data for sentences."""
+    utils = importlib.import_module("lm_eval.tasks.ifeval.utils")
+    follow = utils.test_instruction_following_loose if loose else utils.test_instruction_following_strict
+
+    def judge(row: Mapping[str, Any], response: Response) -> float | None:
+        names, arguments = read_literal(row["instruction_id_list"]), read_literal(row["kwargs"])
+        example = utils.InputExample(0, names, row["prompt"], [each or {} for each in arguments])
+        return float(follow(example, without_thinking(str(response)).strip()).follow_all_instructions)
+
+    return judge
+
+
 PEERS: dict[str, tuple[Peer, ...]] = {
     "mcq": (Peer("math-verify, letters", _math_verify),),
     "language": (Peer("langdetect, as IFEval", _langdetect), Peer("lingua", _lingua), Peer("py3langid", _py3langid)),
+    "ifeval": (
+        Peer("lm-eval, strict", partial(_google_ifeval, loose=False)),
+        Peer("lm-eval, loose", partial(_google_ifeval, loose=True)),
+    ),
     "wer": (Peer("jiwer", _jiwer),),
     "countdown": (Peer("reasoning-gym", _reasoning_gym("countdown", _countdown_entry)),),
 }
