@@ -1,74 +1,17 @@
-"""Tool calls: parse them from what a model wrote, and an environment that runs them.
+"""An environment that runs the tool calls of a model; `plaudit.verify.tools.parsing` lists their formats."""
 
-| format | example |
-|---|---|
-| Hermes, Qwen | `<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>` |
-| Llama 3 | `<|python_tag|>{"name": "add", "parameters": {"a": 1}}`, or without the tag; `<|python_tag|>f.call(a=1)` |
-| Python | a block of ` ```python ` or ` ```tool_code ` with calls, or a list `[add(a=1), add(a=2)]` |
-
-Arguments are plain values: Python is parsed and never run. Text that looks like a call but is not one is malformed,
-with a reason that the environment sends to the model.
-"""
-
-import ast
 import inspect
-import json
-import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from plaudit.agents.environment import Environment, StepResult
 from plaudit.errors import did_you_mean
+from plaudit.verify.tools.parsing import MalformedCall, ToolCall, parse_tool_calls
 
 __all__ = ["MalformedCall", "ToolCall", "ToolEnvironment", "call_tool", "parse_tool_calls"]
 
-MAX_TEXT = 50_000
 MAX_ANSWER = 4000
-PYTHON_TAG = "<|python_tag|>"
-_HERMES = re.compile(r"<tool_call>(.*?)(?:</tool_call>|(?=<tool_call>)|\Z)", re.DOTALL)
-_BLOCK = re.compile(r"```(?:python|py|tool_code|tool_call)[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
-_TURN_ENDS = ("<|eom_id|>", "<|eot_id|>", "<|im_end|>", "</s>")
-
-
-@dataclass(frozen=True, slots=True)
-class ToolCall:
-    """A call of a tool: arguments by name, and those that were given by place."""
-
-    name: str
-    arguments: dict[str, Any] = field(default_factory=dict)
-    positional: tuple[Any, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class MalformedCall:
-    """A text that was meant as a call, and why it is none."""
-
-    text: str
-    reason: str
-
-
-def parse_tool_calls(text: str) -> list[ToolCall | MalformedCall]:
-    """The calls in a text, in order; none where it has only words.
-
-    >>> parse_tool_calls('<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>')
-    [ToolCall(name='add', arguments={'a': 1}, positional=())]
-    """
-    if len(text) > MAX_TEXT:
-        marked = "<tool_call>" in text or PYTHON_TAG in text
-        return [MalformedCall(text[:60], f"a call of {len(text):,} characters is too long")] if marked else []
-    if "<tool_call>" in text:
-        return [_read_json(found.group(1)) for found in _HERMES.finditer(text)]
-    if PYTHON_TAG in text:
-        return list(_read_tagged(text.split(PYTHON_TAG, 1)[1]))
-    bare = _strip_turn_end(text)
-    if bare.startswith("{") and re.search(r'"(name|function)"', bare):
-        return [_read_json(bare)]
-    if bare.startswith("[") and bare.endswith("]") and (found := _read_python(bare)) and _are_calls(found):
-        return found
-    blocks = [block.group(1) for block in _BLOCK.finditer(text)]
-    return [call for block in blocks for call in _read_python(block)]
 
 
 class ToolEnvironment(Environment):
@@ -118,90 +61,3 @@ def call_tool(tools: dict[str, Callable[..., Any]], call: ToolCall | MalformedCa
     except Exception as error:  # noqa: BLE001 - a tool's failure is an observation, which the model can learn from
         return f"error: {type(error).__name__}: {error}"[:MAX_ANSWER], False
     return (answer if len(answer) <= MAX_ANSWER else f"{answer[:MAX_ANSWER]}… ({len(answer):,} characters)"), True
-
-
-def _strip_turn_end(text: str) -> str:
-    stripped = text.strip()
-    for end in _TURN_ENDS:
-        stripped = stripped.removesuffix(end).rstrip()
-    return stripped
-
-
-def _read_tagged(text: str) -> Iterator[ToolCall | MalformedCall]:
-    bare = _strip_turn_end(text)
-    if bare.startswith("{"):
-        decoder, at = json.JSONDecoder(), 0
-        while at < len(bare):  # several are put one after the other, with ";" between them
-            try:
-                value, end = decoder.raw_decode(bare, at)
-            except (ValueError, RecursionError) as error:
-                yield MalformedCall(bare[at:], f"not JSON: {error}")
-                return
-            yield _as_call(value, bare[at:end])
-            at = end + len(bare[end:]) - len(bare[end:].lstrip("; \n"))
-        return
-    yield from _read_python(bare) or [MalformedCall(bare, "no call after <|python_tag|>")]
-
-
-def _read_json(text: str) -> ToolCall | MalformedCall:
-    stripped = text.strip()
-    try:
-        value = json.loads(stripped)
-    except (ValueError, RecursionError) as error:
-        return MalformedCall(stripped, f"not JSON: {error}")
-    return _as_call(value, stripped)
-
-
-def _as_call(value: Any, text: str) -> ToolCall | MalformedCall:
-    if isinstance(value, dict) and isinstance(value.get("function"), dict):  # as OpenAI nests it
-        value = value["function"]
-    if not isinstance(value, dict):
-        return MalformedCall(text, "a call is an object with a name and arguments")
-    name = value.get("name", value.get("function"))
-    if not isinstance(name, str) or not name:
-        return MalformedCall(text, "the call has no 'name'")
-    arguments: Any = next((value[key] for key in ("arguments", "parameters") if key in value), {})
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments)
-        except (ValueError, RecursionError) as error:
-            return MalformedCall(text, f"arguments are not JSON: {error}")
-    if not isinstance(arguments, dict):
-        return MalformedCall(text, "arguments must be an object of names and values")
-    return ToolCall(name, arguments)
-
-
-def _read_python(source: str) -> list[ToolCall | MalformedCall]:
-    """Calls with plain arguments; other statements are malformed, since nothing here runs them."""
-    try:
-        tree = ast.parse(source.strip())
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return [MalformedCall(source.strip(), f"not Python: {error}")]
-    nodes: list[ast.AST] = []
-    for statement in tree.body:
-        value = statement.value if isinstance(statement, ast.Expr) else statement
-        nodes += value.elts if isinstance(value, ast.List) else [value]
-    return [_read_node(node, source) for node in nodes]
-
-
-def _read_node(node: ast.AST, source: str) -> ToolCall | MalformedCall:
-    text = ast.get_source_segment(source.strip(), node) or source.strip()
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print" and node.args:
-        node = node.args[0]
-    if not isinstance(node, ast.Call):
-        return MalformedCall(text, "only calls of tools can be made, such as name(argument=value)")
-    called = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr == "call" else node.func
-    if not isinstance(called, ast.Name):
-        return MalformedCall(text, "a tool is called by its bare name")
-    try:
-        positional = tuple(ast.literal_eval(argument) for argument in node.args)
-        named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        return MalformedCall(text, "arguments must be plain values, not expressions")
-    if None in {keyword.arg for keyword in node.keywords}:
-        return MalformedCall(text, "arguments cannot be unpacked with **")
-    return ToolCall(called.id, named, positional)
-
-
-def _are_calls(found: list[ToolCall | MalformedCall]) -> bool:
-    return any(isinstance(each, ToolCall) for each in found)
