@@ -168,3 +168,8 @@ def test_a_row_without_its_columns_is_refused_with_the_remedy(columns, row, mess
 def test_an_unknown_field_is_refused_before_anything_is_read():
     with pytest.raises(InvalidSettings, match="no field named 'respnse'; did you mean 'response'"):
         ColumnMapping({"respnse": "text"})
+
+
+def test_a_prompt_of_several_turns_is_one_list_of_messages():
+    turns = [[{"role": "user", "content": "a"}], [{"role": "user", "content": "b"}]]
+    assert ColumnMapping().rename({"question": turns, "response": "x"})["prompt"] == [*turns[0], *turns[1]]

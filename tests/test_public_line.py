@@ -89,6 +89,7 @@ PUBLIC: dict[str, set[str]] = {
         "KeywordReward", "KnightsKnavesReward", "LanguageReward", "LengthReward", "LengthTargetReward", "MathReward",
         "McqReward", "MultiAspectReward", "QaReward", "QuantityReward", "RegexReward", "RepetitionPenalty",
         "StructuredOutputReward", "SudokuReward", "TableF1Reward", "TemplateReward", "TextSimilarityReward",
+        "ToolCallReward",
         "VerifierReward", "WerReward", "WordReward",
     },
     "plaudit.remote": {
@@ -141,8 +142,8 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit.verify": {
         "Answer", "Card", "Choice", "Contains", "Countdown", "Extraction", "IfEval", "IfTrain", "KnightsKnaves",
         "Language", "LengthTarget", "MathPolicy", "MathVerdict", "Mcq", "Measurement", "Method", "Names", "Percent",
-        "Qa", "Quantity", "Regex", "Rejection", "Source", "Sudoku", "TableF1", "Units", "Verdict", "VerdictStatus",
-        "Verifier", "Wer", "decide", "extract", "load_card", "verify_math",
+        "Qa", "Quantity", "Regex", "Rejection", "Source", "Sudoku", "TableF1", "ToolCalls", "Units", "Verdict",
+        "VerdictStatus", "Verifier", "Wer", "decide", "extract", "load_card", "verify_math",
     },
     "plaudit.watch": {
         "Look", "RewardWatch", "SIGNS", "Sign", "watch_run",

@@ -107,6 +107,8 @@ class ColumnMapping:
                 ours.pop(column, None)  # a nested value stays where it is as well
         for name, value in pairs.items():
             ours.setdefault(name, value)
+        if isinstance(turns := ours.get("prompt"), list) and turns and all(isinstance(turn, list) for turn in turns):
+            ours["prompt"] = [message for turn in turns for message in turn]  # BFCL has a list of turns
         if "messages" in ours and not ("prompt" in ours and "response" in ours):
             if not self.needs_response and not _has_answer(ours["messages"]):
                 ours.setdefault("prompt", ours.pop("messages"))

@@ -45,6 +45,29 @@ RESPONSES = {
 }
 
 
+CALLS = {
+    "BFCL": {
+        "question": [[{"role": "user", "content": "?"}]],
+        "function": [{"name": "f"}],
+        "ground_truth": [{"f": {}}],
+    },
+    "xLAM": {"query": "?", "tools": '[{"name": "f", "parameters": {}}]', "answers": '[{"name": "f", "arguments": {}}]'},
+    "rlla": {
+        "data_source": "rlla",
+        "prompt": "?",
+        "reward_model": {"ground_truth": '<tool_call>{"name": "f"}</tool_call>'},
+    },
+    "NeMo": {"question": "?", "expected_action": {"type": "function_call", "name": "f", "arguments": "{}"}},
+}
+
+
+@pytest.mark.parametrize("row", CALLS.values(), ids=CALLS)
+def test_a_row_with_expected_calls_is_scored_by_tool_call(row):
+    output = score(AutoReward(), [sample_of(row, "[f()]")])[0]
+    assert output.metadata["verifier"] == "tool_call"
+    assert output.reward == 1.0
+
+
 @pytest.mark.parametrize(("name", "row"), ROWS.items(), ids=ROWS)
 def test_a_row_is_scored_by_its_verifier(name, row):
     response = RESPONSES.get(name, "The answer is 2.")

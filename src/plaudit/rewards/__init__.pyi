@@ -28,5 +28,6 @@ from .verifiers.kinds import QuantityReward as QuantityReward
 from .verifiers.kinds import RegexReward as RegexReward
 from .verifiers.kinds import SudokuReward as SudokuReward
 from .verifiers.kinds import TableF1Reward as TableF1Reward
+from .verifiers.kinds import ToolCallReward as ToolCallReward
 from .verifiers.kinds import WerReward as WerReward
 from .verifiers.verifier_reward import VerifierReward as VerifierReward

@@ -56,6 +56,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "wer": "rewards.verifiers.kinds:WerReward",
         "units": "rewards.verifiers.kinds:QuantityReward",
         "table_f1": "rewards.verifiers.kinds:TableF1Reward",
+        "tool_call": "rewards.verifiers.kinds:ToolCallReward",
         "contains": "rewards.verifiers.kinds:ContainsReward",
         "regex": "rewards.verifiers.kinds:RegexReward",
         "check_answer": "rewards.spellings:check_answer",

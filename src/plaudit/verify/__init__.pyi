@@ -29,6 +29,7 @@ from .texts.matching import Contains as Contains
 from .texts.matching import Regex as Regex
 from .texts.tables import TableF1 as TableF1
 from .texts.wer import Wer as Wer
+from .tools.tool_call import ToolCalls as ToolCalls
 from .verifier import Answer as Answer
 from .verifier import Verdict as Verdict
 from .verifier import Verifier as Verifier

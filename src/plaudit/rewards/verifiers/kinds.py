@@ -14,13 +14,14 @@ from plaudit.verify.texts.length_target import LengthTarget
 from plaudit.verify.texts.matching import Contains, Regex
 from plaudit.verify.texts.tables import TableF1
 from plaudit.verify.texts.wer import Wer
+from plaudit.verify.tools.tool_call import ToolCalls
 from plaudit.verify.verifier import Verdict
 
 __all__ = [
     "ChoiceReward", "ContainsReward", "CountdownReward", "IfEvalReward", "IfTrainReward", "KnightsKnavesReward",
     "LanguageReward",
     "LengthTargetReward", "McqReward", "QaReward", "QuantityReward", "RegexReward", "SudokuReward", "TableF1Reward",
-    "WerReward",
+    "ToolCallReward", "WerReward",
 ]  # fmt: skip
 
 
@@ -96,3 +97,7 @@ class ContainsReward(Contains, VerifierReward):
 
 class RegexReward(Regex, VerifierReward):
     __doc__ = Regex.__doc__
+
+
+class ToolCallReward(ToolCalls, VerifierReward):
+    __doc__ = ToolCalls.__doc__

@@ -6,10 +6,12 @@ A new verifier adds its data sets to `NAMES` and a row to `BY_COLUMNS`.
 from collections.abc import Callable
 from typing import NamedTuple
 
+from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
 from plaudit.verify.instructions.constraints import IFEVAL, TRAINING
 from plaudit.verify.rows import find_column, read_literal
 from plaudit.verify.texts.language_names import LANGUAGES
+from plaudit.verify.tools.expected import read_expected_calls
 
 __all__ = ["BY_COLUMNS", "NAMES", "Recogniser", "recognise"]
 
@@ -32,6 +34,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "ifeval", "ifeval_old", "allenai/IF_multi_constraints_upto5", "allenai/IF_multi_constraints_upto5_no_lang",
         "allenai/RLVR-IFeval",
     ),
+    "tool_call": ("rlla",),
 }  # fmt: skip
 """Rewards and the names that verl (`data_source`) and open-instruct (`dataset`) use for rows of their kind."""
 
@@ -52,6 +55,9 @@ def _has(*names: str) -> Callable[[Trajectory], bool]:
 BY_COLUMNS: tuple[Recogniser, ...] = (
     Recogniser("if_train", "ground_truth with instruction_id or func_name", lambda sample: _has_training(sample)),
     Recogniser("ifeval", "instruction_id_list and kwargs", _has("instruction_id_list", "kwargs")),
+    Recogniser(
+        "tool_call", "function or tools with expected calls, or expected_action", lambda sample: _has_calls(sample)
+    ),
     Recogniser("mcq", "choices or options, with an answer", lambda sample: _has_options(sample)),
     Recogniser("choice", "labels, or final_decision", lambda sample: _has_labels(sample)),
     Recogniser("qa", "golden_answers, answers, or an answer that is a list", lambda sample: _has_answers(sample)),
@@ -88,6 +94,16 @@ def _has_training(sample: Trajectory) -> bool:
     listed = read_literal(find_column(sample, "instruction_id_list"))
     names = {name for name in listed if isinstance(name, str)} if isinstance(listed, list | tuple) else set()
     return "'instruction_id'" in written or '"func_name"' in written or bool(names & (TRAINING.keys() - IFEVAL.keys()))
+
+
+def _has_calls(sample: Trajectory) -> bool:
+    if find_column(sample, "function", "functions", "tools", "expected_action") is None:
+        return False
+    try:
+        read_expected_calls(sample)
+    except InvalidTrajectory:
+        return False
+    return True
 
 
 def _has_options(sample: Trajectory) -> bool:

@@ -1,0 +1,168 @@
+"""Are the tool calls of a response the expected ones?"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from plaudit.settings import check_fields
+from plaudit.trajectory import Trajectory
+from plaudit.verify.assignment import assign
+from plaudit.verify.tools.arguments import equals_default
+from plaudit.verify.tools.expected import MOST_CALLS, ExpectedCall, ExpectedCalls, read_expected_calls
+from plaudit.verify.tools.parsing import PYTHON_TAG, MalformedCall, ToolCall, parse_tool_calls, quote, read_call
+from plaudit.verify.verifier import Answer, Verdict, Verifier
+
+__all__ = ["ToolCalls"]
+
+Call = ToolCall | MalformedCall
+
+
+@dataclass(frozen=True, repr=False)
+class ToolCalls(Verifier[ExpectedCalls]):
+    """1.0 when the calls of the response are the expected ones, in any order, else less; components for each mode.
+
+    `mode` is "exact" (all calls right and no other), "f1" (the F1 of right calls) or "graded" (ToolRL's score of names,
+    parameter names and values, scaled to [0, 1]). `published=True` compares texts as BFCL does, where "15" is "1.5".
+    """
+
+    kind: ClassVar[str] = "tool_call"
+
+    mode: Literal["exact", "f1", "graded"] = "exact"
+    published: bool = False
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    def read(self, sample: Trajectory) -> ExpectedCalls:
+        return read_expected_calls(sample)
+
+    def judge(self, task: ExpectedCalls, answer: Answer) -> Verdict:
+        calls = _calls_of(answer)
+        details = {"calls": [_plain(call) for call in calls[:MOST_CALLS]]}
+        if len(calls) > MOST_CALLS:
+            return self._verdict(dict.fromkeys(("exact", "f1", "graded"), 0.0), f"{len(calls)} calls", details)
+        if not task.calls or not calls:
+            right = not task.calls and not calls
+            reason = f"{len(calls) or 'no'} calls where {len(task.calls) or 'none'} are expected"
+            return self._verdict(dict.fromkeys(("exact", "f1", "graded"), float(right)), reason, details)
+        pairs = [[_compare(task, call, expected, self.published) for call in calls] for expected in task.calls]
+        matched = _best_sum([[float(pair.is_right) for pair in row] for row in pairs])
+        exact = matched == len(calls) == len(task.calls)
+        scores = {
+            "exact": float(exact),
+            "f1": 2 * matched / (len(calls) + len(task.calls)),
+            "graded": 1.0 if exact else _grade(task, calls, pairs),
+        }
+        reason = "the calls are as expected" if exact else _describe(task, calls, pairs)
+        return self._verdict(scores, reason, details)
+
+    def _verdict(self, scores: dict[str, float], reason: str, details: dict[str, Any]) -> Verdict:
+        components = {name: Verdict(score, name) for name, score in scores.items()}
+        return Verdict(scores[self.mode], reason, components, details)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A call of the response beside an expected one."""
+
+    difference: str
+    """What is wrong with the call; empty where nothing is."""
+    graded: float = 0.0
+    """ToolRL's score of parameter names and values."""
+
+    @property
+    def is_right(self) -> bool:
+        return not self.difference
+
+
+def _calls_of(answer: Answer) -> list[Call]:
+    """The calls in `tool_calls`, else those in the text. A code block without a call is text."""
+    if answer.tool_calls:
+        return [read_call(call) for call in answer.tool_calls]
+    text = answer.text
+    calls = parse_tool_calls(text)
+    if not calls and text.endswith(")"):
+        calls = parse_tool_calls(f"[{text}]")
+    is_meant = "<tool_call>" in text or PYTHON_TAG in text or text.startswith("{")
+    return calls if is_meant or any(isinstance(call, ToolCall) for call in calls) else []
+
+
+def _compare(task: ExpectedCalls, call: Call, expected: ExpectedCall, published: bool) -> _Pair:
+    if isinstance(call, MalformedCall):
+        return _Pair(f"malformed call: {call.reason:.100}")
+    if not _is_named(call, expected):
+        return _Pair(f"a call of {call.name:.60} instead of {expected.name}")
+    schemas = task.parameters.get(expected.name, {})
+    arguments = _named_arguments(call, list(schemas))
+    extra = [
+        name
+        for name, value in arguments.items()
+        if name not in expected.arguments and not equals_default(value, schemas.get(name, {}))
+    ]
+    missing = [name for name, argument in expected.arguments.items() if name not in arguments and not argument.optional]
+    wrong = [
+        name
+        for name, argument in expected.arguments.items()
+        if name in arguments and not argument.accepts(arguments[name], published=published)
+    ]
+    shared = sum(name in arguments for name in expected.arguments)
+    union = shared + len(missing) + len(extra)
+    names = shared / union if union else 1.0
+    graded = names + len(expected.arguments) - len(missing) - len(wrong)
+    differences = [
+        *(f"{name:.60} is {quote(arguments[name], 60)}" for name in wrong),
+        *(f"{name:.60} is missing" for name in missing),
+        *(f"{name:.60} is not expected" for name in extra),
+    ]
+    return _Pair(f"{expected.name}: {', '.join(differences)}" if differences else "", graded)
+
+
+def _is_named(call: ToolCall, expected: ExpectedCall) -> bool:
+    """Whether a call has the expected name; APIs that allow no dots in names get underscores."""
+    return call.name in (expected.name, expected.name.replace(".", "_"))
+
+
+def _named_arguments(call: ToolCall, parameters: list[str]) -> dict[str, Any]:
+    """Arguments by name; positional ones get the names of the schema, and numbers where it has no more names."""
+    names = [*parameters, *(f"#{index}" for index in range(len(parameters), len(call.positional)))]
+    positional = dict(zip(names, call.positional, strict=False))
+    repeated = {f"{name} (again)": value for name, value in positional.items() if name in call.arguments}
+    return {**positional, **call.arguments, **repeated}
+
+
+def _best_sum(weights: list[list[float]]) -> float:
+    if len(weights) == len(weights[0]) == 1:
+        return weights[0][0]
+    return sum(row[column] for row, column in zip(weights, assign(weights), strict=True) if column is not None)
+
+
+def _grade(task: ExpectedCalls, calls: Sequence[Call], pairs: list[list[_Pair]]) -> float:
+    """ToolRL's correctness (arXiv 2504.13958, section 3.3) as a share of its maximum 1 + |G| + number of parameters.
+
+    Names are compared as multisets, so that a repeated call costs. ToolRL's reward is 6 · score - 3.
+    """
+    canonical = {expected.name.replace(".", "_"): expected.name for expected in task.calls}
+    expected_names = Counter(expected.name for expected in task.calls)
+    names = Counter(canonical.get(call.name, call.name) if isinstance(call, ToolCall) else "" for call in calls)
+    name_score = (expected_names & names).total() / (expected_names | names).total()
+    best = name_score + _best_sum([[pair.graded for pair in row] for row in pairs])
+    return best / (1 + len(task.calls) + sum(len(expected.arguments) for expected in task.calls))
+
+
+def _describe(task: ExpectedCalls, calls: Sequence[Call], pairs: list[list[_Pair]]) -> str:
+    """What is wrong with the calls."""
+    columns = assign([[float(pair.is_right) * 1e6 + pair.graded for pair in row] for row in pairs])
+    differences = [
+        f"no call of {expected.name}" if column is None else row[column].difference
+        for expected, row, column in zip(task.calls, pairs, columns, strict=True)
+    ]
+    if len(calls) > len(task.calls):
+        differences.append(f"{len(calls)} calls where {len(task.calls)} are expected")
+    return "; ".join(filter(None, differences))[:300]
+
+
+def _plain(call: Call) -> Mapping[str, Any]:
+    if isinstance(call, MalformedCall):
+        return {"malformed": call.reason[:100]}
+    return {"name": call.name[:100], "arguments": quote(call.arguments, 200)}
