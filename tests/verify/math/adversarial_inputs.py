@@ -138,6 +138,8 @@ ATTACKS = {
     "open formulas": Attack("4", r"\( 4 " * 20_000, ANY),
     "environments that never end": Attack("4", r"\begin{align} 4 " * 5000, ANY),
     "backslashes": Attack("4", "\\" * 100_000, NEVER_RIGHT),
+    "backslashes in a box": Attack("4", boxed("\\" * 40_000), NEVER_RIGHT),
+    "backslashes beside hidden text": Attack("4", "cancel ~~ box " + "\\" * 40_000 + " 5", NEVER_RIGHT),
     "carets": Attack("4", "^" * 100_000, NEVER_RIGHT),
     "low lines": Attack("4", "_" * 100_000, NEVER_RIGHT),
     "stars": Attack("4", "*" * 100_000 + "4", ANY),

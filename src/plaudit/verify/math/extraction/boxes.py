@@ -14,9 +14,9 @@ __all__ = ["find_boxes"]
 _TOKEN = compile_late(r"\\+(?:boxed|fbox)[ \t]?(?:\{|(?P<bare>-?\d[\d.,]*\d|-?\w))|\\.|[{}]", re.DOTALL)
 # One box with braces at most two deep inside it, which is what responses have; anything else is read token by token.
 _ONLY_BOX = compile_late(
-    r"\\++boxed[ \t]?\{((?:[^{}\\]++|\\.|\{(?:[^{}\\]++|\\.|\{(?:[^{}\\]++|\\.)*+\})*+\})*+)\}", re.DOTALL
+    r"(?<!\\)\\++boxed[ \t]?\{((?:[^{}\\]++|\\.|\{(?:[^{}\\]++|\\.|\{(?:[^{}\\]++|\\.)*+\})*+\})*+)\}", re.DOTALL
 )
-_BLANK = compile_late(r"\\+[a-zA-Z]*space\s?\{[^{}]*\}|\\+(?:q?quad|_|[,;:! ])|[\s_?.…~{}$]")
+_BLANK = compile_late(r"(?<!\\)\\++(?:[a-zA-Z]*space\s?\{[^{}]*\}|q?quad|_|[,;:! ])|[\s_?.…~{}$]")
 _INK = compile_late(r"[^\W_]|[∞∅√]")
 _JOINT = compile_late(
     r"(?:[\s,;.$&~+*、，；]|\\+[,;:! ()\[\]]|\\+q?quad(?![a-z])|\\+(?:text|mbox|mathrm)\s?\{\s*(?:and|or|,)?\s*\}"
@@ -31,7 +31,7 @@ _WITHIN = compile_late(
 _OPERAND = compile_late(r"\d\Z|(?:[\w)}][ \t]*[+×÷·]|\\(?:times|cdot|div|pm|mp))[ \t]*\Z")
 _CONTINUED = compile_late(rf"\.?\d|_|\s?(?:{_COMPARISON}|[<>]\s)\s?[a-zA-Z](?![a-zA-Z])")
 _FILLED = compile_late(r"[^\w\n]*=")
-_INNER = compile_late(r"\\+(?:boxed|fbox)[ \t]?(?=\{)")
+_INNER = compile_late(r"(?<!\\)\\++(?:boxed|fbox)[ \t]?(?=\{)")
 _NEGATIVE = compile_late(r"(?:=|\$|\\\(|\\\[)\s*-\s?$|^-$")
 _BEHIND = compile_late(
     r"!(?=\s*(?:\$|\\\)|\\\]))|[a-zA-Z](?![a-zA-Z])"

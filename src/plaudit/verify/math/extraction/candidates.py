@@ -69,7 +69,7 @@ _HIDDEN = compile_late(
     r"<!--(?:(?!-->).)*(?:-->|\Z)|<(?P<struck>del|s|strike)\b[^<>]*>(?:(?!</?(?P=struck)\b).)*</(?P=struck)>"
     r"|<(?P<hidden>\w+)\b[^<>]*(?:\shidden\b|display:\s?none|visibility:\s?hidden)[^<>]*>(?:(?!</?(?P=hidden)\b).)*</(?P=hidden)>"
     r"|(?<![\w}~])~~(?![\s~])[^~\n]+(?<!\s)~~(?![\w{\\~])|\\iffalse\b(?:(?!\\fi\b).)*(?:\\fi\b|\Z)"
-    rf"|\\+(?:[hv]?phantom|[bx]?cancel|sout|textcolor\s?\{{white\}})\s?{_BRACED}"
+    rf"|(?<!\\)\\++(?:[hv]?phantom|[bx]?cancel|sout|textcolor\s?\{{white\}})\s?{_BRACED}"
     r"|\{\s?\\color\s?\{white\}(?:[^{}]|\{[^{}]*\})*\}",
     re.IGNORECASE | re.DOTALL,
 )

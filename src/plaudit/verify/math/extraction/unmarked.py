@@ -20,7 +20,7 @@ CLOSING = 20_000  # characters at the end of a response in which an unmarked ans
 MAX_EQUATIONS = 1000  # counted from the end of a text
 LONGEST_BARE = 3000
 
-_COMMAND = compile_late(r"\\+(?:text|mathrm|mbox|textbf|operatorname|begin|end)\s?\{[^{}]*\}|\\+[a-zA-Z]+")
+_COMMAND = compile_late(r"(?<!\\)\\++(?:(?:text|mathrm|mbox|textbf|operatorname|begin|end)\s?\{[^{}]*\}|[a-zA-Z]+)")
 _WORD = compile_late(r"[^\W\d_]{3,}(?![\w.]*[(\[])")  # before a bracket stands the name of a function
 _FUNCTIONS = frozenset({
     "sin", "cos", "tan", "cot", "sec", "csc", "log", "exp", "sqrt", "frac", "and", "mod", "gcd", "lcm", "max", "min",
@@ -28,7 +28,7 @@ _FUNCTIONS = frozenset({
 })  # fmt: skip
 _KNOWN = _FUNCTIONS | GREEK.keys()
 _TELLING = compile_late(r"(?<![\\\w])(?:is|are|it|we|so|thus|hence|he|she)\b", re.IGNORECASE)
-_EMPTY_BOX = compile_late(r"\\+(?:boxed|fbox)\s?\{\s*\}")
+_EMPTY_BOX = compile_late(r"(?<!\\)\\++(?:boxed|fbox)\s?\{\s*\}")
 _LEADING = compile_late(
     r"(?:(?:so|thus|hence|therefore|then|that is|i\.e\.|we (?:get|have|find|obtain|see|conclude)(?: that)?"
     r"|it follows that|this (?:gives|means|yields)(?: that)?)\b[\s,:]*)+",
