@@ -21,7 +21,7 @@ _OPTIONS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 SIX_ASTERISKS = compile_late(r"(?<!\*)\*{6}(?!\*)")
 _BRACKETED_WORD = compile_late(r"\[[^\[\]\s]*\]")
 _BIGRAM = compile_late(r"<<([^<>]*)>>")
-_JOINED = compile_late(r"[.!?]+[\"'”’)]*-(?=\S)")
+_JOINED = compile_late(r"[.!?][\"'”’)]*+-(?=\S)")
 _LINE_MARKUP = r"^[ \t#>*_\-\[(]*"
 
 
