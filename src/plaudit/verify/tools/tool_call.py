@@ -140,7 +140,7 @@ def _best_sum(weights: list[list[float]]) -> float:
 def _grade(task: ExpectedCalls, calls: Sequence[Call], pairs: list[list[_Pair]]) -> float:
     """ToolRL's correctness (arXiv 2504.13958, section 3.3) as a share of its maximum 1 + |G| + number of parameters.
 
-    Names are compared as multisets, so that a repeated call costs. ToolRL's reward is 6 · score - 3.
+    Names are compared as multisets, as in ToolRL's code, so that a repeated call costs. Its reward is 6 · score - 3.
     """
     canonical = {expected.name.replace(".", "_"): expected.name for expected in task.calls}
     expected_names = Counter(expected.name for expected in task.calls)
