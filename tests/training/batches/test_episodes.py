@@ -240,7 +240,7 @@ def test_an_executor_that_plays_in_its_own_way_is_trained_on_too(written):
     sampled = sampler.sample(rows)
     good, bad = EpisodeScorer().score(sampled.trajectories)
     assert (good.reward, good.score, good.metadata) == (0.5, 1.0, {"scores": 1.5})
-    assert "AgentExecutor.execute raised ValueError: own code failed" in bad.reason
+    assert "AgentExecutor raised ValueError: own code failed" in bad.reason
     mask = sampled.trajectories[0].tokens.mask
     assert mask.count(0) == 1
     assert mask[-1] == 1
@@ -252,7 +252,7 @@ def test_an_executor_that_plays_in_its_own_way_is_trained_on_too(written):
     [
         ("x = 1", "has no environment"),
         ("class A:\n    reset = step = print\nclass B(A): pass", "call the one that is meant AgentInstance"),
-        (OWN_WAY.replace("def __init__(self)", "def __init__(self, wand)"), "asks for 'wand'"),
+        (OWN_WAY.replace("def __init__(self)", "def __init__(self, wand)"), "needs 'wand'"),
     ],
     ids=["nothing", "two", "argument"],
 )
