@@ -299,7 +299,7 @@ def test_a_key_with_a_password_is_refused_and_nobody_is_asked_for_it(tmp_path):
 
 
 def test_a_weak_sandbox_does_not_serve_other_machines_unless_told_to(monkeypatch):
-    monkeypatch.setattr("plaudit.serving.reward_pools.diagnose", lambda: Diagnosis(Tier.SECCOMP, ()))
+    monkeypatch.setattr("plaudit.serving.app.reward_pools.diagnose", lambda: Diagnosis(Tier.SECCOMP, ()))
     words = "the sandbox tier here is 'seccomp', and other machines could send programs"
     with (
         pytest.raises(InvalidSettings, match=words),

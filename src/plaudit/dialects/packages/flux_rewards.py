@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 from plaudit import rewards as ours
 from plaudit.contract.function import RewardFunction as OurReward
+from plaudit.dialects.packages.flux_data import FluxTrajectory
 from plaudit.dialects.stub_packages import StubTable
-from plaudit.dialects.systems.flux import FluxTrajectory
 
 __all__ = ["STUBS"]
 

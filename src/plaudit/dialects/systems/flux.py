@@ -14,36 +14,13 @@ import msgspec
 from plaudit.contract.binding import Convention
 from plaudit.contract.output import RewardOutput
 from plaudit.dialects.dialect import Dialect, ForeignReward, System
+from plaudit.dialects.packages.flux_data import FluxTrajectory
 from plaudit.dialects.results import read_object
 from plaudit.dialects.signatures import method_parameters, parameters, required_names
 from plaudit.dialects.stub_packages import LazyStub
 from plaudit.trajectory import Trajectory
 
-__all__ = ["SYSTEM", "FluxTrajectory"]
-
-
-class FluxTrajectory(Trajectory, frozen=True):
-    """A trajectory with what Flux's rewards read besides prompt and response; lengths count tokens, 0 without any."""
-
-    @property
-    def response_tokens(self) -> list[int]:
-        """The ids of the response's tokens."""
-        return [] if self.tokens is None else self.tokens.ids
-
-    @property
-    def response_length(self) -> int:
-        """How many tokens the response has; 0 where they are not known."""
-        return len(self.response_tokens)
-
-    @property
-    def prompt_length(self) -> int:
-        """0: the prompt's tokens are not known here."""
-        return 0
-
-    @property
-    def group_id(self) -> str | None:
-        """The group, as text."""
-        return None if self.group is None else str(self.group)
+__all__ = ["SYSTEM"]
 
 
 def _as_flux(trajectory: Trajectory) -> FluxTrajectory:

@@ -17,9 +17,9 @@ from plaudit.sandbox.judging.styles.pytest_stub import pytest_stub
 from plaudit.sandbox.judging.styles.streams import judge_streams
 from plaudit.sandbox.judging.styles.test_files import judge_file
 from plaudit.sandbox.judging.suites import AssertSuite, CallSuite, FileSuite, StreamSuite, Suite
-from plaudit.sandbox.judging.verdict import Conclusion, Verdict
+from plaudit.sandbox.judging.verdict import Verdict, merge
 
-__all__ = ["Judge", "merge"]
+__all__ = ["Judge"]
 
 _STYLES: dict[type, Callable[[Launcher, Any, TestPlan], Verdict]] = {
     AssertSuite: judge_asserts,
@@ -75,20 +75,3 @@ def _pytest_replaced() -> Iterator[None]:
         del sys.modules["pytest"]
         if before is not None:
             sys.modules["pytest"] = before
-
-
-def merge(first: Verdict, second: Verdict) -> Verdict:
-    """Two verdicts on one program as one."""
-    completed = first.conclusion is Conclusion.COMPLETED
-    return Verdict(
-        results=[*first.results, *second.results],
-        conclusion=second.conclusion if completed else first.conclusion,
-        reason=first.reason or second.reason,
-        refusal=first.refusal or second.refusal,
-        calls=first.calls + second.calls if first.calls and second.calls else 0,
-        stdout=second.stdout or first.stdout,
-        stderr=second.stderr or first.stderr,
-        tier=first.tier,
-        cpu_s=first.cpu_s + second.cpu_s,
-        trusts_objects=first.trusts_objects or second.trusts_objects,
-    )

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["Conclusion", "TestResult", "Verdict", "encode_verdict"]
+__all__ = ["Conclusion", "TestResult", "Verdict", "encode_verdict", "merge"]
 
 
 class Conclusion(enum.StrEnum):
@@ -85,3 +85,20 @@ def _escape(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _escape(item) for key, item in value.items()}
     return value
+
+
+def merge(first: Verdict, second: Verdict) -> Verdict:
+    """Two verdicts on one program as one."""
+    completed = first.conclusion is Conclusion.COMPLETED
+    return Verdict(
+        results=[*first.results, *second.results],
+        conclusion=second.conclusion if completed else first.conclusion,
+        reason=first.reason or second.reason,
+        refusal=first.refusal or second.refusal,
+        calls=first.calls + second.calls if first.calls and second.calls else 0,
+        stdout=second.stdout or first.stdout,
+        stderr=second.stderr or first.stderr,
+        tier=first.tier,
+        cpu_s=first.cpu_s + second.cpu_s,
+        trusts_objects=first.trusts_objects or second.trusts_objects,
+    )

@@ -23,9 +23,9 @@ from plaudit.serving.app.idempotency import MAX_KEY_BYTES, IdempotencyCache
 from plaudit.serving.app.limits import Admission, LoadLimits
 from plaudit.serving.app.metrics import METRICS_TYPE, Metrics
 from plaudit.serving.app.openapi import OPEN_PAGES, describe_api
+from plaudit.serving.app.reward_pools import RewardPools
 from plaudit.serving.protocols import PROTOCOLS
 from plaudit.serving.protocols.protocol import RequestRefused, refusal_body
-from plaudit.serving.reward_pools import RewardPools
 from plaudit.serving.settings import ServerSettings
 from plaudit.version import __version__
 

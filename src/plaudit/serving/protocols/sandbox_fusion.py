@@ -21,7 +21,7 @@ from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchains import find_toolchain
 from plaudit.serving.protocols.program_files import SCRATCH_MB, run_with_files
 from plaudit.serving.protocols.protocol import refusal_body
-from plaudit.serving.workers.messages import Answer, encode_answer, read_request
+from plaudit.serving.worker_messages import Answer, encode_answer, read_request
 from plaudit.version import __version__
 
 __all__ = ["SandboxHandler", "SandboxSetup"]

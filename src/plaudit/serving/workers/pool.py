@@ -16,7 +16,7 @@ from plaudit.errors import InvalidSettings, PlauditError, ScoringFailed
 from plaudit.processes.pool import Limits, Pool, PoolUnit, Worker
 from plaudit.processes.worker import Service
 from plaudit.serving.protocols.protocol import refusal_body
-from plaudit.serving.workers.messages import Answer, WorkerRequest, decode_answer, encode_request
+from plaudit.serving.worker_messages import Answer, WorkerRequest, decode_answer, encode_request
 
 __all__ = ["ServicePool"]
 

@@ -16,7 +16,7 @@ from plaudit.errors import InvalidSettings, PlauditError
 from plaudit.processes.worker import Service, UnitProgress
 from plaudit.serving.protocols import PROTOCOLS
 from plaudit.serving.protocols.protocol import About, RequestRefused, Samples, refusal_body
-from plaudit.serving.workers.messages import Answer, WorkerRequest, encode_answer, read_request
+from plaudit.serving.worker_messages import Answer, WorkerRequest, encode_answer, read_request
 from plaudit.version import __version__
 
 __all__ = ["HttpHandler", "RewardSetup", "Service"]

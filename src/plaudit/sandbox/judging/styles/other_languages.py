@@ -9,10 +9,9 @@ from functools import partial
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.job import Job
-from plaudit.sandbox.judging.judge import merge
 from plaudit.sandbox.judging.styles.streams import judge_runs, output_failure
 from plaudit.sandbox.judging.suites import StreamSuite, Suite
-from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
+from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict, merge
 from plaudit.sandbox.languages.compiling import CompileError
 from plaudit.sandbox.languages.language import Language, find_language
 from plaudit.sandbox.languages.running import CommandPool, LoadedProgram
