@@ -6,7 +6,7 @@ Text that comes from samples is printed without its control characters, since a 
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["bare_table", "escape_controls", "format_duration", "format_number", "format_share", "to_text"]
+__all__ = ["bare_table", "count_noun", "escape_controls", "format_duration", "format_number", "format_share", "to_text"]
 
 
 def format_number(value: float) -> str:
@@ -55,3 +55,8 @@ def bare_table(*headers: str) -> Table:
 def to_text(text: str, ascii_only: bool) -> Text:
     shown = escape_controls(text)
     return Text(shown.encode("ascii", "backslashreplace").decode() if ascii_only else shown)
+
+
+def count_noun(number: int, noun: str) -> str:
+    """A count in words: "1 sample", "2,640 samples"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

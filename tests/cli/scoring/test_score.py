@@ -322,7 +322,7 @@ def test_a_folder_is_scored_file_by_file_without_ray(plaudit, rollouts, tmp_path
     assert [row["reward_output"]["reward"] for row in lines(tmp_path / "scored/inner/b.jsonl")] == [1.0, 0.0, 1.0, 0.0]
     (folder / "broken.jsonl").unlink()
     again = plaudit("score", "check_answer", folder, "-o", "scored")
-    assert (again.code, "2 files were done before" in again.out) == (0, True)
+    assert (again.code, "done before: 2 files" in again.out) == (0, True)
 
 
 RESUMED_OTHERWISE = {

@@ -19,6 +19,7 @@ from plaudit.audit.writing.sarif import sarif_report
 from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.loading import spec_using
+from plaudit.report.formatting import count_noun
 from plaudit.testing import load_cases
 
 __all__ = ["audit"]
@@ -125,7 +126,7 @@ def _render_all(report: AuditReport, strength: CaseStrength | None, *, every: bo
     found = NOTHING if report.searched else NO_BASIS
     if report.findings:
         causes = len(report.by_cause())
-        found = f"{_count(len(report.findings), 'finding')} with {_count(causes, 'cause')}"
+        found = f"{count_noun(len(report.findings), 'finding')} with {count_noun(causes, 'cause')}"
     lines.append(f"{escape(report.reward)}: {found}{accepted} ({report.calls:,} calls, {report.seconds:.1f} s)")
     lines += [f"tried: contract{''.join(f', {phase}' for phase in report.searched)}"]
     lines += [f"not tried: {escape(reason)}" for reason in report.untried]
@@ -134,10 +135,6 @@ def _render_all(report: AuditReport, strength: CaseStrength | None, *, every: bo
         lines.append(f"case table: notices {strength.noticed} of {strength.noticed + len(strength.survivors)} changes")
         lines += [f"  unnoticed: {each.change} (line {each.line})" for each in strength.survivors]
     return lines
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _render(group: list[AttackFinding]) -> RenderableType:
@@ -168,7 +165,7 @@ def _paid_on(finding: AttackFinding) -> str:
     """On how many prompts it was paid; a rate with its interval where there are enough of them."""
     paid = round(finding.rate * finding.prompts)
     if finding.prompts < FEW:
-        return f"{paid} of {_count(finding.prompts, 'prompt')}"
+        return f"{paid} of {count_noun(finding.prompts, 'prompt')}"
     low, high = finding.interval
     return f"{paid} of {finding.prompts} prompts: rate {finding.rate:.0%} [{low:.0%}, {high:.0%}]"
 

@@ -8,6 +8,7 @@ from plaudit.cli.scoring.run_report import TOO_MANY_UNSCORED, has_too_many_unsco
 from plaudit.contract.output import Status
 from plaudit.engine import DatasetSummary, score_dataset
 from plaudit.errors import RolloutsError
+from plaudit.report.formatting import count_noun
 
 __all__ = ["score_folder"]
 
@@ -55,9 +56,10 @@ def score_folder(
 
 def _print_summary(summary: DatasetSummary, out: str) -> None:
     statuses = ", ".join(f"{count:,} {status.value}" for status, count in summary.statuses.items())
-    print_result(f"{len(summary.scored)} files scored into {out}, {summary.samples:,} samples: {statuses or 'none'}")
+    files, samples = count_noun(len(summary.scored), "file"), count_noun(summary.samples, "sample")
+    print_result(f"{files} scored into {out}, {samples}: {statuses or 'none'}")
     if summary.skipped:
-        print_result(f"{len(summary.skipped)} files were done before")
+        print_result(f"done before: {count_noun(len(summary.skipped), 'file')}")
 
 
 def _plain(summary: DatasetSummary) -> dict[str, object]:

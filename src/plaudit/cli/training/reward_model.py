@@ -15,6 +15,7 @@ from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result, print_text
 from plaudit.cli.progress import StepProgress
 from plaudit.errors import InvalidSettings
+from plaudit.report.formatting import count_noun
 from plaudit.training.reward_model.held_out import Estimate
 from plaudit.training.reward_model.length_bias import LengthVerdict
 from plaudit.training.reward_model.settings import document_reward_model_config
@@ -118,7 +119,7 @@ def _render(trained: "training.TrainedRewardModel") -> RenderableType:
         ),
         Text.assemble((str(length.verdict), f"bold {COLORS.get(length.verdict, 'yellow')}"), f": {length.reason}"),
         Text(
-            f"{trained.steps} steps on {report.trained_on:,} pairs; "
+            f"{count_noun(trained.steps, 'step')} on {count_noun(report.trained_on, 'pair')}; "
             f"as a reward: reward_model(model={str(trained.folder)!r})"
         ),
     )

@@ -20,6 +20,7 @@ from plaudit.errors import InvalidSettings, TrainingError, did_you_mean
 from plaudit.launching.openrlhf_flags import ForeignFlags, read_openrlhf_flags
 from plaudit.launching.ray_jobs import Job, plaudit_command
 from plaudit.report.coverage import CoveredMean, format_mean
+from plaudit.report.formatting import count_noun
 from plaudit.training.config.keys import flatten, read_config_file, write_value
 from plaudit.training.config.reading import KEYS, document_config, load_config
 from plaudit.training.config.schema import RunConfig
@@ -160,7 +161,7 @@ def outcome_table(outcome: Outcome) -> RenderableType:
             )
     unscored = outcome.folder.unscored_share()
     note = f"{unscored:.1%} of the samples were not scored; " if unscored else ""
-    return Group(table, Text(f"{note}{outcome.step} steps; everything is in {outcome.folder.path}"))
+    return Group(table, Text(f"{note}{count_noun(outcome.step, 'step')}; everything is in {outcome.folder.path}"))
 
 
 def _by_task(metrics: Mapping[str, float]) -> list[str]:

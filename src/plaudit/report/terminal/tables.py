@@ -21,6 +21,7 @@ from plaudit.report.distribution import Distribution
 from plaudit.report.figures import Figures, Latency, Summary
 from plaudit.report.formatting import (
     bare_table,
+    count_noun,
     escape_controls,
     format_duration,
     format_number,
@@ -203,7 +204,7 @@ def render_headline(name: str, figures: Figures, remarks: Sequence[Remark]) -> R
 
 def _headline_facts(figures: Figures) -> str:
     summary, groups = figures.summary, figures.groups
-    facts = [f"{summary.count:,} samples"]
+    facts = [count_noun(summary.count, "sample")]
     if summary.ok < summary.count:
         facts.append(f"{summary.count - summary.ok:,} not scored")
     if summary.reward is not None:
