@@ -27,6 +27,9 @@ class Sign:
     message: str
     remedy: str
 
+    def __str__(self) -> str:
+        return f"{self.name}: {self.message}. {self.remedy}"
+
 
 def find_signs(first: Figures, now: Figures) -> tuple[Sign, ...]:
     """The signs in the latest steps; `first` are the figures of the first steps of the run."""

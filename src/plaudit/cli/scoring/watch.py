@@ -42,7 +42,7 @@ def watch(
         looks.append(look)
         if not json:
             for sign in look.new:
-                print_result(f"step {look.step}: {sign.name}: {sign.message}; {sign.remedy}")
+                print_result(f"step {look.step}: {sign}")
         if look.stop is not None:
             break
     last = looks[-1] if looks else None

@@ -109,7 +109,7 @@ class Recorder:
         if look is None:
             return {}
         for sign in look.new:
-            self._progress.note(f"step {step}: {sign.name}: {sign.message}; {sign.remedy}")
+            self._progress.note(f"step {step}: {sign}")
         if look.stop is not None:
             self.problem = f"stopped at step {step} by logging.stop_on: {look.stop.name}: {look.stop.message}"
         return look.to_metrics()
