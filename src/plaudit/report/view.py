@@ -123,7 +123,7 @@ class ViewServer:
 
     @property
     def address(self) -> str:
-        """The link to open; whoever has it may look."""
+        """The link to open; anyone who has it can read the report."""
         return f"http://{LOOPBACK}:{self.port}/{self._token}/"
 
     @property

@@ -1,7 +1,7 @@
-"""Several processes that train together: each samples and scores its share, and all know everything.
+"""Rewards for several processes that train together: each scores its share, and the results are gathered in all.
 
-All of them must come to each call here, with the same arguments where it says so: whoever stays away leaves the others
-waiting.
+Every process must make every call here, with the same arguments where the docstring says so: a process that does not
+leaves the others waiting.
 """
 
 import platform
