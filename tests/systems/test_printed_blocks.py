@@ -222,7 +222,8 @@ def test_the_local_test_of_openrlhf_runs_as_printed(file, run):
     complete = OPENRLHF["template"].replace("[...]", "[float(q.endswith(l)) for q, l in zip(queries, labels)]")
     file(complete, "reward_func.py")
     code, out, _ = run(OPENRLHF["test_locally"])
-    assert (code, out.startswith("{'rewards': tensor([1.])")) == (0, True)
+    assert code == 0
+    assert "{'rewards': tensor([1.])" in out, out
 
 
 def play(agent_file: str, max_steps: int, *said: str) -> dict:
