@@ -108,6 +108,16 @@ def test_a_parameter_without_a_value_is_named_with_the_columns_that_are_there(fu
         binding.call_batch([sample]) if binding.batched else binding.call(sample)
 
 
+@pytest.mark.parametrize("name", ["ground_truth", "answer"])
+def test_a_ground_truth_that_a_sample_does_not_have_is_an_error_unless_there_is_a_default(name):
+    functions = {}
+    exec(f"def needs({name}): return {name}\ndef accepts({name}='none'): return {name}", functions)
+    assert Binding.of(functions["needs"]).call(Trajectory("q", "r", ground_truth="7")) == "7"
+    assert Binding.of(functions["accepts"]).call(NOTHING) == "none"
+    with pytest.raises(InvalidTrajectory, match=f"asks for '{name}', which the sample does not have \\("):
+        Binding.of(functions["needs"]).call(NOTHING)
+
+
 def test_a_system_that_passes_no_columns_keeps_the_defaults_of_its_functions():
     sample = Trajectory("q", "r", ground_truth="t", columns={"method": "column", "score": 5.0})
     assert given_to("verl", lambda solution_str, ground_truth, method="strict": method, sample) == "strict"

@@ -85,6 +85,12 @@ def test_flags_that_only_place_models_are_left_out_with_a_note_and_other_default
     assert any("optimizer.lr=0.001 (there: 1e-6)" in note for note in flags.notes)
 
 
+def test_a_key_that_is_set_beside_the_flags_is_not_listed_as_a_default():
+    [note] = read_openrlhf_flags(["--prompt_data", "data.jsonl", "optimizer.lr=1e-4"]).notes
+    assert "optimizer.lr" not in note
+    assert "sampling.prompts_per_step=32" in note
+
+
 def test_a_command_without_such_flags_gets_no_notes():
     assert read_openrlhf_flags(["run.yaml", "steps=3"]).notes == []
 

@@ -69,7 +69,13 @@ def _itself(trajectory: Trajectory) -> Trajectory:
     return trajectory
 
 
-_FIELD_LOOKUPS: dict[str, Lookup] = {"trajectory": _itself, **{name: attrgetter(name) for name in FIELDS}}
+def _ground_truth(trajectory: Trajectory) -> Any:
+    return MISSING if trajectory.ground_truth is None else trajectory.ground_truth
+
+
+_FIELD_LOOKUPS: dict[str, Lookup] = {
+    **{name: attrgetter(name) for name in FIELDS}, "trajectory": _itself, "ground_truth": _ground_truth,
+}  # fmt: skip
 NATIVE = Convention(
     names=_FIELD_LOOKUPS,
     plurals={plural: _FIELD_LOOKUPS[name] for plural, name in PLURALS.items()},
@@ -137,7 +143,7 @@ class _Argument:
     def _error(self, trajectories: Sequence[Trajectory]) -> InvalidTrajectory:
         own = list(dict.fromkeys(name for trajectory in trajectories for name in own_values(trajectory)))
         absent, have = ("the sample does", "it has") if len(trajectories) == 1 else ("the samples do", "they have")
-        hint = self.remedy or did_you_mean(self.name, [*FIELDS, *own])
+        hint = self.remedy or did_you_mean(self.name, [name for name in (*FIELDS, *own) if name != self.name])
         return InvalidTrajectory(
             f"the reward asks for {self.name!r}, which {absent} not have{hint} "
             f"({have} {', '.join(own) or 'no further columns'})"

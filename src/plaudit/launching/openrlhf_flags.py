@@ -8,7 +8,7 @@ import argparse
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -200,7 +200,7 @@ def read_openrlhf_flags(arguments: Sequence[str]) -> ForeignFlags:
     return ForeignFlags(
         rest,
         [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in settings.items()],
-        list(_notes(settings, left_out)),
+        list(_notes({*settings, *(each.partition("=")[0] for each in rest)}, left_out)),
         _environment(flags),
         resume=RESUME[0] in flags,
         relative={name: flags[name] for name in RELATIVE if name in flags},
@@ -291,15 +291,13 @@ def _environment(flags: Mapping[str, Any]) -> dict[str, str]:
     return {variable: value for variable, value in values.items() if value.lower() not in ("", "true", "false")}
 
 
-def _notes(settings: Settings, left_out: Sequence[str]) -> Iterator[str]:
+def _notes(keys: Collection[str], left_out: Sequence[str]) -> Iterator[str]:
     if left_out:
         yield (
             f"left out {', '.join(left_out)}: plaudit trains in one process, or with engine=trl under torchrun or "
             "accelerate; sampling.sampler=vllm samples with vLLM"
         )
-    defaults = [
-        f"{key}={KEYS[key].default} (there: {theirs})" for key, theirs in DEFAULTS.items() if key not in settings
-    ]
+    defaults = [f"{key}={KEYS[key].default} (there: {theirs})" for key, theirs in DEFAULTS.items() if key not in keys]
     if defaults:
         yield f"not given, so plaudit's defaults apply: {', '.join(defaults)}"
 

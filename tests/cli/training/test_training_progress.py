@@ -35,3 +35,7 @@ def test_a_reward_without_scores_is_never_called_a_score():
     shown = drawn(before, after)
     assert "greedy reward" in shown
     assert "score" not in shown
+
+
+def test_without_held_out_prompts_there_is_no_table():
+    assert drawn({}, {}).strip() == "25 steps; everything is in runs/train"

@@ -145,7 +145,9 @@ class TrainingProgress(StepProgress):
     def step(self, step: int, metrics: Mapping[str, float]) -> None:
         """A training step was taken."""
         results = _evaluation(metrics) if "eval/length" in metrics else ""
-        self.show_step("training", step, self._steps, _numbers(metrics), results=results)
+        numbers = _numbers(metrics)
+        if numbers or results:  # step 0 has neither where no prompts are held out
+            self.show_step("training", step, self._steps, numbers, results=results)
 
 
 def outcome_table(outcome: Outcome) -> RenderableType:
@@ -161,7 +163,8 @@ def outcome_table(outcome: Outcome) -> RenderableType:
             )
     unscored = outcome.folder.unscored_share()
     note = f"{unscored:.1%} of the samples were not scored; " if unscored else ""
-    return Group(table, Text(f"{note}{count_noun(outcome.step, 'step')}; everything is in {outcome.folder.path}"))
+    text = Text(f"{note}{count_noun(outcome.step, 'step')}; everything is in {outcome.folder.path}")
+    return Group(table, text) if table.rows else text
 
 
 def _by_task(metrics: Mapping[str, float]) -> list[str]:

@@ -105,6 +105,9 @@ WARM_START_STEPS = 60
 def task_from_data(data: DataConfig, reward: RewardLike | str | None, seed: int) -> Task:
     """The prompts of a file with what judges the responses to them."""
     prompts, held_out = _split_data(data, seed)
+    notes = note_repetitions(prompts, held_out)
+    if data.eval_share and not held_out:
+        notes.append("no prompts are held out, so nothing is evaluated: set data.eval_path or a larger data.eval_share")
     known = any(ground_truth_text(row) is not None for row in prompts)
     return Task(
         name=str(data.path),
@@ -114,7 +117,7 @@ def task_from_data(data: DataConfig, reward: RewardLike | str | None, seed: int)
         max_new_tokens=MAX_NEW_TOKENS,
         respond=ground_truth_text,
         warm_start_steps=WARM_START_STEPS if known else 0,
-        notes=tuple(note_repetitions(prompts, held_out)),
+        notes=tuple(notes),
     )
 
 
