@@ -290,20 +290,19 @@ def test_two_objects_that_are_equal_only_by_their_own_word_are_not_equal():
     assert scored(fenced(made), {"tests": ["assert f(1) == f(1)"]}).reward == 0.0
 
 
-@pytest.mark.parametrize(
-    ("value", "test"), [("max", "f(1) is max"), ("types.SimpleNamespace()", "f(1) == SimpleNamespace()")]
-)
-def test_functions_and_namespaces_of_the_standard_library_are_no_plain_values(value, test):
-    """Listed as not covered: a right program fails."""
-    source = f"import types\ndef f(x):\n    return {value}\n"
-    assert scored(fenced(source), {"tests": f"from types import SimpleNamespace\nassert {test}\n"}).reward == 0.0
-
-
-@pytest.mark.parametrize(("named", "reward"), [("", 0.0), ("assert Zero\n", 1.0)])
-def test_a_subclass_of_dict_is_its_plain_value_unless_the_tests_name_it(named, reward):
+@pytest.mark.parametrize(("named", "reward"), [("", 0.0), ("assert Backwards\n", 1.0)])
+def test_a_replaced_method_of_a_plain_type_is_called_only_where_the_tests_name_the_class(named, reward):
     """Listed as not covered: a right program may fail."""
-    source = "class Zero(dict):\n    def __missing__(self, key): return 0\ndef f(x):\n    return Zero({x: 1})\n"
-    assert scored(fenced(source), {"tests": f"{named}assert f(1)[1] == 1\nassert f(1)[2] == 0\n"}).reward == reward
+    source = "class Backwards(list):\n    def __getitem__(self, i): return 7\ndef f(x):\n    return Backwards([x])\n"
+    assert scored(fenced(source), {"tests": f"{named}assert f(1)[0] == 7\n"}).reward == reward
+
+
+@pytest.mark.parametrize("value", ["5", "object()", "__import__('ipaddress').ip_address('::1')"])
+def test_a_test_that_compares_with_an_object_of_the_standard_library_is_not_scored_whatever_is_returned(value):
+    tests = "import ipaddress\nassert f(1) == [ipaddress.ip_address('::1')]\n"
+    output = scored(fenced(f"def f(x):\n    return {value}\n"), {"tests": tests})
+    assert output.status is Status.UNPARSED
+    assert "of type IPv6Address of the standard library" in output.reason
 
 
 def test_a_program_whose_objects_are_trusted_can_forge_comparisons():

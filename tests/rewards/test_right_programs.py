@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from plaudit import Status, Trajectory
 from plaudit.rewards import CodeReward
 from plaudit.sandbox import shared_pool
@@ -21,6 +19,7 @@ COMPARED = [  # the tests compare, order or compute with objects of the program'
 NOT_SCORED = {
     "linked_list": "Node is not plain data",  # the data set's helper makes objects that cannot be sent
     "names_of_the_library_without_import": "which neither they nor",
+    **dict.fromkeys(["ip_address", "generic_alias"], "of the standard library, which is not plain data"),
     **dict.fromkeys(COMPARED, "the tests compare, order or compute with objects of the program"),
 }
 
@@ -29,36 +28,25 @@ def sample(program):
     return Trajectory(prompt="?", response=f"```python\n{program.source}```", ground_truth=program.truth)
 
 
-@pytest.fixture(scope="module")
-def outputs():
-    scored = {}
+def test_right_programs_pass_or_are_not_scored_with_the_reason():
+    """All in one batch per flavour, so that they run once however many workers the tests are spread over."""
+    wrong = {}
     for flavour in ("plain", "numpy"):
-        some = [one for one in PROGRAMS.values() if (one.family == "numpy") == (flavour == "numpy")]
-        results = CodeReward(flavour=flavour).compute_rewards([sample(one) for one in some])
-        scored |= {one.name: output for one, output in zip(some, results, strict=True)}
-    return scored
-
-
-@pytest.fixture(scope="module")
-def trusted():
-    results = CodeReward(objects="trust").compute_rewards([sample(PROGRAMS[name]) for name in COMPARED])
-    return dict(zip(COMPARED, results, strict=True))
-
-
-@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in NOT_SCORED])
-def test_a_right_program_passes(outputs, name):
-    assert outputs[name].reward == 1.0, outputs[name].reason
-
-
-@pytest.mark.parametrize("name", NOT_SCORED)
-def test_tests_that_cannot_be_split_leave_a_right_program_unscored(outputs, name):
-    assert outputs[name].status is Status.UNPARSED
-    assert NOT_SCORED[name] in outputs[name].reason
-
-
-def test_tests_that_import_what_every_judge_of_the_flavour_has_need_no_judge_of_their_own(outputs):
+        programs = [one for one in PROGRAMS.values() if (one.family == "numpy") == (flavour == "numpy")]
+        outputs = CodeReward(flavour=flavour).compute_rewards([sample(one) for one in programs])
+        for program, output in zip(programs, outputs, strict=True):
+            if not _is_as_expected(program.name, output):
+                wrong[program.name] = (output.reward, output.reason)
+    assert not wrong
     assert any("import numpy" in str(program.truth) for program in PROGRAMS.values())
-    assert not any("numpy" in judge.modules for judge in shared_pool("numpy")._idle)
+    needing = [judge.modules for judge in shared_pool("numpy")._idle if "numpy" in judge.modules]
+    assert not needing, "tests that import what every judge of the flavour has need no judge of their own"
+
+
+def _is_as_expected(name, output):
+    if name in NOT_SCORED:
+        return output.status is Status.UNPARSED and NOT_SCORED[name] in output.reason
+    return output.reward == 1.0
 
 
 def test_all_are_scored_but_for_those_whose_tests_compare_objects():
@@ -66,7 +54,8 @@ def test_all_are_scored_but_for_those_whose_tests_compare_objects():
     assert len(PROGRAMS) >= 120
 
 
-@pytest.mark.parametrize("name", COMPARED)
-def test_objects_that_are_trusted_answer_for_themselves_and_the_output_says_so(trusted, name):
-    assert trusted[name].reward == 1.0, trusted[name].reason
-    assert trusted[name].metadata["judged"] == "objects trusted"
+def test_objects_that_are_trusted_answer_for_themselves_and_the_output_says_so():
+    outputs = CodeReward(objects="trust").compute_rewards([sample(PROGRAMS[name]) for name in COMPARED])
+    for name, output in zip(COMPARED, outputs, strict=True):
+        assert output.reward == 1.0, (name, output.reason)
+        assert output.metadata["judged"] == "objects trusted"

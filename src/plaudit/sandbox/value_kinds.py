@@ -1,181 +1,86 @@
-"""The kinds of values that cross between a judge and a program: how each is written, built and filled.
+"""The plain values that cross between a judge and a program, beside containers: how each is written and built.
 
 Used on both sides, so it imports only the standard library (and numpy where a value needs it). What a program's
 process sends may be forged: readers accept only the forms below.
 """
 
-import importlib
+import builtins
 import math
-import operator
 import re
-from array import array
-from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
+import sys
+import types
+from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, UserString, defaultdict, deque, namedtuple
 from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import PosixPath, PurePosixPath
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from plaudit.sandbox.containers import (
+    ARRAY_TYPE,
+    NotPlain,
+    check_hashes,
+    decode_items,
+    expect_integer,
+    expect_text,
+    import_numpy,
+    items_of,
+)
+
 __all__ = [
-    "ARRAY", "CLASS_NAMES", "CONTAINERS", "CONTAINERS_BY_TAG", "Container", "NotPlain", "READERS", "SMALL", "WRITERS",
-    "expect_list", "is_unicode", "items_of", "namedtuple_fields", "surrogates",
+    "CLASS_NAMES", "READERS", "WRITERS", "is_unicode", "namedtuple_fields", "sendable_class", "standard_path",
+    "surrogates",
 ]  # fmt: skip
 
-SMALL = 1 << 53
 FRACTION_BITS = 20_000  # reducing a fraction takes quadratic time
-SAME_HASHES = 64  # keys of one set or dict that may share a hash: colliding keys make building it quadratic
 Graph = Any  # of `values`, which imports this module
 
-
-class NotPlain(ValueError):
-    """A value that cannot be sent, or text that is not a value."""
-
-
-class Container:
-    """How one kind of mutable container is copied, compared with its copy, written, built and filled."""
-
-    def __init__(
-        self,
-        tag: str,
-        copy: Callable[[Any], Any],
-        write: Callable[[Graph, Any, int], Any],
-        fill: Callable[[Graph, Any, Any, int], None],
-        make: Callable[[Graph, Any], Any],
-        is_same: Callable[[Any, Any], bool],
-    ) -> None:
-        self.tag, self.copy, self.write, self.fill = tag, copy, write, fill
-        self.make, self.is_same = make, is_same
+# Classes of plain values.
+_CLASSES: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (
+        bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, Counter, deque,
+        defaultdict, OrderedDict, object,
+    )
+}  # fmt: skip
+CLASS_NAMES: dict[Any, str] = {kind: name for name, kind in _CLASSES.items()}
+_ERRORS = {
+    name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)
+}
+# The classes that cross as themselves: of plain values, and built-in exceptions.
+_SENDABLE = _CLASSES | _ERRORS
+_SENDABLE_NAMES = {kind: name for name, kind in _SENDABLE.items()}
 
 
-def _same_items(value: Any, known: Any) -> bool:
-    return len(value) == len(known) and all(map(operator.is_, value, known))
+def sendable_class(kind: type) -> str | None:
+    """The name of a class that crosses as itself."""
+    return _SENDABLE_NAMES.get(kind)
 
 
-def _same_pairs(value: Any, known: Any) -> bool:
-    return _same_items(value, known[0]) and all(map(operator.is_, value.values(), known[1]))
+# Classes that only the module `types` has names for, as that of generators.
+_UNNAMED = {kind: f"types:{name}" for name, kind in vars(types).items() if isinstance(kind, type)}
 
 
-def _same_bytes(value: Any, known: bytes) -> bool:
-    return bool(value.tobytes() == known)
-
-
-def _copy_pairs(value: Any) -> Any:
-    return list(value), list(value.values())
-
-
-def items_of(graph: Graph, items: Any, depth: int) -> list[Any]:
-    return [graph.encode(item, depth) for item in items]
-
-
-def _write_list(graph: Graph, items: list[Any], depth: int) -> Any:
-    kinds = set(map(type, items))
-    if len(kinds) == 1:
-        (kind,) = kinds
-        if kind is int and min(items) > -SMALL and max(items) < SMALL:
-            return items[:]
-        if (kind is str and all(map(str.isascii, items))) or (kind is float and all(map(math.isfinite, items))):
-            return items[:]
-    return [graph.encode(item, depth) for item in items]
-
-
-def _write_pairs(graph: Graph, value: Any, depth: int) -> list[Any]:
-    return [[graph.encode(key, depth), graph.encode(item, depth)] for key, item in value.items()]
-
-
-def _fill_list(graph: Graph, value: list[Any], content: Any, depth: int) -> None:
-    value[:] = _decode_list(graph, content, depth)
-
-
-def _decode_list(graph: Graph, content: Any, depth: int) -> list[Any]:
-    return [graph.decode(item, depth) for item in expect_list(content)]
-
-
-def _fill_pairs(graph: Graph, value: Any, content: Any, depth: int) -> None:
-    pairs = [(graph.decode(key, depth), graph.decode(item, depth)) for key, item in expect_list(content)]
-    _check_hashes(graph, [key for key, _ in pairs])
-    value.clear()
-    for key, item in pairs:
-        value[key] = item
-
-
-def _fill_set(graph: Graph, value: set[Any], content: Any, depth: int) -> None:
-    items = _check_hashes(graph, _decode_list(graph, content, depth))
-    value.clear()
-    value.update(items)
-
-
-def _check_hashes(graph: Graph, keys: list[Any]) -> list[Any]:
-    if graph.refuses_nan_keys and any(isinstance(key, float) and key != key for key in keys):
-        raise NotPlain("NaN as a key, which can never be looked up")
-    if len(keys) - len({hash(key) for key in keys}) > SAME_HASHES:
-        raise NotPlain("too many keys share a hash")
-    return keys
-
-
-def expect_list(content: Any) -> list[Any]:
-    if type(content) is not list:
-        raise NotPlain("content is not a list")
-    return content
-
-
-def _text(content: Any) -> str:
-    if type(content) is not str:
-        raise NotPlain("content is not text")
-    return content
-
-
-def _whole(graph: Graph, content: Any) -> int:
-    number = graph.decode(content)
-    if type(number) is not int:
-        raise NotPlain("content is not a whole number")
-    return number
+def standard_path(thing: Any) -> str:
+    """`module:name` of a function or class of the standard library; empty for anything else."""
+    if isinstance(thing, type) and thing in _UNNAMED:
+        return _UNNAMED[thing]
+    module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", None)
+    if type(module) is not str or type(name) is not str or module.partition(".")[0] not in sys.stdlib_module_names:
+        return ""
+    return f"{module}:{name}" if vars(sys.modules.get(module, sys)).get(name) is thing else ""
 
 
 def _short(graph: Graph, content: Any) -> int:
-    number = _whole(graph, content)
+    number = expect_integer(graph, content)
     if number.bit_length() > FRACTION_BITS:
         raise NotPlain("a fraction of numbers that are too large")
     return number
-
-
-def _fill_deque(graph: Graph, value: deque[Any], content: Any, depth: int) -> None:
-    items = _decode_list(graph, content[1], depth)
-    value.clear()
-    value.extend(items)
-
-
-def _make_deque(graph: Graph, content: Any) -> deque[Any]:
-    return deque(maxlen=None if content[0] is None else _whole(graph, content[0]))
-
-
-def _write_default(graph: Graph, value: Any, depth: int) -> Any:
-    return [graph.encode(value.default_factory), _write_pairs(graph, value, depth)]
-
-
-def _fill_bytearray(graph: Graph, value: bytearray, content: Any, depth: int) -> None:
-    value[:] = bytes.fromhex(_text(content))
-
-
-def _make_typed(graph: Graph, content: Any) -> Any:
-    if _text(content[0]) not in "bBhHiIlLqQfd" or len(content[0]) != 1:
-        raise NotPlain("not the type of an array")
-    return array(content[0])
-
-
-def _fill_typed(graph: Graph, value: Any, content: Any, depth: int) -> None:
-    del value[:]
-    value.frombytes(bytes.fromhex(_text(content[1])))
-
-
-def _numpy() -> Any:
-    try:
-        return importlib.import_module("numpy")
-    except ImportError:
-        raise NotPlain("an array, and numpy is not installed") from None
 
 
 # How a view of a dict is built again, by what it shows; each class of views, with what it shows.
@@ -193,73 +98,10 @@ def _write_view(graph: Graph, value: Any, depth: int) -> Any:
 
 def _read_view(graph: Graph, content: Any, depth: int) -> Any:
     shown, items = content
-    items = _decode_list(graph, items, depth)
+    items = decode_items(graph, items, depth)
     if shown != "values":
-        _check_hashes(graph, [item[0] for item in items] if shown == "items" else items)
-    return _VIEWS[_text(shown)](items)
-
-
-def _make_array(graph: Graph, content: Any) -> Any:
-    kind, shape, flat = content
-    if not ARRAY_TYPE.fullmatch(_text(kind)) or any(type(length) is not int or length < 0 for length in shape):
-        raise NotPlain("not an array")
-    if math.prod(shape) != len(expect_list(flat)):
-        raise NotPlain("an array of another size")
-    return graph.own_array(_numpy().empty(shape, dtype=kind))
-
-
-def _fill_array(graph: Graph, value: Any, content: Any, depth: int) -> None:
-    kind, shape, flat = content
-    if tuple(shape) != value.shape or math.prod(shape) != len(expect_list(flat)):
-        raise NotPlain("an array that changed its shape")
-    items = [graph.decode(item, 1) for item in flat]
-    value[...] = _numpy().array(items, dtype=_text(kind)).reshape(shape)
-
-
-def _write_array(graph: Graph, value: Any, depth: int) -> Any:
-    flat = value.reshape(-1).tolist()
-    return [value.dtype.str, [int(length) for length in value.shape], [graph.encode(item, 1) for item in flat]]
-
-
-def _pairs_container(tag: str, kind: Any) -> Container:
-    return Container(tag, _copy_pairs, _write_pairs, _fill_pairs, lambda graph, content: kind(), _same_pairs)
-
-
-CONTAINERS: dict[type, Container] = {
-    list: Container("l", lambda value: value[:], _write_list, _fill_list, lambda graph, content: [], _same_items),
-    dict: _pairs_container("d", dict),
-    Counter: _pairs_container("C", Counter),
-    OrderedDict: _pairs_container("O", OrderedDict),
-    defaultdict: Container(
-        "e", _copy_pairs, _write_default,
-        lambda graph, value, content, depth: _fill_pairs(graph, value, content[1], depth),
-        lambda graph, content: defaultdict(graph.decode(content[0])), _same_pairs,
-    ),
-    set: Container("s", list, items_of, _fill_set, lambda graph, content: set(), _same_items),
-    deque: Container(
-        "q", list, lambda graph, value, depth: [graph.encode(value.maxlen), items_of(graph, value, depth)], _fill_deque,
-        _make_deque, _same_items,
-    ),
-    bytearray: Container(
-        "y", bytes, lambda graph, value, depth: value.hex(), _fill_bytearray, lambda graph, content: bytearray(),
-        operator.eq,
-    ),
-    array: Container(
-        "Y", array.tobytes, lambda graph, value, depth: [value.typecode, value.tobytes().hex()], _fill_typed,
-        _make_typed, _same_bytes,
-    ),
-}  # fmt: skip
-ARRAY = Container("a", lambda value: value.tobytes(), _write_array, _fill_array, _make_array, _same_bytes)
-CONTAINERS_BY_TAG = {container.tag: container for container in (*CONTAINERS.values(), ARRAY)}
-# The classes that cross as themselves: those of plain values.
-_CLASSES: dict[str, Any] = {
-    kind.__name__: kind
-    for kind in (
-        bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, Counter, deque,
-        defaultdict, OrderedDict, object,
-    )
-}  # fmt: skip
-CLASS_NAMES: dict[Any, str] = {kind: name for name, kind in _CLASSES.items()}
+        check_hashes(graph, [item[0] for item in items] if shown == "items" else items)
+    return _VIEWS[expect_text(shown)](items)
 
 
 def is_unicode(text: str) -> bool:
@@ -295,8 +137,8 @@ def _namedtuple_type(name: str, fields: tuple[str, ...]) -> Any:
 
 def _read_namedtuple(graph: Graph, content: Any, depth: int) -> Any:
     name, fields, items = content
-    kind = _namedtuple_type(_text(name)[:100], tuple(_text(field)[:100] for field in fields))
-    return kind(*_decode_list(graph, items, depth))
+    kind = _namedtuple_type(expect_text(name)[:100], tuple(expect_text(field)[:100] for field in fields))
+    return kind(*decode_items(graph, items, depth))
 
 
 def _write_datetime(value: datetime) -> list[Any]:
@@ -305,8 +147,8 @@ def _write_datetime(value: datetime) -> list[Any]:
 
 
 def _read_datetime(text: Any, zone: Any, fold: Any) -> datetime:
-    value = datetime.fromisoformat(_text(text)).replace(fold=fold)
-    return value if zone is None else value.replace(tzinfo=ZoneInfo(_text(zone)))
+    value = datetime.fromisoformat(expect_text(text)).replace(fold=fold)
+    return value if zone is None else value.replace(tzinfo=ZoneInfo(expect_text(zone)))
 
 
 def _read_zone(offset: timedelta, name: str) -> timezone:
@@ -324,9 +166,37 @@ def _read_complex(graph: Graph, content: Any, depth: int) -> Any:
 def _read_scalar(graph: Graph, content: Any, depth: int) -> Any:
     kind, item = content
     item = graph.decode(item, 1)
-    if not ARRAY_TYPE.fullmatch(_text(kind)):
+    if not ARRAY_TYPE.fullmatch(expect_text(kind)):
         raise NotPlain("not a number")
-    return _numpy().dtype(kind).type(item)
+    return import_numpy().dtype(kind).type(item)
+
+
+def _read_wrapper(graph: Graph, content: Any, depth: int) -> Any:
+    """A `UserDict`, `UserList` or `UserString`, whose content keeps its identity."""
+    name, coded = content
+    kind, base = _USER_CLASSES[expect_text(name)]
+    data = graph.decode(coded, depth)
+    if type(data) is not base:
+        raise NotPlain(f"the data of a {name} is not a {base.__name__}")
+    value = kind.__new__(kind)
+    value.data = data
+    return value
+
+
+def _read_chain(graph: Graph, content: Any, depth: int) -> Any:
+    maps = decode_items(graph, content, depth)
+    if any(type(one) not in (dict, Counter, OrderedDict, defaultdict) for one in maps):
+        raise NotPlain("a ChainMap of something that is not a dict")
+    return ChainMap(*maps)
+
+
+def _read_proxy(graph: Graph, content: Any, depth: int) -> Any:
+    return MappingProxyType(dict(graph.decode(content, depth)))
+
+
+def _read_pattern(graph: Graph, content: Any, depth: int) -> Any:
+    pattern, flags = content
+    return re.compile(graph.decode(pattern, 1), expect_integer(graph, flags))
 
 
 def _read_reference(graph: Graph, content: Any, depth: int) -> Any:
@@ -336,8 +206,12 @@ def _read_reference(graph: Graph, content: Any, depth: int) -> Any:
     return entry.container
 
 
-ARRAY_TYPE = re.compile(r"[<>|=]?([?biufc]\d{0,2}|[US]\d{1,6})")
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_USER_CLASSES: dict[str, tuple[Any, type]] = {
+    "UserDict": (UserDict, dict),
+    "UserList": (UserList, list),
+    "UserString": (UserString, str),
+}
 WRITERS: dict[type, tuple[str, Callable[[Graph, Any, int], Any]]] = {
     tuple: ("t", items_of),
     frozenset: ("z", items_of),
@@ -360,6 +234,13 @@ WRITERS: dict[type, tuple[str, Callable[[Graph, Any, int], Any]]] = {
     PurePosixPath: ("P", lambda graph, value, depth: [False, graph.encode(str(value))]),
     UUID: ("U", lambda graph, value, depth: hex(value.int)),
     **dict.fromkeys(_VIEW_CLASSES, ("v", _write_view)),
+    **dict.fromkeys(
+        (UserDict, UserList, UserString),
+        ("w", lambda graph, value, depth: [type(value).__name__, graph.encode(value.data, depth)]),
+    ),
+    ChainMap: ("h", lambda graph, value, depth: items_of(graph, value.maps, depth)),
+    MappingProxyType: ("m", lambda graph, value, depth: graph.encode(dict(value), depth)),
+    re.Pattern: ("R", lambda graph, value, depth: [graph.encode(value.pattern), value.flags]),
 }
 READERS: dict[str, Callable[[Graph, Any, int], Any]] = {
     "=": _read_reference,
@@ -367,25 +248,29 @@ READERS: dict[str, Callable[[Graph, Any, int], Any]] = {
     "n": _read_namedtuple,
     "v": _read_view,
     "g": _read_scalar,
-    "u": lambda graph, content, depth: bytes.fromhex(_text(content)).decode("utf-32-le", "surrogatepass"),
-    "i": lambda graph, content, depth: int(_text(content), 16),
-    "f": lambda graph, content, depth: _FLOATS[_text(content)],
-    "t": lambda graph, content, depth: tuple(_decode_list(graph, content, depth)),
-    "z": lambda graph, content, depth: frozenset(_check_hashes(graph, _decode_list(graph, content, depth))),
-    "b": lambda graph, content, depth: bytes.fromhex(_text(content)),
+    "u": lambda graph, content, depth: bytes.fromhex(expect_text(content)).decode("utf-32-le", "surrogatepass"),
+    "i": lambda graph, content, depth: int(expect_text(content), 16),
+    "f": lambda graph, content, depth: _FLOATS[expect_text(content)],
+    "t": lambda graph, content, depth: tuple(decode_items(graph, content, depth)),
+    "z": lambda graph, content, depth: frozenset(check_hashes(graph, decode_items(graph, content, depth))),
+    "b": lambda graph, content, depth: bytes.fromhex(expect_text(content)),
     "c": _read_complex,
-    "r": lambda graph, content, depth: range(*(_whole(graph, part) for part in content)),
-    "x": lambda graph, content, depth: slice(*_decode_list(graph, content, depth)),
-    "D": lambda graph, content, depth: Decimal(_text(content)),
+    "r": lambda graph, content, depth: range(*(expect_integer(graph, part) for part in content)),
+    "x": lambda graph, content, depth: slice(*decode_items(graph, content, depth)),
+    "D": lambda graph, content, depth: Decimal(expect_text(content)),
     "F": lambda graph, content, depth: Fraction(*(_short(graph, part) for part in content)),
     "T": lambda graph, content, depth: _read_datetime(*content),
-    "A": lambda graph, content, depth: date.fromisoformat(_text(content)),
-    "M": lambda graph, content, depth: time.fromisoformat(_text(content)),
-    "L": lambda graph, content, depth: timedelta(*(_whole(graph, part) for part in content)),
+    "A": lambda graph, content, depth: date.fromisoformat(expect_text(content)),
+    "M": lambda graph, content, depth: time.fromisoformat(expect_text(content)),
+    "L": lambda graph, content, depth: timedelta(*(expect_integer(graph, part) for part in content)),
     "Z": lambda graph, content, depth: _read_zone(*(graph.decode(part) for part in content)),
-    "W": lambda graph, content, depth: ZoneInfo(_text(content)),
-    "o": lambda graph, content, depth: {"Ellipsis": ..., "NotImplemented": NotImplemented}[_text(content)],
+    "W": lambda graph, content, depth: ZoneInfo(expect_text(content)),
+    "o": lambda graph, content, depth: {"Ellipsis": ..., "NotImplemented": NotImplemented}[expect_text(content)],
     "P": lambda graph, content, depth: (PosixPath if content[0] is True else PurePosixPath)(graph.decode(content[1])),
-    "U": lambda graph, content, depth: UUID(int=int(_text(content), 16)),
-    "k": lambda graph, content, depth: _CLASSES[_text(content)],
+    "U": lambda graph, content, depth: UUID(int=int(expect_text(content), 16)),
+    "k": lambda graph, content, depth: _SENDABLE[expect_text(content)],
+    "w": _read_wrapper,
+    "h": _read_chain,
+    "m": _read_proxy,
+    "R": _read_pattern,
 }

@@ -15,20 +15,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from plaudit.sandbox.value_kinds import (
+from plaudit.sandbox.containers import (
     ARRAY,
-    CLASS_NAMES,
     CONTAINERS,
     CONTAINERS_BY_TAG,
-    READERS,
     SMALL,
-    WRITERS,
     Container,
     NotPlain,
     expect_list,
-    is_unicode,
     items_of,
+)
+from plaudit.sandbox.value_kinds import (
+    READERS,
+    WRITERS,
+    is_unicode,
     namedtuple_fields,
+    sendable_class,
     surrogates,
 )
 
@@ -106,10 +108,10 @@ def _no_handle(value: Any) -> Any:
 class Entry:
     """A container that has crossed: its contents at the last message, and as the other side found them."""
 
-    __slots__ = ("container", "is_own", "known", "original")
+    __slots__ = ("container", "is_own", "kind", "known", "original")
 
-    def __init__(self, container: Any, known: Any, *, is_own: bool) -> None:
-        self.container, self.known, self.is_own = container, known, is_own
+    def __init__(self, container: Any, kind: Container, known: Any, *, is_own: bool) -> None:
+        self.container, self.kind, self.known, self.is_own = container, kind, known, is_own
         self.original: Any = None
 
 
@@ -153,22 +155,25 @@ class Graph:
             raise NotPlain("nested too deeply")
         container = CONTAINERS.get(kind)
         if container is not None:
-            number = self._numbers.get(id(value))
-            return {"=": number} if number is not None else self._encode_new(value, container, depth)
+            return self.encode_container(value, container, depth)
         writer = WRITERS.get(kind)
         if writer is not None:
             return {writer[0]: writer[1](self, value, depth - 1)}
         return self._encode_other(value, kind, depth)
 
-    def _encode_new(self, value: Any, container: Container, depth: int) -> Any:
-        self._add(value, container.copy(value), is_own=True)
-        contents = container.write(self, value, depth - 1)
-        return contents if container.tag == "l" else {container.tag: contents}
+    def encode_container(self, value: Any, kind: Container, depth: int = DEPTH) -> Any:
+        """A container by its number, or with its contents where it crosses for the first time."""
+        number = self._numbers.get(id(value))
+        if number is not None:
+            return {"=": number}
+        self._add(value, kind, kind.copy(value), is_own=True)
+        contents = kind.write(self, value, depth - 1)
+        return contents if kind.tag == "l" else {kind.tag: contents}
 
     def _encode_other(self, value: Any, kind: type, depth: int) -> Any:
-        """A namedtuple or a numpy value; everything else is a handle."""
-        if kind is type and value in CLASS_NAMES:
-            return {"k": CLASS_NAMES[value]}
+        """A class, a namedtuple or a numpy value; everything else is a handle."""
+        if kind is type and (name := sendable_class(value)) is not None:
+            return {"k": name}
         fields = namedtuple_fields(kind)
         if fields is not None:
             return {"n": [kind.__name__, list(fields), items_of(self, tuple.__iter__(value), depth - 1)]}
@@ -176,23 +181,25 @@ class Graph:
         if numpy is not None:
             if kind is numpy.ndarray or (issubclass(kind, numpy.ndarray) and kind is self._own_array_type()):
                 if value.dtype.kind in "?biufcUS":
-                    number = self._numbers.get(id(value))
-                    return {"=": number} if number is not None else self._encode_new(value, ARRAY, depth)
+                    return self.encode_container(value, ARRAY, depth)
             elif issubclass(kind, numpy.generic) and kind.__module__ == "numpy" and value.dtype.kind in "?biufcUS":
                 item = value.item()  # of the widest types, the value itself
                 return {"g": [value.dtype.str, self.encode(float(value) if type(item) is kind else item, 1)]}
         return {"@": self._describe(value)}
 
-    def decode(self, coded: Any, depth: int = DEPTH + 3) -> Any:
-        """The value that `encode` described; NotPlain for anything it would not have written."""
+    def decode(self, coded: Any, depth: int = DEPTH + 3, extend: Callable[[Any], Any] | None = None) -> Any:
+        """The value that `encode` described; NotPlain for anything it would not have written.
+
+        `extend` is applied to a new container before it is filled.
+        """
         kind = type(coded)
         if kind is list:
             if depth <= 0:
                 raise NotPlain("nested too deeply")
-            if _SCALARS.issuperset(map(type, coded)):
-                self._add(coded, coded[:], is_own=False)
+            if extend is None and _SCALARS.issuperset(map(type, coded)):
+                self._add(coded, CONTAINERS[list], coded[:], is_own=False)
                 return coded
-            return self._decode_new(CONTAINERS[list], coded, depth)
+            return self._decode_new(CONTAINERS[list], coded, depth, extend)
         if kind is not dict:
             return coded
         if depth <= 0 or len(coded) != 1:
@@ -201,24 +208,26 @@ class Graph:
         try:
             container = CONTAINERS_BY_TAG.get(tag)
             if container is not None:
-                return self._decode_new(container, content, depth)
+                return self._decode_new(container, content, depth, extend)
             return READERS[tag](self, content, depth - 1)
         except NotPlain:
             raise
         except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, MemoryError, OSError) as error:
             raise NotPlain(f"bad content of {tag[:20]!r}: {type(error).__name__}") from error
 
-    def _decode_new(self, container: Container, content: Any, depth: int) -> Any:
+    def _decode_new(self, container: Container, content: Any, depth: int, extend: Callable[[Any], Any] | None) -> Any:
         value = container.make(self, content)
-        entry = self._add(value, None, is_own=False)
+        if extend is not None:
+            value = extend(value)
+        entry = self._add(value, container, None, is_own=False)
         container.fill(self, value, content, depth - 1)
         entry.known = container.copy(value)
         return value
 
-    def _add(self, value: Any, known: Any, *, is_own: bool) -> Entry:
+    def _add(self, value: Any, kind: Container, known: Any, *, is_own: bool) -> Entry:
         if not is_own and len(self._entries) >= MOST_CONTAINERS:
             raise NotPlain("too many containers")
-        entry = self._entries[self._next] = Entry(value, known, is_own=is_own)
+        entry = self._entries[self._next] = Entry(value, kind, known, is_own=is_own)
         self._numbers[id(value)] = self._next
         self._next += 1
         return entry
@@ -227,10 +236,9 @@ class Graph:
         """The contents of all containers that were changed on this side since the last message."""
         changes: list[Any] = []
         for number, entry in list(self._entries.items()):
-            container = self._container_of(entry.container)
-            if not container.is_same(entry.container, entry.known):
-                entry.known, entry.original = container.copy(entry.container), None
-                changes.append([number, container.write(self, entry.container, DEPTH)])
+            if not entry.kind.is_same(entry.container, entry.known):
+                entry.known, entry.original = entry.kind.copy(entry.container), None
+                changes.append([number, entry.kind.write(self, entry.container, DEPTH)])
         return changes
 
     def apply_changes(self, changes: Any) -> None:
@@ -239,14 +247,13 @@ class Graph:
             entry = self._entries.get(number) if type(number) is int else None
             if entry is None:
                 raise NotPlain("a change of an unknown container")
-            container = self._container_of(entry.container)
             if entry.is_own and entry.original is None:
                 entry.original, self._has_originals = copy.copy(entry.container), True
             try:
-                container.fill(self, entry.container, contents, DEPTH)
+                entry.kind.fill(self, entry.container, contents, DEPTH)
             except (ValueError, TypeError, ArithmeticError, LookupError) as error:
                 raise NotPlain(f"bad contents: {error}") from error
-            entry.known = container.copy(entry.container)
+            entry.known = entry.kind.copy(entry.container)
 
     def release(self) -> Any:
         """Drop the containers that only this graph refers to: their numbers, or True where none is left."""
@@ -294,9 +301,6 @@ class Graph:
             return {key: self._rebuild(item, built) for key, item in contents.items()}
         return contents
 
-    def _container_of(self, value: Any) -> Container:
-        return CONTAINERS.get(type(value)) or ARRAY
-
     def _own_array_type(self) -> Any:
         return None if self._array_type is None else self._array_type()
 
@@ -311,7 +315,7 @@ class Graph:
 
 def _unshared_count() -> int:
     """What `sys.getrefcount` tells in `release` of a container that only its entry refers to."""
-    entries = {0: Entry([], None, is_own=True)}
+    entries = {0: Entry([], CONTAINERS[list], None, is_own=True)}
     for number in list(entries):
         entry = entries[number]
         count = sys.getrefcount(entry.container)

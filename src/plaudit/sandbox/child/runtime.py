@@ -14,18 +14,18 @@ import operator
 import sys
 import threading
 import typing
-from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from datetime import date, datetime
-from types import FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from plaudit.frames import frame_reader, frame_writer
 from plaudit.sandbox.child.protocol import CHANNEL
-from plaudit.sandbox.value_kinds import SMALL
+from plaudit.sandbox.child.subclasses import UNDERLYING, plain_base, subclass_container
+from plaudit.sandbox.containers import CONTAINERS, SMALL
+from plaudit.sandbox.value_kinds import standard_path
 from plaudit.sandbox.values import PROGRAM_DEPTH, Graph, NotPlain, dumps, loads
 
-__all__ = ["Runtime", "make_service", "underlying"]
+__all__ = ["Runtime", "make_service"]
 
 MESSAGE_CHARACTERS = 2000
 CAUSES = 3  # causes of an exception that are sent with it
@@ -139,15 +139,23 @@ class Runtime:
     def _describe(self, value: Any) -> Any:
         """The description of an object that stays here, as the fields of `Opaque`."""
         description = [self._key(value), _type_name(value)]
+        base = plain_base(value)
+        if base is None:
+            return description
         try:
-            plain = self._graph.encode(underlying(value))
+            if base in CONTAINERS:
+                plain = self._graph.encode_container(value, subclass_container(base))
+            else:
+                plain = self._graph.encode(UNDERLYING[base](value))
         except NotPlain:
             return description
         return [*description, plain, isinstance(value, enum.Enum)]
 
     def _key(self, value: Any) -> int | str:
-        """A global function or class has its name as its key, any other object a number."""
-        if isinstance(value, _NAMED_KINDS):
+        """The key of an object: of a global function or class its name, of a standard one its path, else a number."""
+        if isinstance(value, _NAMED_KINDS) and (path := standard_path(value)):
+            return path
+        if isinstance(value, type | FunctionType):
             name = getattr(value, "__name__", None)
             if type(name) is str and self._module.__dict__.get(name) is value:
                 return name
@@ -216,10 +224,9 @@ class Runtime:
 
     def _class_name(self, kind: type) -> str:
         """`module:name` for a class of the standard library, `program:name` for a class of the program."""
-        module, name = kind.__module__, _plain_text(kind.__name__)
-        is_standard = type(module) is str and module.partition(".")[0] in sys.stdlib_module_names
-        if is_standard and module in sys.modules and vars(sys.modules[module]).get(name) is kind:
-            return f"{module}:{name}"
+        name = _plain_text(kind.__name__)
+        if path := standard_path(kind):
+            return path
         return f"program:{name}" if self._module.__dict__.get(name) is kind else f":{name}"
 
 
@@ -279,37 +286,7 @@ _HELPERS: dict[str, Callable[..., Any]] = {
     "next": _next,
     "anext": _anext,
 }
-_NAMED_KINDS = (type, FunctionType)
-
-
-# The plain value of an instance of a subclass, by methods that the subclass cannot replace.
-_UNDERLYING: dict[type, Callable[[Any], Any]] = {
-    str: str.__str__,
-    int: int.__index__,
-    float: float.__float__,
-    complex: lambda value: complex(complex.__dict__["real"].__get__(value), complex.__dict__["imag"].__get__(value)),
-    bytes: lambda value: bytes.__getitem__(value, slice(None)),
-    bytearray: lambda value: bytearray(bytearray.__getitem__(value, slice(None))),
-    list: lambda value: list(list.__iter__(value)),
-    tuple: lambda value: tuple(tuple.__iter__(value)),
-    set: lambda value: set(set.__iter__(value)),
-    frozenset: lambda value: frozenset(frozenset.__iter__(value)),
-    Counter: lambda value: Counter(dict(dict.items(value))),
-    OrderedDict: lambda value: OrderedDict(OrderedDict.items(value)),
-    defaultdict: lambda value: defaultdict(None, dict(dict.items(value))),
-    dict: lambda value: dict(dict.items(value)),
-    deque: lambda value: deque(deque.__iter__(value), deque.__dict__["maxlen"].__get__(value)),
-    datetime: lambda value: datetime.fromisoformat(datetime.isoformat(value)),
-    date: lambda value: date.fromisoformat(date.isoformat(value)),
-}
-
-
-def underlying(value: Any) -> Any:
-    """The plain value that an instance of a subclass of a plain type is; NotPlain for any other object."""
-    for base in type.__dict__["__mro__"].__get__(type(value)):
-        if base in _UNDERLYING:
-            return _UNDERLYING[base](value)
-    raise NotPlain(f"{type(value).__name__} is not plain data")
+_NAMED_KINDS = (type, FunctionType, BuiltinFunctionType, MethodType)
 
 
 def _line_of(error: BaseException) -> int | None:

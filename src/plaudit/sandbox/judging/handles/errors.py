@@ -60,6 +60,10 @@ class ProgramErrors:
             self._named[name] = ErrorClass(name, (ProgramError,), members)  # type: ignore[assignment]
         return self._named[name]
 
+    def find(self, name: int | str) -> type[BaseException] | None:
+        """The class that stands for the program's class `name`, where the tests name it."""
+        return self._named.get(str(name))
+
     def make_error(self, raised: Raised) -> BaseException:
         """The exception to raise for one that the program raised."""
         known = _standard_class(raised.classes[0]) if raised.classes else None

@@ -7,13 +7,14 @@ a handle that meets a plain value has failed the check. Only where the program i
 """
 
 import operator
-from collections import deque
+from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, UserString, defaultdict, deque
 from collections.abc import Callable, Generator, Iterator
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 from plaudit.sandbox.judging.handles.violations import violate
 
-__all__ = ["EXTENSIBLE", "Handle", "ProgramLink", "extend_value", "handle_of"]
+__all__ = ["COMPARABLE", "EXTENSIBLE", "Handle", "ProgramLink", "extend_value", "handle_of"]
 
 READABLE = frozenset(
     f"__{name}__"
@@ -49,7 +50,7 @@ class Handle:
     plaudit_key: int | str
     plaudit_link: ProgramLink
     plaudit_type: str
-    plaudit_value: Any  # the plain value of an instance of a subclass of a plain type, by which it is compared
+    plaudit_value: Any  # by which it is compared: a plain value, or the function or class of the standard library
 
     def __init__(self, link: ProgramLink, key: int | str, type_name: str = "function", value: Any = None) -> None:
         object.__setattr__(self, "plaudit_link", link)
@@ -154,8 +155,8 @@ class Handle:
         return _equal(self, other, "ne", when_same=False)
 
     def __instancecheck__(self, thing: Any) -> bool:
-        if isinstance(thing, Handle):
-            return _ask(thing, "builtins:isinstance", self) is True
+        if (handle := handle_of(thing)) is not None:
+            return _ask(handle, "builtins:isinstance", self) is True
         name = self.plaudit_key
         return hasattr(thing, "_fields") and type(thing).__name__ == name  # a namedtuple, which crosses as a value
 
@@ -240,21 +241,44 @@ def _value_of(operand: Any) -> Any:
     return operand.plaudit_value if isinstance(operand, Handle) else operand
 
 
-EXTENSIBLE = (str, int, float, complex, bytes, tuple)
+def _extend_wrapper(kind: Any, value: Any) -> Any:
+    made = kind.__new__(kind)
+    vars(made)["data"] = value.data
+    return made
 
 
-def extend_value(handle: Handle, is_member: bool) -> Any:
-    """The plain value of a handle, whose further attributes are those of the object: `name` of a member of an enum.
+# How an instance of a subclass is made of a plain value; of mutable containers, of an empty one.
+EXTENSIBLE: dict[type, Callable[[Any, Any], Any]] = {
+    **dict.fromkeys(
+        (str, int, float, complex, bytes, tuple, frozenset, list, dict, set, Counter, OrderedDict, bytearray),
+        lambda kind, value: kind(value),
+    ),
+    defaultdict: lambda kind, value: kind(value.default_factory),
+    deque: lambda kind, value: kind((), value.maxlen),
+    SimpleNamespace: lambda kind, value: kind(),
+    ChainMap: lambda kind, value: kind(*value.maps),
+    **dict.fromkeys((UserDict, UserList, UserString), _extend_wrapper),
+}
+COMPARABLE = (str, int, float, complex, bytes, tuple)  # values by which an instance of a named class is compared
+_EXTENSIBLE = tuple(EXTENSIBLE)
 
-    The text of a text is the text itself, unless it is a member of an enum.
+
+def extend_value(handle: Handle, value: Any, is_member: bool) -> Any:
+    """A plain value, whose further attributes are those of an object: `name` of a member of an enum.
+
+    The text of a text is the text itself, unless it is a member of an enum. What a dict lacks is requested from the
+    object, which may have `__missing__`.
     """
-    base = type(handle.plaudit_value)
-    members = {"plaudit_handle": handle, "__getattr__": _read_further, "__slots__": ()}
+    base = type(value)
+    members: dict[str, Any] = {"plaudit_handle": handle, "__getattr__": _read_further}
+    if base is not SimpleNamespace:  # whose attributes are its contents
+        members["__setattr__"] = lambda _, name, item: setattr(handle, name, item)
     if is_member or base is not str:
         members |= {name: _text_of(handle, name) for name in ("__str__", "__repr__", "__format__")}
-    return type(handle.plaudit_type if handle.plaudit_type.isidentifier() else "object", (base,), members)(
-        handle.plaudit_value
-    )
+    if issubclass(base, dict | UserDict | ChainMap):
+        members["__missing__"] = lambda _, key: handle[key]
+    kind = type(handle.plaudit_type if handle.plaudit_type.isidentifier() else "object", (base,), members)
+    return EXTENSIBLE[base](kind, value)
 
 
 def _text_of(handle: Handle, name: str) -> Callable[..., str]:
@@ -274,7 +298,7 @@ def handle_of(value: Any) -> Handle | None:
     if isinstance(value, BaseException):
         carried = value.__dict__.get("__handle")
     else:
-        carried = getattr(type(value), "plaudit_handle", None) if isinstance(value, EXTENSIBLE) else None
+        carried = getattr(type(value), "plaudit_handle", None) if isinstance(value, _EXTENSIBLE) else None
     return carried if isinstance(carried, Handle) else None
 
 

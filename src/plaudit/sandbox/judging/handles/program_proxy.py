@@ -6,13 +6,14 @@ test, a few times.
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from plaudit.sandbox.judging.handles.arrays import answer_type
 from plaudit.sandbox.judging.handles.errors import ErrorClass, ProgramErrors
-from plaudit.sandbox.judging.handles.handles import EXTENSIBLE, Handle, extend_value, handle_of
+from plaudit.sandbox.judging.handles.handles import COMPARABLE, EXTENSIBLE, Handle, extend_value, handle_of
 from plaudit.sandbox.judging.handles.standard_streams import StandardStreams
-from plaudit.sandbox.judging.handles.test_builtins import standard_path
+from plaudit.sandbox.judging.handles.test_builtins import path_in_program, standard_object
 from plaudit.sandbox.judging.handles.violations import ProgramLost, UnsupportedTest, violate
 from plaudit.sandbox.judging.verdict import Conclusion
 from plaudit.sandbox.outcome import UNDEFINED, Ending, Outcome
@@ -148,24 +149,37 @@ class ProgramProxy:
             return handle.plaudit_key
         if isinstance(value, ErrorClass):
             return value.__name__
-        if callable(value) and (path := standard_path(value)):
+        if callable(value) and (path := path_in_program(value)):
             return path
         raise NotPlain(f"{type(value).__name__} is not plain data")
 
     def _resolve(self, description: Any) -> Any:
         """A handle; an instance of a subclass of a plain type is its plain value, unless the tests name its class."""
         opaque = Opaque(*description)
-        if type(opaque.key) not in (int, str) or type(opaque.type_name) is not str:
+        key = opaque.key
+        if type(key) not in (int, str) or type(opaque.type_name) is not str:
             raise NotPlain("not a handle")
-        value = self.program.graph.decode(opaque.value)
+        if (error_class := self.errors.find(key)) is not None:
+            return error_class
+        handle = Handle(self, key, opaque.type_name[:SHOWN])
         is_named = opaque.type_name in self.class_names
-        if value is not None and not is_named and type(value) not in EXTENSIBLE:
+        extend = None if is_named else partial(self._extend, handle, opaque.is_member is True)
+        value = self.program.graph.decode(opaque.value, extend=extend)
+        if key in self._handles:
+            return self._handles[key]
+        if extend is not None and value is not None:
+            return extend(value)
+        compared = standard_object(key) if value is None else value if type(value) in COMPARABLE else None
+        object.__setattr__(handle, "plaudit_value", compared)
+        self._handles[key] = handle
+        return handle
+
+    def _extend(self, handle: Handle, is_member: bool, value: Any) -> Any:
+        """A plain value with the further attributes of its object; types that cannot be extended stay as they are."""
+        if type(value) not in EXTENSIBLE:
             return value
-        if opaque.key not in self._handles:
-            handle = Handle(self, opaque.key, opaque.type_name[:SHOWN], value if type(value) in EXTENSIBLE else None)
-            extends = not is_named and handle.plaudit_value is not None
-            self._handles[opaque.key] = extend_value(handle, opaque.is_member is True) if extends else handle
-        return self._handles[opaque.key]
+        extended = self._handles[handle.plaudit_key] = extend_value(handle, value, is_member)
+        return extended
 
     def _keep_account(self, outcome: Outcome) -> None:
         """What it printed, and the time it took."""
@@ -217,8 +231,8 @@ def show_value(value: Any) -> str:
 
 def _show(value: Any, left: int) -> str:
     """`repr` that asks no handle."""
-    if isinstance(value, Handle):
-        return f"<{value.plaudit_type}>"
+    if (handle := handle_of(value)) is not None:
+        return f"<{handle.plaudit_type}>"
     if type(value) in (list, tuple, set, deque) and left > 0:
         shown = ", ".join(_show(item, left - SHOWN // 4) for item in list(value)[:SHOWN])
         return f"[{shown}]" if type(value) is not tuple else f"({shown})"

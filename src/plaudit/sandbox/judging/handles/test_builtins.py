@@ -5,33 +5,33 @@ import copy
 import dataclasses
 import inspect
 import sys
-import types
 import unittest.case
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, wraps
 from itertools import starmap
 from typing import Any
 
+from plaudit.sandbox.containers import CONTAINERS
 from plaudit.sandbox.judging.handles.arrays import Literal, compare_shaped, has_nan
 from plaudit.sandbox.judging.handles.errors import ErrorClass
-from plaudit.sandbox.judging.handles.handles import Handle
-from plaudit.sandbox.judging.handles.violations import violate
-from plaudit.sandbox.value_kinds import CLASS_NAMES, CONTAINERS
+from plaudit.sandbox.judging.handles.handles import EXTENSIBLE, Handle
+from plaudit.sandbox.judging.handles.violations import UnsupportedTest, violate
+from plaudit.sandbox.value_kinds import CLASS_NAMES, WRITERS, standard_path
 
-__all__ = ["check_ordered", "standard_path", "support_handles", "test_builtins"]
+__all__ = ["check_ordered", "path_in_program", "standard_object", "support_handles", "test_builtins"]
 
 _NOTHING = object()
+_PLAIN_BASES = (Handle, *EXTENSIBLE)
+_COMPARABLE = {bool, type(None), *CONTAINERS, *WRITERS}
 _run = asyncio.run
 
 
 def test_builtins(original: Callable[[Any], Any], read: Callable[[str], Any]) -> dict[str, Any]:
     """The names that rewritten tests use; `original` and `read` are those of the program's proxy."""
     return {
-        **ORDERING,
-        "isinstance": is_instance,
-        "issubclass": is_subclass,
-        "callable": is_callable,
-        "hasattr": has_attribute,
+        **BUILTINS,
+        "__itself__": itself,
+        "__expected__": check_expected,
         "__type__": type_of,
         "__strict_zip__": strict_zip,
         "__strict_map__": lambda function, sides, *iterables: starmap(function, strict_zip(sides, *iterables)),
@@ -79,9 +79,6 @@ def _check_operands(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 ORDERING = {function.__name__: _check_operands(function) for function in (max, min, sorted)}
-_WRAPPED = {id(ORDERING[function.__name__]): function for function in (max, min, sorted)}
-# Classes that only the module `types` has names for, as that of generators.
-_UNNAMED = {kind: f"types:{name}" for name, kind in vars(types).items() if isinstance(kind, type)}
 
 
 def is_callable(thing: Any) -> bool:
@@ -109,7 +106,7 @@ def is_instance(thing: Any, kind: Any) -> bool:
     """`isinstance`; an object has a plain type by its base, and any other type if the program says so."""
     if isinstance(kind, tuple):
         return any(is_instance(thing, one) for one in kind)
-    if isinstance(thing, Handle) and isinstance(kind, type) and standard_path(kind):
+    if isinstance(thing, Handle) and isinstance(kind, type) and path_in_program(kind):
         if kind in CLASS_NAMES:
             return issubclass(object if thing.plaudit_value is None else type(thing.plaudit_value), kind)
         return thing.plaudit_link.call("builtins:isinstance", (thing, kind), {}) is True
@@ -130,15 +127,56 @@ def is_subclass(one: Any, kind: Any) -> bool:
     return issubclass(one, kind)
 
 
-def standard_path(thing: Any) -> str:
-    """`module:name` of a function or class of the standard library; empty for anything else."""
-    thing = _WRAPPED.get(id(thing), thing)
-    if isinstance(thing, type) and thing in _UNNAMED:
-        return _UNNAMED[thing]
-    module, name = getattr(thing, "__module__", None), getattr(thing, "__name__", None)
-    if type(module) is not str or type(name) is not str or module.partition(".")[0] not in sys.stdlib_module_names:
-        return ""
-    return f"{module}:{name}" if vars(sys.modules.get(module, sys)).get(name) is thing else ""
+BUILTINS: dict[str, Any] = {
+    **ORDERING,
+    "isinstance": is_instance,
+    "issubclass": is_subclass,
+    "callable": is_callable,
+    "hasattr": has_attribute,
+}
+_PATHS = {id(function): f"builtins:{name}" for name, function in BUILTINS.items()}
+
+
+def path_in_program(thing: Any) -> str:
+    """`module:name` of a function or class of the standard library, by which the program finds its own."""
+    return _PATHS.get(id(thing)) or standard_path(thing)
+
+
+def standard_object(path: int | str) -> Any:
+    """The function or class of the standard library that tests have under a path; None where there is none."""
+    module, _, name = str(path).partition(":")
+    if module == "builtins" and name in BUILTINS:
+        return BUILTINS[name]
+    is_standard = module.partition(".")[0] in sys.stdlib_module_names
+    thing = vars(sys.modules[module]).get(name) if is_standard and module in sys.modules else None
+    return thing if standard_path(thing) else None
+
+
+def itself(value: Any) -> Any:
+    """An operand of `is`: for a handle of a function or class of the standard library, that of the tests."""
+    is_standard = isinstance(value, Handle) and callable(value.plaudit_value)
+    return value.plaudit_value if is_standard else value
+
+
+def check_expected(value: Any) -> Any:
+    """What an answer is compared with; an object of the standard library that is not plain cannot be compared."""
+    kind = type(value)
+    if kind in (list, tuple, set, frozenset):
+        for item in value:
+            check_expected(item)
+    elif kind is dict:
+        for item in value.values():
+            check_expected(item)
+    elif not (kind in _COMPARABLE or isinstance(value, _PLAIN_BASES)) and _is_standard_instance(value):
+        raise UnsupportedTest(
+            f"the tests compare an answer with an object of type {kind.__name__} of the standard library, "
+            "which is not plain data"
+        )
+    return value
+
+
+def _is_standard_instance(value: Any) -> bool:
+    return type(value).__module__ in sys.stdlib_module_names and not path_in_program(value)
 
 
 def strict_zip(sides: tuple[bool, ...], *iterables: Iterable[Any]) -> Iterator[tuple[Any, ...]]:

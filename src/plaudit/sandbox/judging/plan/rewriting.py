@@ -126,12 +126,16 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         sides = [node.left, *node.comparators]
-        for place, (one, other) in enumerate(_pairs(node)):
-            always = isinstance(node.ops[place], ast.In | ast.NotIn)
+        for index, (one, other) in enumerate(_pairs(node)):
+            operator = node.ops[index]
+            always = isinstance(operator, ast.In | ast.NotIn)
+            compares = isinstance(operator, ast.Eq | ast.NotEq)
             if self._is_expected(one, other):
-                sides[place] = self._originals(one, always=False)
+                sides[index] = self._expected(one, always=False, compares=compares)
             if self._is_expected(other, one):
-                sides[place + 1] = self._originals(other, always=always)
+                sides[index + 1] = self._expected(other, always=always, compares=compares)
+            if isinstance(operator, ast.Is | ast.IsNot) and not _has_constant(one, other):
+                sides[index : index + 2] = [_call("__itself__", side) for side in sides[index : index + 2]]
         if any(isinstance(operation, ORDERING) for operation in node.ops):
             sides = [side if isinstance(side, ast.Constant) else _call("__ordered__", side) for side in sides]
         answers = [self._use.depends(side) for side in sides]
@@ -170,11 +174,15 @@ class _Rewriter(ast.NodeTransformer):
             node.args = [_call("__literal__", one) if _is_number(one) else one for one in node.args]
         if name == "type" and len(node.args) == 1 and not node.keywords:
             node.func = ast.Name("__type__", ast.Load())
+        method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         for one, other in _pairs(node):
+            compares = method in ("assertEqual", "assertNotEqual")
             if self._is_expected(other, one):
-                node.args[1] = self._originals(other, always=False)
+                node.args[1] = self._expected(other, always=False, compares=compares)
             if self._is_expected(one, other):
-                node.args[0] = self._originals(one, always=False)
+                node.args[0] = self._expected(one, always=False, compares=compares)
+            if method in ("assertIs", "assertIsNot"):
+                node.args[:2] = [_call("__itself__", side) for side in node.args[:2]]
         if name in ("zip", "map") and not node.keywords:
             self._pair_strictly(node, name)
         return self.generic_visit(node)  # type: ignore[return-value]
@@ -207,6 +215,12 @@ class _Rewriter(ast.NodeTransformer):
             return node
         return _Originals(self._use.results | self._use.functions).visit(node)  # type: ignore[no-any-return]
 
+    def _expected(self, node: ast.expr, *, always: bool, compares: bool) -> ast.expr:
+        """What an answer is compared with; where it is compared for equality, its type is checked."""
+        is_checked = compares and bool(names_in(node))
+        original = self._originals(node, always=always)
+        return _call("__expected__", original) if is_checked else original
+
 
 class _Originals(ast.NodeTransformer):
     """Puts a call of `wrapper` around variables that are not answers of the program."""
@@ -238,6 +252,10 @@ def _call(name: str, *arguments: ast.expr) -> ast.Call:
 def _is_number(node: ast.expr) -> bool:
     number = node.operand if isinstance(node, ast.UnaryOp) else node
     return isinstance(number, ast.Constant) and type(number.value) in (int, float)
+
+
+def _has_constant(*nodes: ast.expr) -> bool:
+    return any(isinstance(node, ast.Constant) for node in nodes)
 
 
 class CheckWrapper:
