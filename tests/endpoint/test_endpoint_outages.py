@@ -2,7 +2,7 @@
 
 import threading
 
-from plaudit import Status
+from plaudit import Status, score
 from plaudit.contract.scoring import score_samples
 from plaudit.engine import EndpointPolicy, guarded
 from tests.endpoint.judging import GONE, Answer, Scripted, failing, guard, samples
@@ -93,3 +93,12 @@ def test_a_refusal_shows_that_the_endpoint_lives(endpoint, quick):
     endpoint.answers = lambda number: Answer(503 if number % 2 else 400)
     score_samples(guard(endpoint, quick, concurrency=1, tries=1, breaker_after=2), samples(10))
     assert endpoint.requests == 10
+
+
+def test_a_deadline_that_ends_a_retry_reports_the_last_failure():
+    policy = EndpointPolicy(first_wait_s=20.0, longest_wait_s=30.0)
+    [output] = score(guarded(Scripted([GONE]), policy), samples(1), backend="processes", workers=1, deadline_s=0.5)
+    assert output.status is Status.TIMEOUT
+    assert output.reason.startswith(
+        "no result within the deadline of 0.5 s; the call was cancelled: the last failure of"
+    )

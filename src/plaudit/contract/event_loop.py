@@ -236,7 +236,7 @@ class AsyncCalls:
             outputs = [describe_failure(self._reward.name, raised, seconds)] * running.call.size
             error = raised
         if running.limit is not None and running.limit.expired() and deadline_s is not None:
-            outputs = [timed_out(deadline_s, "the call was cancelled")] * running.call.size  # even if it returned
+            outputs = [timed_out(deadline_s, _cancelled(error))] * running.call.size  # even if it returned
         elif self._progress.observer is not None:
             values = [running.value] if self._is_single else running.value
             self._progress.observer(EndedCall(running.samples, running.given, values, error, outputs))
@@ -251,3 +251,9 @@ class AsyncCalls:
         if self._is_single:
             return [as_output(value, samples[0], seconds)]
         return read_batch(self._reward.name, value, samples, seconds)
+
+
+def _cancelled(error: BaseException | None) -> str:
+    """How a call ended at its deadline, with what it gave as the message of its CancelledError."""
+    message = str(error.__cause__) if error is not None and isinstance(error.__cause__, asyncio.CancelledError) else ""
+    return f"the call was cancelled: {message}" if message else "the call was cancelled"

@@ -113,7 +113,12 @@ class Channel:
             retry=retry_if_exception(is_transient),
             retry_error_callback=partial(_give_up, call),
         )
-        value: T = await retrying(self._attempt, request, call)
+        try:
+            value: T = await retrying(self._attempt, request, call)
+        except asyncio.CancelledError:
+            if call.last_fault:  # the engine adds this to the reason why the sample timed out
+                raise asyncio.CancelledError(f"the last failure of the endpoint was {call.last_fault}") from None
+            raise
         return CallResult(value, call.attempts, call.waited_s())
 
     async def _attempt(self, request: Callable[[], Awaitable[T]], call: "_Call") -> T:
@@ -171,6 +176,7 @@ class _Call:
         self._running_s = 0.0
         self.attempts = 0
         self.held = False
+        self.last_fault = ""
 
     def __enter__(self) -> None:
         self.attempts += 1
@@ -181,6 +187,7 @@ class _Call:
     ) -> None:
         self._running_s += self._clock() - self._sent
         fault = fault_of(error)
+        self.last_fault = fault.words if fault else self.last_fault
         if error is None or (fault is None and status_of(error) is not None):
             self._breaker.record_success()  # a refusal is an answer too
         elif fault is not None and (not fault.throttled or self.attempts == self._tries):

@@ -38,6 +38,8 @@ def view(
             f"cannot listen on port {port}: {error.strerror}; leave --port out for a free one"
         ) from error
     with server:
+        for folder in (each for each in folders if not each.exists()):
+            print_message(f"{folder} does not exist yet: its run is shown when it begins")
         names = ", ".join(run.name for run in server.runs[:5])
         print_message(f"showing {names}{' …' if len(server.runs) > 5 else ''}; Ctrl-C ends it; the page is at")
         print_text(f"{server.address}\n")
