@@ -94,10 +94,16 @@ def whole_numbers() -> Iterator[Copied]:
         yield Copied(f"{digits}_{{{base}}}", str(int(digits, base)))
 
 
-def written_by_hand() -> Iterator[Copied]:
+def written_by_hand(outcome: str) -> Iterator[Copied]:
+    """The problems under the titles that begin with an outcome."""
+    title = ""
     for line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines():
+        title = line[2:] if line.startswith("# ") else title
         expression, _, answer = line.partition(" ~~ ")
-        yield Copied(expression, answer)
+        if answer and title.startswith(outcome):
+            yield Copied(expression, answer)
 
 
-COPIED = list(dict.fromkeys([*arithmetic(), *whole_numbers(), *written_by_hand()]))
+COPIED = list(dict.fromkeys([*arithmetic(), *whole_numbers(), *written_by_hand("refused")]))
+PAID = list(written_by_hand("paid"))
+"""Copies that are paid by decision, as the guide says."""

@@ -4,7 +4,7 @@ import pytest
 
 from plaudit import Trajectory
 from plaudit.rewards import MathReward
-from tests.verify.math.copied_problems import COPIED
+from tests.verify.math.copied_problems import COPIED, PAID
 
 
 def reward(answer, truth, response=r"So we get $\boxed{{{}}}$."):
@@ -20,11 +20,15 @@ def test_no_copy_of_a_problem_is_paid(response):
     assert [copied for copied in COPIED if reward(*copied, response)] == []
 
 
+def test_a_copy_that_is_a_literal_already_is_paid():
+    assert [copied for copied in PAID if not reward(*copied)] == []
+
+
 def test_the_result_of_every_problem_is_paid():
     assert [copied for copied in COPIED if not reward(copied.answer, copied.answer)] == []
 
 
 def test_a_result_with_the_work_before_it_is_paid():
-    chains = [c for c in COPIED if not set("=<>,:") & set(c.expression) and "_" not in c.expression]
+    chains = [c for c in COPIED if not set("=<>,:_") & set(c.expression) and r"\text" not in c.expression]
     lost = [c for c in chains if not reward(f"{c.expression} = {c.answer}", c.answer)]
     assert len(lost) <= 0.1 * len(chains), lost

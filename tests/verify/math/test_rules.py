@@ -38,11 +38,17 @@ HIDDEN = [
     ("<s>", "</s>"),
     ("~~", "~~"),
     (r"\phantom{", "}"),
+    ("```python\n", "\n```"),
+    ("```\n", "\n```\nThat was the code."),
 ]
+MACROS = [r"\def\x{15}", r"\renewcommand{\boxed}[1]{15}", r"\let\boxed\phantom "]
 MARK = st.sampled_from(list(MARKS.values()))
 DENIALS = ["The answer is not {}.", "I first thought the answer was {}.", r"\boxed{{{}}} is wrong.", "Anything but {}."]
 RETRACTIONS = [r"\boxed{{{}}}. Wait, that is wrong.", "The answer is {}. Scratch that.", r"\boxed{{{}}}. No."]
-HEDGES = [r"\boxed{{{}}} or {}", "The answer is {}, or maybe {}.", r"\boxed{{{}}}. It could also be {}."]
+HEDGES = [
+    r"\boxed{{{}}} or so", "The answer is {} or more.", "It is {} at least.", r"\boxed{{{}}} or {}",
+    "The answer is {}, or maybe {}.", r"\boxed{{{}}}. It could also be {}.",
+]  # fmt: skip
 
 
 def is_right(truth, response, policy=STRICT):
@@ -63,6 +69,16 @@ def test_rule_1_thoughts_and_hidden_text_are_not_part_of_the_answer(number, tags
     assert not is_right(number, thought)
     assert not is_right(number, f"{thought}\n{mark.format(number + 1)}")
     assert is_right(number, f"{opening}{mark.format(number + 1)}{closing}\n{mark.format(number)}")
+
+
+@given(NUMBERS, st.sampled_from(MACROS), MARK)
+def test_rule_1_nothing_after_the_definition_of_a_macro_is_read(number, macro, mark):
+    assert not is_right(number, f"{macro}{mark.format(number)}")
+
+
+@given(NUMBERS, st.sampled_from(["", "latex", "text"]), MARK)
+def test_rule_1_a_block_of_text_at_the_end_is_read(number, language, mark):
+    assert is_right(number, f"We are done.\n```{language}\n{mark.format(number)}\n```\n")
 
 
 @pytest.mark.parametrize("weaker", list(MARKS)[1:])
@@ -204,6 +220,21 @@ REMARKS = ["if it rains", "probably", "plus one", "or whatever", "is what they s
 def test_rule_14_words_behind_a_number_name_what_is_counted(number, remark, counted):
     assert is_right(number, rf"\boxed{{{number} \text{{ {counted}}}}}")
     assert not is_right(number, rf"\boxed{{{number} \text{{ {remark}}}}}")
+
+
+@given(st.integers(2, 10_000), st.sampled_from(["million", "thousand", "squared", "too many"]))
+def test_rule_14_a_scale_or_a_power_behind_a_mark_belongs_to_the_answer(number, word):
+    for response in (r"\boxed{{{}}} {}", "**{}** {}", "There are {} {}.", r"$\boxed{{{}}}\,\text{{{}}}$"):
+        assert not is_right(number, response.format(number, word))
+
+
+UNITS = [r"\%", r"^\circ", r"\text{ cm}", r"\text{ kg}", r"\text{ rad}", "‰"]
+
+
+@given(st.integers(2, 10_000), st.permutations(UNITS))
+def test_rule_14_two_different_units_are_never_the_same(number, units):
+    assert not is_right(f"{number}{units[0]}", rf"\boxed{{{number}{units[1]}}}")
+    assert is_right(f"{number}{units[0]}", rf"\boxed{{{number}{units[0]}}}")
 
 
 @pytest.mark.parametrize("truth", [None, "", [4], float("nan")])

@@ -16,8 +16,6 @@ WEIGHTS = {
     "bound": BOUND,
     "opinion of others": BOUND,
     "operand": BOUND,
-    "open end": BOUND,
-    "that follows": 2,
 }
 STATED = {
     "complement of a verb of being": ("The total is 12 for 3 people.", "12"),
@@ -30,8 +28,6 @@ STATED = {
     "bound": ("It is greater than 5", None),
     "opinion of others": ("It is 15, though the book says 14", "15"),
     "operand": ("It is the square of 14", None),
-    "open end": ("It is 14 or more", None),
-    "that follows": ("We see 8 that match 3", "8"),
 }
 
 

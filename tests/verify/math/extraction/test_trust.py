@@ -18,6 +18,7 @@ EXAMPLES = {
     "supposition": "If the answer were 14, we would be done.",
     "example": r"A number such as \boxed{14}.",
     "bound": r"It is at most \boxed{14}.",
+    "open number after": r"\boxed{14}, give or take.",
     "question": r"Is the answer \boxed{14}?",
     "is not right": "14 is not the answer.",
     "does not work": "x = 14 does not work.",

@@ -351,6 +351,8 @@ def _open_in_ratio(node: Node) -> Iterable[str]:
         whole = [int(value) for value in values if value is not None and value.denominator == 1]
         if len(whole) < len(values) or math.gcd(*whole) > 1:
             yield "a ratio"
+        if values[1:] == [1]:
+            yield "a ratio to 1"
 
 
 def _open_in_sets(node: Node) -> Iterable[str]:

@@ -19,7 +19,7 @@ from plaudit.verify.math.parsing.tree import (
     substitute,
     symbols,
 )
-from plaudit.verify.math.parsing.units import power_of, unit_of
+from plaudit.verify.math.parsing.units import Unit, power_of, unit_of
 from plaudit.verify.math.policy import MathPolicy, Names, Percent, Units
 
 __all__ = ["is_time", "same_scalar"]
@@ -30,6 +30,8 @@ _COUNTERS = set("klmnjtpqrs")  # letters that usually count, and may be chosen f
 def same_scalar(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """Compare two single values under a policy."""
     if truth.op in _SPECIAL or answer.op in _SPECIAL:
+        if policy.units is not Units.IGNORE and _measure_different_things(truth, answer):
+            return False
         compare = next(compare for op, compare in _SPECIAL.items() if op in (truth.op, answer.op))
         return compare(truth, answer, policy)
     verdict = same_value(truth, answer)
@@ -43,6 +45,25 @@ def same_scalar(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
         if again := rewrite_both(truth, answer, policy):
             return again
     return verdict
+
+
+def _measure_different_things(truth: Node, answer: Node) -> bool:
+    """Whether both have a unit, of which percent and degree signs are two, and these do not convert."""
+    one, other = _unit(truth), _unit(answer)
+    if one is None or other is None or (Op.DEGREE in (truth.op, answer.op) and _is_radian(one, other)):
+        return False
+    return one.measures != other.measures
+
+
+def _is_radian(*units: Unit | None) -> bool:
+    return any(unit is not None and unit.measures == "plane angle" for unit in units)
+
+
+def _unit(node: Node) -> Unit | None:
+    return unit_of(_SIGNS.get(node.op) or node.leaf) if node.op in (*_SIGNS, Op.UNIT) else None
+
+
+_SIGNS = {Op.PERCENT: "percent", Op.DEGREE: "degree"}
 
 
 def _is_close(truth: Node, answer: Node, policy: MathPolicy) -> bool:
@@ -133,8 +154,8 @@ def _without_degrees(truth: Node, answer: Node, policy: MathPolicy) -> bool | No
 
 def _compare_percent(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """The sign may be left out; 400 % is 4 but does not answer "4", where 4 % does."""
-    if truth.op is answer.op:
-        return same_scalar(truth.args[0], answer.args[0], policy)
+    if _unit(truth) and _unit(answer):
+        return _compare_unit(truth, answer, policy)
     hundred = number(100)
     if policy.percent is Percent.STRICT:
         scaled = [
@@ -152,6 +173,9 @@ def _compare_percent(truth: Node, answer: Node, policy: MathPolicy) -> bool | No
 
 def _compare_degree(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """The sign may be left out; against radians the angle is converted."""
+    if _is_radian(_unit(truth), _unit(answer)):
+        sides = [side.args[0] if side.op is Op.UNIT else side for side in (truth, answer)]
+        return same_value(sides[0], sides[1])
     bare = [side.args[0] if side.op in (Op.DEGREE, Op.UNIT) else side for side in (truth, answer)]
     verdict = same_scalar(bare[0], bare[1], policy)
     return verdict or (same_value(truth, answer) if truth.op is not answer.op else verdict)
@@ -159,8 +183,8 @@ def _compare_degree(truth: Node, answer: Node, policy: MathPolicy) -> bool | Non
 
 def _compare_unit(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """Units of one kind convert, units of two kinds differ, a unit that one side leaves out is open."""
-    bare = [side.args[0] if side.op is Op.UNIT else side for side in (truth, answer)]
-    units = [unit_of(side.leaf) if side.op is Op.UNIT else None for side in (truth, answer)]
+    bare = [side.args[0] if side.op in (*_SIGNS, Op.UNIT) else side for side in (truth, answer)]
+    units = [_unit(side) for side in (truth, answer)]
     if policy.units is Units.IGNORE:
         return same_scalar(bare[0], bare[1], policy)
     if policy.units is Units.REQUIRE and units[0] is not None and units[1] is None:
@@ -170,8 +194,6 @@ def _compare_unit(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     one, other = units
     if one is None or other is None or one == other:
         return same_scalar(bare[0], bare[1], policy)
-    if one.measures != other.measures:
-        return False
     return same_scalar(bare[0], Node(Op.MULTIPLY, (bare[1], number(other.size / one.size))), policy)
 
 

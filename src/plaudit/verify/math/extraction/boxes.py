@@ -7,6 +7,7 @@ outermost counts, and a box with nothing to read in it is a blank of the problem
 import re
 
 from plaudit.verify.math.extraction.marks import MAX_MARKS, Mark, Source
+from plaudit.verify.math.parsing.vocabulary import GREEK
 from plaudit.verify.patterns import compile_late
 
 __all__ = ["find_boxes"]
@@ -34,9 +35,9 @@ _FILLED = compile_late(r"[^\w\n]*=")
 _INNER = compile_late(r"(?<!\\)\\++(?:boxed|fbox)[ \t]?(?=\{)")
 _NEGATIVE = compile_late(r"(?:=|\$|\\\(|\\\[)\s*-\s?$|^-$")
 _BEHIND = compile_late(
-    r"!(?=\s*(?:\$|\\\)|\\\]))|[a-zA-Z](?![a-zA-Z])"
+    rf"!(?=\s*(?:\$|\\\)|\\\]))|(?:[a-zA-Z]|\\(?:{'|'.join(GREEK)}))(?![a-zA-Z])"
     r"|\s*(?:=|≈|→|\\(?:n?eq?|approx|to|rightarrow|lor|mid)(?![a-zA-Z]))(?:[^\n$.,;]|[.,](?=\d)){1,60}?(?=\s*(?:\$|\\\)|\\\]|[.,;](?!\d)|\n|$))"
-    r"|[ \t]?(?:\^(?!\s?\{?\s?\\circ)|\\(?:times|cdot|sqrt|[dt]?frac|pi|div)(?![a-zA-Z])|[-+*/](?=[ \t]?[\d\\(]))"
+    r"|[ \t]?(?:\^(?!\s?\{?\s?\\circ)|\\(?:times|cdot|sqrt|[dt]?frac|div)(?![a-zA-Z])|[-+*/](?=[ \t]?[\d\\(]))"
     r"(?:[^\n$.,;=]|\.(?=\d)){1,60}?(?=\s*(?:\$|\\\)|\\\]|[.,;=\n]|$))"
 )
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from plaudit.verify.fences import find_fences
 from plaudit.verify.math.extraction.boxes import find_boxes
 from plaudit.verify.math.extraction.formulas import without_environment
 from plaudit.verify.math.extraction.marks import MAX_MARKS, Mark, Source, find_last
@@ -23,6 +24,7 @@ from plaudit.verify.math.extraction.trust import (
     is_letter,
 )
 from plaudit.verify.math.extraction.unmarked import find_unmarked_answer, is_bare
+from plaudit.verify.math.parsing.units import changes_amount
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import NUMBER, parse_plain_number, without_calculator_marks
 from plaudit.verify.patterns import compile_late
@@ -63,17 +65,22 @@ NEAR = 400  # characters before an answer in which another in words contradicts 
 _SIGNS = {Source.BOXED: "box", Source.TAG: "</", Source.HASHES: "####"}
 _ANSWER_TAG = compile_late(r"<(/?)answer>", re.IGNORECASE)
 _PLAIN_ANSWER = compile_late(r"answers?\**\s*(?:is|are|was|:|=)", re.IGNORECASE)
-# Comments, struck out text, and text that has no ink.
+# Comments, struck out text, text that has no ink, and all that follows the definition of a macro.
 _BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
 _HIDDEN = compile_late(
-    r"<!--(?:(?!-->).)*(?:-->|\Z)|<(?P<struck>del|s|strike)\b[^<>]*>(?:(?!</?(?P=struck)\b).)*</(?P=struck)>"
+    r"<!--(?:(?!-->).)*(?:-->|\Z)|<(?P<struck>del|s|strike|pre|code|script)\b[^<>]*>(?:(?!</?(?P=struck)\b).)*</(?P=struck)>"
     r"|<(?P<hidden>\w+)\b[^<>]*(?:\shidden\b|display:\s?none|visibility:\s?hidden)[^<>]*>(?:(?!</?(?P=hidden)\b).)*</(?P=hidden)>"
     r"|(?<![\w}~])~~(?![\s~])[^~\n]+(?<!\s)~~(?![\w{\\~])|\\iffalse\b(?:(?!\\fi\b).)*(?:\\fi\b|\Z)"
     rf"|(?<!\\)\\++(?:[hv]?phantom|[bx]?cancel|sout|textcolor\s?\{{white\}})\s?{_BRACED}"
-    r"|\{\s?\\color\s?\{white\}(?:[^{}]|\{[^{}]*\})*\}",
+    r"|\{\s?\\color\s?\{white\}(?:[^{}]|\{[^{}]*\})*\}"
+    r"|\\(?:[egx]?def|let|(?:re)?new(?:command|environment)|providecommand)(?![a-z]).*",
     re.IGNORECASE | re.DOTALL,
 )
-_MAY_HIDE = ("<", "~~", "phantom", "cancel", "sout", "white", "iffalse")
+_MAY_HIDE = ("<", "~~", "phantom", "cancel", "sout", "white", "iffalse", "def", "\\let", "command", "environment")
+_TEXT_BLOCKS = frozenset({
+    "", "text", "txt", "plaintext", "plain", "latex", "tex", "math", "markdown", "md", "output", "json", "yaml", "xml",
+})  # fmt: skip
+"""The languages of code blocks that may hold an answer."""
 _LATEX_COMMENT = compile_late(r"%(?<![\w)}\]$\\]%)(?<![\w)}\]$\\][ \t]%)[^\n]*")  # not the sign of a percentage
 # A number alone, or the last line: anything else behind four hashes is a heading.
 _HASHES = compile_late(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)
@@ -81,6 +88,7 @@ _MONEY = compile_late(r"(?<!\\)\$\s?-?[\d.]")
 _DIGIT = compile_late(r"\d")
 _INK = compile_late(r"[^\W_]|[∞∅√]")
 _MATHEMATICAL = compile_late(r"[\d\\=+^∞∅π√(]|\b(?:arc|a)?(?:sin|cos|tan|ln|log|sqrt)")
+_WORD_BEHIND = compile_late(r"(?:[*$}~ ]|\\[,;: )]|\\text\s?\{){1,6}([^\W\d_]+)")
 _DRESSING = " \t\r\n*_`"
 
 
@@ -100,14 +108,29 @@ def extract(response: str, policy: MathPolicy) -> Extraction:
 
 
 def read_response(response: str, policy: MathPolicy) -> str:
-    """What a response says: without thinking, calculator marks and what a reader does not see or sees struck out."""
+    """What a response says: without thinking, code, calculator marks and what a reader does not see as an answer."""
     text = response if response.isascii() else remove_invisible(response)
     text = THOUGHT.sub(" ", text) if policy.read_think else without_thinking(text)
+    if "```" in text or "~~~" in text:
+        text = _without_code(text)
     if any(sign in text for sign in _MAY_HIDE):
         text = _HIDDEN.sub(" ", text)
     if "%" in text:
         text = _LATEX_COMMENT.sub(" ", text)
     return without_calculator_marks(text)
+
+
+def _without_code(text: str) -> str:
+    """The text without its code blocks; one of text that the response ends with is read without its fences."""
+    fences = find_fences(text)
+    blocks = [*fences.closed, *([fences.unclosed] if fences.unclosed else [])]
+    kept, place = [], 0
+    for block in blocks:
+        kept.append(text[place : block.start])
+        place = block.end
+        if block.language.lower() in _TEXT_BLOCKS and not _INK.search(text, block.end):
+            kept.append(block.text)
+    return "\n".join([*kept, text[place:]])
 
 
 def find_marks(text: str) -> list[Mark]:
@@ -166,7 +189,7 @@ FINDERS: dict[Source, Callable[[str], list[Mark]]] = {
 def _weigh(marks: list[Mark], text: str, policy: MathPolicy) -> Extraction:
     """The last of the marks of one kind first, then the readings that take more of the text together."""
     last = marks[-1]
-    answer, whole = tidy(last.text), tidy(last.whole) if last.whole else ""
+    answer, whole = _with_amount(tidy(last.text), text, last.end), tidy(last.whole) if last.whole else ""
     candidates = [Candidate(answer)]
     if whole and whole != answer and last.source is Source.PHRASE:
         candidates.append(Candidate(whole, Rejection.HEDGED))
@@ -185,6 +208,14 @@ def _weigh(marks: list[Mark], text: str, policy: MathPolicy) -> Extraction:
     rivals = find_rivals(last, text, policy) + (_contradictions(others, answer) if others else [])
     condition = find_condition(last, text) if last.source is Source.PHRASE else ""
     return Extraction(tuple(candidates), last.source, None, tuple(rivals), condition)
+
+
+def _with_amount(answer: str, text: str, end: int) -> str:
+    """A number with the word behind it that makes it another amount: "14 million", `\\boxed{14}` squared."""
+    behind = _WORD_BEHIND.match(text, end)
+    if behind is None or not changes_amount(behind[1]) or parse_plain_number(answer) is None:
+        return answer
+    return f"{answer} {behind[1]}"
 
 
 def _find_stated_number(phrase: Mark, text: str, policy: MathPolicy) -> Mark | None:
@@ -228,7 +259,8 @@ def _is_apart(mark: Mark, last: Mark) -> bool:
 
 def _stands(mark: Mark, last: Mark, text: str) -> bool:
     """Whether a mark is neither denied nor corrected before the last."""
-    return not mark.denied and not is_denied_at(text, mark.start, mark.end) and not is_corrected(mark, last, text)
+    is_denied = mark.denied or is_denied_at(text, mark.start, mark.end) is Rejection.NEGATED
+    return not is_denied and not is_corrected(mark, last, text)
 
 
 def _contradictions(others: list[Mark], answer: str) -> list[Rival]:

@@ -42,7 +42,7 @@ _LEAD = compile_late(
 )
 _CLAUSE_END = compile_late(
     r"\s*(?:;|,(?:\s|$)|[，；]|\s[(]|\s[-–—]+\s"
-    r"|\b(?:because|since|which|where|when|but|as|so|if|rather than|instead of|and not|wait|actually"
+    r"|\b(?:because|since|which|where|when|but|as|(?<!or )so|if|rather than|instead of|and not|wait|actually"
     r"|car|weil|da|porque|因为)\b)",
     re.IGNORECASE,
 )

@@ -18,20 +18,15 @@ BOUND = -10  # the weight of a bound, which nothing makes up for
 
 
 class Evidence(NamedTuple):
-    """What speaks for or against a number, by the words that end before it or begin after it."""
+    """What speaks for or against a number, by the words that end before it."""
 
     name: str
     weight: int
-    before: re.Pattern[str] | None = None
-    after: re.Pattern[str] | None = None
+    before: re.Pattern[str]
 
 
 def _before(name: str, weight: int, pattern: str) -> Evidence:
-    return Evidence(name, weight, before=compile_late(rf"(?:{pattern})[\s$€£*(]*$", re.IGNORECASE))
-
-
-def _after(name: str, weight: int, pattern: str) -> Evidence:
-    return Evidence(name, weight, after=compile_late(pattern, re.IGNORECASE))
+    return Evidence(name, weight, compile_late(rf"(?:{pattern})[\s$€£*(]*$", re.IGNORECASE))
 
 
 _BE = r"(?:is|are|was|were|be|equals?|becomes?|makes?|totals?|gives?|est|sont|ist|sind|es|son)"
@@ -59,8 +54,6 @@ EVIDENCE: tuple[Evidence, ...] = (
             r"|thinks?|suggests?|guessed)(?: that)?(?: it is| it was)?"),
     _before("operand", BOUND, r"\b(?:square|cube|root|double|twice|half|triple|reciprocal|inverse|opposite)"
             r"(?: of)?"),
-    _after("open end", BOUND, r"(?:\s+\w+)?\s+or (?:more|less|fewer|greater|above|below|higher|lower)\b"),
-    _after("that follows", 2, r"\s+that\b"),
 )  # fmt: skip
 
 
@@ -74,9 +67,5 @@ def find_answer_number(sentence: str, numbers: list[Number]) -> Number | None:
 
 def weigh_number(sentence: str, number: Number) -> int:
     """How much speaks for a number as the answer of its sentence."""
-    before, weight = sentence[max(0, number.start - WINDOW) : number.start], 0
-    for evidence in EVIDENCE:
-        stands_before = evidence.before and evidence.before.search(before)
-        if stands_before or (evidence.after and evidence.after.match(sentence, number.end)):
-            weight += evidence.weight
-    return weight
+    before = sentence[max(0, number.start - WINDOW) : number.start]
+    return sum(evidence.weight for evidence in EVIDENCE if evidence.before.search(before))

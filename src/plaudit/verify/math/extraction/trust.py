@@ -78,8 +78,8 @@ AROUND = 250  # characters around an unmarked number in which its author may dis
 
 _NOT = "not|never|cannot|neither|nor|hardly|n't|nicht|kein|keine|n'est pas|no es|不是|并非|不为"
 _WRONG = (
-    "wrong|incorrect|false|mistaken|untrue|invalid|a lie|a mistake|an error|a typo|nonsense|ruled out|rejected"
-    "|excluded|discarded|extraneous|impossible|placeholder|guess|decoy|trap|joke|only a test|just a test"
+    "wrong|off by|incorrect|false|mistaken|untrue|invalid|a lie|a mistake|an error|a typo|a bug|nonsense|ruled out"
+    "|rejected|excluded|discarded|extraneous|impossible|placeholder|guess|decoy|trap|joke|only a test|just a test"
     "|falsch|faux|incorrecto|不对|错|❌|✗"
 )
 _RIGHT = (
@@ -140,7 +140,7 @@ RULES: tuple[Rule, ...] = (
           "|unlikely|never said",
           r"(?<!no )<cues>(?:(?<=\bdoubt)|(?<=\bdeny)|(?<=denies)|(?<=disagree)|(?<=refute)|(?<=nobody)|(?<=one)"
           r"|(?<=unlikely)|(?<=said)|\s+(?:that|to|if)\b)[^.!?\n]*$"),
-    _rule("opinion of others", _NEGATED, "before", "think|say|guess|believe|expect|assume",
+    _rule("opinion of others", _NEGATED, "before", "think|say|guess|believe|expect|assume|write",
           r"\b(?:might|may|could|would|often|commonly|wrongly|mistakenly) (?:\w+ )?<cues>[^.!?\n\d]*$"),
     _rule("former opinion", _NEGATED, "before", "first|initial|initially|original|originally|previously|earlier",
           r"<cues> (?:\w+ )?(?:thought|got|found|said|guessed|believed|assumed|(?:guess|answer|idea) was)\b"
@@ -160,6 +160,8 @@ RULES: tuple[Rule, ...] = (
     _rule("example", _HEDGED, "before", "e.g|for example|for instance|such as", r"<cues>\W*$"),
     _rule("bound", _HEDGED, "before", "least|most|than|up to|exceeds|exceed|exceeding|below|above|under|beyond",
           r"(?:(?!\bleast|\bmost)<cues>|\bat\s+<cues>)\W*$"),
+    _rule("open number after", _HEDGED, "after", "ish|or so|or more|or less|or fewer|or greater|or above|or below"
+          "|or higher|or lower|or thereabouts|give or take|at least|at most", r"[\s,$*)}\]\\-]*(?:\w+\s)?<cues>"),
     _rule("question", _HEDGED, "after", "?", r"[\s$*\\)\]}]*<cues>"),
     _rule("is not right", _NEGATED, "after", "not|n't",
           rf"[^\w\n.!?]*{_IS}\s?<cues>(?:\s+(?:\w+\s+){{0,2}}?{_RIGHT}|\W*(?:$|\n))"),

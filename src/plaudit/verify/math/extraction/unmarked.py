@@ -51,7 +51,6 @@ _PROPERTY = compile_late(
     re.IGNORECASE,
 )
 _CLAUSE_END = compile_late(r"[,;]\s")
-_FENCED = compile_late(r"```\w*\s*\n([^`]*)```")
 _BOLD = compile_late(r"(?<![\w)}\]])\*\*(?P<bold>[^*\n]{1,60})\*\*(?!\s*:)|\\textbf\s?\{(?P<latex>[^{}\n]{1,60})\}")
 _LABELLING = compile_late(r":\s*$|^(?:step|case|part|final|answer|solution|note|given|problem|method)\b", re.IGNORECASE)
 _DIGIT_OR_MATH = compile_late(r"[\d\\$=]|^\(?[A-Z]\)?$")
@@ -79,8 +78,6 @@ _JOINT = compile_late(r"(?:\s|,|;|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|
 def find_unmarked_answer(text: str, policy: MathPolicy) -> Mark | None:
     """The answer that a text gives without saying so, or None where it says nothing."""
     bare = _EMPTY_BOX.sub("", text).strip() if "box" in text else text.strip()
-    if bare.startswith("```") and (fenced := _FENCED.fullmatch(bare)):
-        bare = fenced[1].strip()
     if not _has_ink(bare):
         return Mark(bare, Source.WHOLE, 0, len(text), whole=bare) if bare.strip("$") in ("{}", "\\{\\}") else None
     if len(bare) <= LONGEST_BARE and is_bare(bare):

@@ -7,10 +7,10 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
-from plaudit.verify.number_words import find_number_words
+from plaudit.verify.number_words import find_number_words, scale_of
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["Unit", "is_unit", "may_be_unit", "power_of", "unit_of"]
+__all__ = ["Unit", "changes_amount", "is_unit", "may_be_unit", "power_of", "unit_of"]
 
 
 class Unit(NamedTuple):
@@ -44,7 +44,7 @@ _KINDS: dict[str, dict[str, str | int]] = {
     "yuan": {"yuan rmb 元": 1},
     "angle": {"degree degrees deg": 1},
     "plane angle": {"rad radian": 1},
-    "share": {"percent pct": "1/100"},
+    "share": {"percent pct": "1/100", "permille permil ‰": "1/1000"},
     "energy": {"J joule": 1, "kJ kilojoule": 1000},
     "force": {"N newton": 1},
     "power": {"W watt": 1, "kW kilowatt": 1000},
@@ -72,7 +72,7 @@ _RAISED = compile_late(
     r"|(?P<base>\w+?)\s*(?:\^\{?(?P<power>-?\d)\}?|(?P<after>squared|cubed)))"
 )
 _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
-_WORD = compile_late(r"[^\W\d_]+|¢")
+_WORD = compile_late(r"[^\W\d_]+|[¢‰]")
 _ALONE = {
     "cm", "mm", "km", "kg", "mg", "mi", "ft", "lb", "lbs", "oz", "hr", "hrs", "min", "mins", "ml", "mL", "mph", "kmh",
     "sec", "secs", "yd", "nm", "yr", "yrs", "gal", "units", "unit", "sq", "usd", "USD", "rmb", "pct", "EUR", "eur",
@@ -87,17 +87,24 @@ def is_unit(word: str) -> bool:
 def may_be_unit(words: str) -> bool:
     """Whether words behind a number can name what is counted: no verb, conjunction, doubt, denial or calculation."""
     pieces = words.lower().translate(_TO_SPACES).split()
-    is_product = "times" in pieces and bool(find_number_words(words))
-    return _REMARKS.isdisjoint(pieces) and pieces[:1] not in _POWERS_ALONE and not is_product
+    is_calculation = not _OPERATIONS.isdisjoint(pieces) and bool(find_number_words(words))
+    return _REMARKS.isdisjoint(pieces) and pieces[:1] not in _POWERS_ALONE and not is_calculation
 
 
+def changes_amount(word: str) -> bool:
+    """Whether a word right behind a number makes it another one: a scale, a power, "too"; dozens are counted."""
+    return word in _CHANGING or (scale_of(word) or 0) >= 100
+
+
+_CHANGING = frozenset({"squared", "cubed", "too", "off"})
 _TO_SPACES = str.maketrans("().,;:!", " " * 7)
+_OPERATIONS = frozenset({"times", "per"})
 _POWERS_ALONE = (["squared"], ["cubed"])
 _REMARKS = frozenset({
     "or", "but", "if", "unless", "than", "then", "is", "was", "were", "be", "isn't", "would", "could", "should",
     "might", "may", "not", "never", "no", "nor", "plus", "minus", "etc", "whatever", "probably", "possibly",
     "hopefully", "presumably", "maybe", "perhaps", "allegedly", "supposedly", "wrong", "incorrect", "false",
-    "untrue", "rejected", "discarded", "i", "we", "you", "they",
+    "untrue", "rejected", "discarded", "i", "we", "you", "they", "too", "off",
 })  # fmt: skip
 
 
