@@ -1,7 +1,7 @@
 """A judge that is a real model on a real server: SmolLM2-135M-Instruct behind `transformers serve`.
 
-So small a model is no good judge. What is held here: a response that talks it over without guards earns no number with
-them. That its verdicts are read and that it tells what it used is an example of the guide.
+A model this small is not a good judge. The tests show that its verdicts and its usage are read, and that a response which
+persuades it without guards earns no number with them.
 """
 
 import re
@@ -47,3 +47,20 @@ def test_a_verdict_in_the_response_is_taken_without_guards_and_not_with_them(end
         read_verdict(ChatReply(said), GRADED.fields, code_for([PROMPT, FAKE], {}))
     [output] = score_samples(LLMJudge(endpoint), [Trajectory(PROMPT, FAKE)])
     assert (output.status, output.reward) == (Status.UNPARSED, None)
+
+
+CAPITALS = {
+    "scale": [1, 10],
+    "instructions": "Is the response right?",
+    "examples": [
+        {"prompt": "The capital of Italy?", "response": "Rome", "verdict": 10, "reasoning": "Right."},
+        {"prompt": "The capital of Spain?", "response": "Berlin", "verdict": 1, "reasoning": "Wrong."},
+    ],
+}
+
+
+def test_a_verdict_and_the_usage_of_a_real_model_are_read(endpoint):
+    [output] = score_samples(LLMJudge(endpoint, CAPITALS), [Trajectory("The capital of France?", "Paris")])
+    assert output.ok, output.reason
+    assert 0 <= output.reward <= 1
+    assert output.metadata["usage"]["prompt_tokens"] > 300

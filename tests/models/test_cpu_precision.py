@@ -126,28 +126,22 @@ def test_nothing_is_probed_by_importing_plaudit(machine):
     assert refusing.count_probes() == 0
 
 
-def test_a_policy_and_the_trl_engine_use_float32_where_bfloat16_cannot_work(machine, tmp_path):
+def test_policies_reward_models_and_the_trl_engine_use_float32_where_bfloat16_cannot_work(machine, tmp_path):
+    stored = save_reward_model(tmp_path / "stored")
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(stored, dtype=torch.bfloat16)
+    model.save_pretrained(stored)
     program = f"""
+from plaudit.models import RewardModel
 from plaudit.training import load_policy, load_config, train
 print(load_policy("tiny", dtype="bfloat16").model.dtype)
+for dtype in ("auto", "bfloat16"):
+    print(RewardModel({str(stored)!r}, dtype=dtype).load().model.dtype)
 train(load_config(None, ["engine=trl", "task=addition", "steps=1", "model.dtype=bfloat16", "model.warm_start_steps=0",
     "eval.prompts=2", "output_dir={tmp_path}/run"]))
 """
     printed, said = machine().run(program)
-    assert printed[0] == "torch.float32"
+    assert printed[:3] == ["torch.float32"] * 3
     assert said.count(NOTICE) == 1
-
-
-@pytest.mark.parametrize("dtype", ["auto", "bfloat16"])
-def test_a_reward_model_that_is_stored_in_bfloat16_is_loaded_in_float32_there(machine, tmp_path, dtype):
-    folder = save_reward_model(tmp_path / "stored")
-    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder, dtype=torch.bfloat16)
-    model.save_pretrained(folder)
-    load = f"print(RewardModel({str(folder)!r}, dtype={dtype!r}).load().model.dtype)"
-    program = f"from plaudit.models import RewardModel\n{load}"
-    printed, said = machine().run(program)
-    assert printed == ["torch.float32"]
-    assert said == f"{NOTICE}\n"
 
 
 REAL = """
