@@ -128,7 +128,7 @@ def test_an_invalid_wandb_key_is_a_user_error_with_a_remedy(tmp_path):
         [sys.executable, "-c", LOGIN_SCRIPT], env=environment, capture_output=True, text=True, timeout=120
     )
     assert "cannot log in to Weights & Biases" in done.stdout, done.stderr
-    assert "run `wandb login`, or set WANDB_MODE=offline" in done.stdout
+    assert "check the network, run `wandb login`, or set WANDB_MODE=offline" in done.stdout
 
 
 def test_a_wandb_server_that_cannot_be_reached_is_a_user_error(tmp_path, monkeypatch):
@@ -137,5 +137,5 @@ def test_a_wandb_server_that_cannot_be_reached_is_a_user_error(tmp_path, monkeyp
 
     monkeypatch.setattr("wandb.login", login)
     monkeypatch.setenv("WANDB_MODE", "online")
-    with pytest.raises(InvalidSettings, match=r"\(Network is unreachable\); run `wandb login`"):
+    with pytest.raises(InvalidSettings, match=r"\(Network is unreachable\); check the network, run `wandb login`"):
         check_logs(load_config(None, ["logging.wandb=true"]))

@@ -61,7 +61,7 @@ class TensorBoardWriter:
         self._writer.close()
 
 
-LOGIN = "run `wandb login`, or set WANDB_MODE=offline"
+LOGIN = "check the network, run `wandb login`, or set WANDB_MODE=offline"
 
 
 class WandbWriter:
