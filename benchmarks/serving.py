@@ -1,7 +1,8 @@
 """A reward behind plaudit, and behind the plain FastAPI server that OpenRLHF's example shows: samples a second and p99.
 
 The same trivial reward on both, 32 clients, 16 samples a request, in turns; the medians of several rounds. Then: the
-processor time that HTTP adds to a sample, and the sandbox endpoint against `python file.py` for each request.
+processor time that HTTP adds to a sample, beside uvicorn and urllib3 without plaudit, and the sandbox endpoint against
+`python file.py` for each request.
 `python benchmarks/serving.py [--rounds 20] [--seconds 1]`
 """
 
@@ -21,6 +22,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
+
+import urllib3
 
 from plaudit import Trajectory, load
 
@@ -45,6 +48,21 @@ async def get_reward(request: Request):
     return JSONResponse(result)
 
 uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="info")
+"""
+BARE = """
+import sys
+import uvicorn
+
+BODY = b'{"outputs":[' + b",".join([b'{"reward":68.0,"status":"ok"}'] * 16) + b"]}"
+HEADERS = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(BODY))]
+
+async def app(scope, receive, send):
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+    await send({"type": "http.response.body", "body": BODY})
+
+uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="critical", lifespan="off")
 """
 PROMPT = "What is 2 + 3? Think about it carefully and answer. " * 2
 BODY = json.dumps(
@@ -88,9 +106,10 @@ def main() -> None:
         folder = Path(name)
         (folder / "trivial.py").write_text(REWARD)
         (folder / "peer.py").write_text(PEER)
-        with peer(folder) as theirs, ours(folder) as own:
+        (folder / "bare.py").write_text(BARE)
+        with peer(folder / "peer.py") as theirs, peer(folder / "bare.py") as bare, ours(folder) as own:
             compare_servers(own, theirs, asked.rounds, asked.seconds)
-            compare_with_local(own, folder, asked.rounds)
+            compare_with_local(own, bare, folder, asked.rounds)
             compare_sandbox(own, folder, asked.rounds)
 
 
@@ -175,19 +194,33 @@ class Client:
         self.ask()
 
 
-def compare_with_local(server: Server, folder: Path, rounds: int) -> None:
-    """The processor time that a sample costs over HTTP, client and server together, beyond scoring it here."""
+def compare_with_local(server: Server, bare: Server, folder: Path, rounds: int) -> None:
+    """The processor time that a sample costs over HTTP, client and server together, beyond scoring it here.
+
+    Beside it, what uvicorn and urllib3 cost where both do nothing with the request.
+    """
     samples = [Trajectory(prompt=PROMPT, response="The answer is 5. " * 4, ground_truth="5")] * 2000
     remote, here = load(f"http://127.0.0.1:{server.port}/trivial"), load(f"{folder}/trivial.py:trivial")
-    used: dict[str, list[float]] = {"remote": [], "local": []}
+    used: dict[str, list[float]] = {"remote": [], "local": [], "bare": []}
     for _ in range(rounds):
+        used["bare"].append(ask_bare(bare, len(samples) // SAMPLES) / len(samples))
         for name, reward in (("remote", remote), ("local", here)):
             began = time.process_time() + server.cpu_s()
             reward(samples)
             used[name].append((time.process_time() + server.cpu_s() - began) / len(samples))
-    remote_s, local_s = (statistics.median(used[name]) for name in ("remote", "local"))
+    remote_s, local_s, bare_s = (statistics.median(used[name]) for name in ("remote", "local", "bare"))
     print(f"processor time of a sample at {SAMPLES} per request: {remote_s * 1e6:.1f} µs over HTTP, client included, "
-          f"{local_s * 1e6:.1f} µs here: {(remote_s - local_s) * 1e6:.1f} µs for HTTP")  # fmt: skip
+          f"{local_s * 1e6:.1f} µs here: {(remote_s - local_s) * 1e6:.1f} µs for HTTP, of which uvicorn and urllib3 "
+          f"alone cost {bare_s * 1e6:.1f} µs")  # fmt: skip
+
+
+def ask_bare(server: Server, requests: int) -> float:
+    """The processor time of requests to a server that does nothing, on one connection."""
+    with urllib3.HTTPConnectionPool("127.0.0.1", server.port) as pool:
+        began = time.process_time() + server.cpu_s()
+        for _ in range(requests):
+            pool.urlopen("POST", "/", body=BODY, headers={"content-type": "application/json"})
+        return time.process_time() + server.cpu_s() - began
 
 
 def compare_sandbox(server: Server, folder: Path, rounds: int) -> None:
@@ -222,12 +255,12 @@ def ours(folder: Path) -> Iterator[Server]:
 
 
 @contextlib.contextmanager
-def peer(folder: Path) -> Iterator[Server]:
-    """The plain server."""
+def peer(script: Path) -> Iterator[Server]:
+    """A plain server."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, str(folder / "peer.py"), str(port)]
+    command = [sys.executable, str(script), str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ) as process:
         try:
             _wait_for(port)
