@@ -6,6 +6,7 @@ print, the closing formula or number, or the whole of a bare response. Text insi
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 from plaudit.verify.fences import find_fences
@@ -121,16 +122,15 @@ def read_response(response: str, policy: MathPolicy) -> str:
 
 
 def _without_code(text: str) -> str:
-    """The text without its code blocks; one of text that the response ends with is read without its fences."""
+    """The text without its code blocks; a last block of text that nothing follows is read without its fences."""
     fences = find_fences(text)
     blocks = [*fences.closed, *([fences.unclosed] if fences.unclosed else [])]
-    kept, place = [], 0
-    for block in blocks:
-        kept.append(text[place : block.start])
-        place = block.end
-        if block.language.lower() in _TEXT_BLOCKS and not _INK.search(text, block.end):
-            kept.append(block.text)
-    return "\n".join([*kept, text[place:]])
+    if not blocks:
+        return text
+    outside = [text[block.end : following.start] for block, following in pairwise(blocks)]
+    last, rest = blocks[-1], text[blocks[-1].end :]
+    is_answer = last.language.lower() in _TEXT_BLOCKS and not _INK.search(rest)
+    return "\n".join([text[: blocks[0].start], *outside, *([last.text] if is_answer else []), rest])
 
 
 def find_marks(text: str) -> list[Mark]:
