@@ -88,8 +88,8 @@ def test_time_grows_with_the_length_not_with_its_square(name):
     pieces = ("a. ", "* ", "*a", "[x", "1. a\n", "\n", '"a', "_", ".", " ", "P.S. ", "#*_-> ", "A.B.", "<<a ", "x")
     for piece in pieces:
         started = time.process_time()
-        IfTrain().verify(row_of(name), f"x {piece * (60_000 // len(piece))} x")
-        assert time.process_time() - started < 3, piece
+        IfTrain().verify(row_of(name), f"x {piece * (20_000 // len(piece))} x")
+        assert time.process_time() - started < 2, piece
 
 
 def test_fraction_all_and_components():

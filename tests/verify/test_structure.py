@@ -105,6 +105,10 @@ def test_any_text_can_be_checked(text):
         assert check(f"```json\n{text}\n```").reason
 
 
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, min_size=1)))
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, min_size=1), max_leaves=20
+    )
+)
 def test_written_json_is_json(value):
     assert check_json(json.dumps([value])).ok

@@ -91,7 +91,7 @@ def test_no_row_raises(kind):
     lines = lines_with(kind, Label.PASS)
     names = sorted({name for line in lines for name in line.row} - {"prompt"})
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=50, deadline=None)
     @given(st.sampled_from(lines), st.sampled_from(names), JUNK)
     def check(line, name, junk):
         output = BUILT_INS[kind](**line.settings).verify({**line.row, name: junk}, line.response)
@@ -103,12 +103,12 @@ def test_no_row_raises(kind):
 
 @every_kind
 @pytest.mark.parametrize("piece", ["the answer is ", "((((", "a1 ", "\\boxed{", "<answer>", "- x | y |\n", "é "])
-def test_a_response_of_a_megabyte_is_judged_in_time(kind, piece):
+def test_a_long_response_is_judged_in_time(kind, piece):
     line = lines_with(kind, Label.PASS)[0]
-    reward, sample = BUILT_INS[kind](**line.settings), sample_of(line.row, piece * (1_000_000 // len(piece)))
+    reward, sample = BUILT_INS[kind](**line.settings), sample_of(line.row, piece * (250_000 // len(piece)))
     started = time.process_time()
     assert reward.compute_reward(sample).status in (Status.OK, Status.UNPARSED)
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 1.5
 
 
 @every_kind

@@ -82,12 +82,11 @@ def test_the_rules_read_numbers_in_words(response):
     assert verify_math("14", response).rejected
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_a_rule_only_matches_where_one_of_its_cues_stands(rule):
-    texts = [response.text for response in responses(held_out=False)]
-    for text in texts:
+def test_a_rule_only_matches_where_one_of_its_cues_stands():
+    for text in [response.text for response in responses(held_out=False)]:
         words = frozenset("".join(c if c.isalpha() else " " for c in text.lower()).split())
-        assert rule.may_match(words, text.lower()) or not rule.pattern.search(text)
+        skipped = [rule for rule in RULES if not rule.may_match(words, text.lower())]
+        assert [rule.name for rule in skipped if rule.pattern.search(text)] == [], text
 
 
 @pytest.mark.parametrize("held_out", [False, True])
