@@ -1,7 +1,7 @@
 """A judge that is a real model on a real server: SmolLM2-135M-Instruct behind `transformers serve`.
 
-A model this small is not a good judge. The tests show that its verdicts and its usage are read, and that a response which
-persuades it without guards earns no number with them.
+A model this small is not a good judge. The tests show that its verdicts and its usage are read, and that a response
+which persuades it without guards earns no number with them.
 """
 
 import re
