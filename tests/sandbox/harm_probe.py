@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from plaudit.sandbox import Ending, Outcome, RunLimits, Sandbox, Tier
 from tests.sandbox.harm_cases import FILE_HARMS, HARMS, PRELUDE, SCRATCH_HARMS
 
-LIMITS = RunLimits(cpu_s=0.1, wall_s=1.5, memory_mb=96, output_bytes=1 << 18, result_bytes=1 << 18)
+LIMITS = RunLimits(cpu_s=0.1, wall_s=0.5, memory_mb=96, output_bytes=1 << 18, result_bytes=1 << 18)
 SCRATCH_CPU_S = 0.25  # to fill a folder takes some of it
 PATIENT = replace(LIMITS, cpu_s=0.9, wall_s=10.0)  # of the next program, whose process was forked as the harm ended
 CLEAN = """

@@ -23,7 +23,7 @@ from plaudit.sandbox.languages.toolchains import find_toolchain
 HARMS = {"cpp": "harms.cpp", "javascript": "harms.js", "rust": "harms.rs", "java": "harms.java"}
 ROOMY = RunLimits(cpu_s=10.0, wall_s=60.0, memory_mb=64, output_bytes=1 << 18)
 BRIEF = replace(ROOMY, cpu_s=0.05)  # for what ends only by the limit of processor time; runtimes get more of their own
-IMPATIENT = replace(ROOMY, cpu_s=1.0, wall_s=1.5)  # for what ends only by the clock
+IMPATIENT = replace(ROOMY, cpu_s=0.6, wall_s=0.6)  # for what ends only by the clock
 LIMITS = {
     "many threads": replace(ROOMY, memory_mb=256),  # or memory ends them
     "loop": BRIEF,
