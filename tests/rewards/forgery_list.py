@@ -96,5 +96,6 @@ WITH_TESTS = [
     "rules",
     "third_look",
     "fourth_look",
+    "fifth_look",
 ]
 FORGERIES = [*OLD, *(one for family in WITH_TESTS for one in with_tests(FOLDER / f"{family}.txt", family))]

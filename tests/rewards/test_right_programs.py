@@ -8,7 +8,8 @@ from plaudit.sandbox import shared_pool
 from tests.rewards.forgery_list import with_tests
 
 FILES = sorted((Path(__file__).parent / "right_programs").glob("*.txt"))
-PROGRAMS = {program.name: program for path in FILES for program in with_tests(path, path.stem)}
+LISTED = [program for path in FILES for program in with_tests(path, path.stem)]
+PROGRAMS = {program.name: program for program in LISTED}
 COMPARED = [  # the tests compare, order or compute with objects of the program's classes
     "vector_addition", "vector_scaled_from_the_left", "ordering_of_versions", "deleting_a_key", "instances_in_sets",
     "dataclass_equals_instance_of_the_test", "frozen_dataclass", "enum_iteration", "equality_with_a_plain_value",
@@ -16,10 +17,17 @@ COMPARED = [  # the tests compare, order or compute with objects of the program'
     "matrix_matmul", "inplace_operators", "hashable_in_dict", "sorted_by_lt", "dataclass_frozen_equal",
     "operator_overloads_reverse", "del_and_setitem",
 ]  # fmt: skip
+WATCHING = [  # the tests replace or watch parts of the program's process
+    "exception_group", "warnings_of_the_program", "unittest_that_expects_a_warning", "patched_random",
+    "patched_helper_of_the_program", "environment_of_the_program",
+]  # fmt: skip
 NOT_SCORED = {
     "linked_list": "Node is not plain data",  # the data set's helper makes objects that cannot be sent
     "names_of_the_library_without_import": "which neither they nor",
     **dict.fromkeys(["ip_address", "generic_alias"], "of the standard library, which is not plain data"),
+    **dict.fromkeys(WATCHING, "which is not supported"),
+    "string_io_as_an_argument": "StringIO is not plain data",
+    "source_is_read": "could not get source code",
     **dict.fromkeys(COMPARED, "the tests compare, order or compute with objects of the program"),
 }
 
@@ -49,9 +57,9 @@ def _is_as_expected(name, output):
     return output.reward == 1.0
 
 
-def test_all_are_scored_but_for_those_whose_tests_compare_objects():
-    assert len(NOT_SCORED) - len(COMPARED) <= 0.02 * len(PROGRAMS)
-    assert len(PROGRAMS) >= 120
+def test_all_are_scored_but_for_those_whose_tests_compare_objects_or_watch_the_process():
+    assert len(NOT_SCORED) - len(COMPARED) - len(WATCHING) <= 0.02 * len(PROGRAMS)
+    assert len(PROGRAMS) == len(LISTED) >= 120  # names are unique
 
 
 def test_objects_that_are_trusted_answer_for_themselves_and_the_output_says_so():

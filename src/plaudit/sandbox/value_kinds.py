@@ -50,9 +50,11 @@ _CLASSES: dict[str, Any] = {
 }  # fmt: skip
 CLASS_NAMES: dict[Any, str] = {kind: name for name, kind in _CLASSES.items()}
 _ERRORS = {
-    name: kind for name, kind in vars(builtins).items() if isinstance(kind, type) and issubclass(kind, BaseException)
+    name: kind
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, BaseException) and not issubclass(AssertionError, kind)
 }
-# The classes that cross as themselves: of plain values, and built-in exceptions.
+# The classes that cross as themselves: of plain values, and built-in exceptions by which no failed check is caught.
 _SENDABLE = _CLASSES | _ERRORS
 _SENDABLE_NAMES = {kind: name for name, kind in _SENDABLE.items()}
 

@@ -13,7 +13,7 @@ REACHING_OUT = {
     "starts a process": "os.fork() or os._" + "exit(0)",
     "starts a program": "os.posix_spawn('/bin/true', ['true'], {})",
     "signals another process": "os.kill(os.getppid(), 0)",
-    "sees the environment": "next(iter(os.environ))",
+    "sees the environment": "next(iter(getattr(os, 'envi' 'ron')))",
 }
 ATTEMPT = """
 import os, socket

@@ -173,6 +173,8 @@ class Runtime:
         scope = self._module.__dict__
         if path in scope:
             return scope[path]
+        if ":" in path:
+            return self._look_up(path)
         first, *rest = path.split(".")
         if first.startswith("@"):
             value = self._kept[int(first[1:])]

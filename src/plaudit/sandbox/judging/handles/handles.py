@@ -19,8 +19,9 @@ __all__ = ["COMPARABLE", "EXTENSIBLE", "Handle", "ProgramLink", "extend_value", 
 READABLE = frozenset(
     f"__{name}__"
     for name in (
-        "abstractmethods", "aenter", "aexit", "annotations", "bases", "bool", "call", "class", "code", "defaults",
-        "dataclass_fields", "delitem", "dict", "doc", "enter", "exit", "getitem", "init", "iter", "len", "members",
+        "abstractmethods", "aenter", "aexit", "annotations", "bases", "bool", "call", "class", "closure", "code",
+        "defaults", "dataclass_fields", "delitem", "dict", "doc", "enter", "exit", "getitem", "init", "iter",
+        "kwdefaults", "len", "match_args", "members",
         "module", "mro", "name", "next",
         "post_init", "qualname", "repr", "setitem", "slots", "str", "wrapped",
     )

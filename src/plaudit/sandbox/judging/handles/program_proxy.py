@@ -4,6 +4,7 @@ A value that comes back is plain, of an exact type, or a handle. A program that 
 test, a few times.
 """
 
+import threading
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -61,6 +62,7 @@ class ProgramProxy:
         trusts_objects: bool = False,
     ) -> None:
         self._load, self._on_first_value, self.trusts_objects = load, on_first_value, trusts_objects
+        self._turn = threading.RLock()  # one call at a time, also of tests that use threads
         self.stdout = self.stderr = b""
         self.cpu_s = 0.0
         self.class_names: frozenset[str] = frozenset()  # that the tests mention
@@ -116,20 +118,26 @@ class ProgramProxy:
         """What a path names."""
         if self._lost is not None:
             raise ProgramLost(self.trouble)
-        outcome = self.program.get(path)
+        with self._turn:
+            outcome = self.program.get(path)
         if outcome.error is not None and outcome.error.classes == UNDEFINED:
             self._count(outcome)
             raise AttributeError(outcome.error.message)
         return self._result_of(outcome)
 
+    def read(self, name: str) -> Any:
+        """What a name of the program stands for; None where it defines no such name. Not counted as a call."""
+        return self.program.get(name).value
+
     def call(self, path: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Call the program: the value that came back, or the exception raised again."""
         if self._lost is not None:
             raise ProgramLost(self.trouble)
-        if ready := self._streams.waiting_input():
-            self.program.feed(ready)
         try:
-            outcome = self.program.call(path, args, keywords)
+            with self._turn:
+                if ready := self._streams.waiting_input():
+                    self.program.feed(ready)
+                outcome = self.program.call(path, args, keywords)
         except NotPlain as error:
             if path in self.plain_methods:
                 violate(f"the tests use what the program returned as a plain value, and it is none ({error})")
@@ -169,6 +177,9 @@ class ProgramProxy:
             return self._handles[key]
         if extend is not None and value is not None:
             return extend(value)
+        if opaque.type_name == "coroutine":
+            self._handles[key] = _wait_for(handle)
+            return self._handles[key]
         compared = standard_object(key) if value is None else value if type(value) in COMPARABLE else None
         object.__setattr__(handle, "plaudit_value", compared)
         self._handles[key] = handle
@@ -214,6 +225,11 @@ class ProgramProxy:
         self.calls += 1
         self.last = outcome
         self._keep_account(outcome)
+
+
+async def _wait_for(handle: Handle) -> Any:
+    """A coroutine of the program as one of the tests, which event loops accept."""
+    return await handle
 
 
 def tail(printed: bytes) -> str:

@@ -1,6 +1,5 @@
 """Built-in functions as the tests see them, which know of handles, and the helpers that rewritten tests call."""
 
-import asyncio
 import copy
 import dataclasses
 import inspect
@@ -8,7 +7,6 @@ import sys
 import unittest.case
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, wraps
-from itertools import starmap
 from typing import Any
 
 from plaudit.sandbox.containers import CONTAINERS
@@ -23,18 +21,29 @@ __all__ = ["check_ordered", "path_in_program", "standard_object", "support_handl
 _NOTHING = object()
 _PLAIN_BASES = (Handle, *EXTENSIBLE)
 _COMPARABLE = {bool, type(None), *CONTAINERS, *WRITERS}
-_run = asyncio.run
 
 
-def test_builtins(original: Callable[[Any], Any], read: Callable[[str], Any]) -> dict[str, Any]:
-    """The names that rewritten tests use; `original` and `read` are those of the program's proxy."""
+def test_builtins(
+    original: Callable[[Any], Any],
+    read: Callable[[str], Any],
+    call: Callable[[str, tuple[Any, ...], dict[str, Any]], Any],
+) -> dict[str, Any]:
+    """The names that rewritten tests use; the parameters are methods of the program's proxy."""
+
+    def change_setting(path: str, *args: Any) -> None:
+        module, _, name = path.partition(":")
+        getattr(sys.modules[module], name)(*args)
+        call(path, args, {})
+
     return {
+        "__setting__": change_setting,
         **BUILTINS,
         "__itself__": itself,
         "__expected__": check_expected,
         "__type__": type_of,
         "__strict_zip__": strict_zip,
-        "__strict_map__": lambda function, sides, *iterables: starmap(function, strict_zip(sides, *iterables)),
+        "__map__": strict_map,
+        "__filter__": filter_items,
         "__original__": original,
         "__items__": lambda value: copy.copy(original(value)) if type(value) in CONTAINERS else value,
         "__member__": is_member,
@@ -70,10 +79,8 @@ def _check_operands(function: Callable[..., Any]) -> Callable[..., Any]:
     def ordering(*operands: Any, **keywords: Any) -> Any:
         if len(operands) == 1:
             operands = (list(operands[0]),)
-        if "key" not in keywords:
-            for operand in operands[0] if len(operands) == 1 else operands:
-                check_ordered(operand)
-        return function(*operands, **keywords)
+        key = keywords.pop("key", None) or (lambda operand: operand)
+        return function(*operands, **keywords, key=lambda operand: check_ordered(key(operand)))
 
     return ordering
 
@@ -192,6 +199,19 @@ def strict_zip(sides: tuple[bool, ...], *iterables: Iterable[Any]) -> Iterator[t
         yield tuple(row)
 
 
+def strict_map(function: Any, sides: tuple[bool, ...], *iterables: Iterable[Any]) -> Iterator[Any]:
+    """`map` of a function or answer of the program; a StopIteration of the program does not end it."""
+    for row in strict_zip(sides, *iterables):
+        yield function(*row)
+
+
+def filter_items(function: Any, items: Iterable[Any]) -> Iterator[Any]:
+    """`filter` by a function of the program; a StopIteration of the program does not end it."""
+    for item in items:
+        if function(item):
+            yield item
+
+
 # Functions that look into an object: applied to an object of the program, they are run by the program.
 _INSPECTING = {
     dataclasses: ("asdict", "astuple", "fields", "is_dataclass", "replace"),
@@ -201,8 +221,7 @@ _INSPECTING = {
 
 @lru_cache(maxsize=1)
 def support_handles() -> None:
-    """Let the standard library accept handles: `asyncio.run` their coroutines, `inspect` and unittest their types."""
-    asyncio.run = _run_any
+    """Let `inspect`, `dataclasses` and unittest accept handles."""
     for module in (inspect, unittest.case):
         vars(module)["isinstance"] = is_instance
     for module, names in _INSPECTING.items():
@@ -218,11 +237,3 @@ def _let_program_run(function: Callable[..., Any], path: str) -> Callable[..., A
         return function(thing, *args, **keywords)
 
     return inspecting
-
-
-def _run_any(main: Any, **keywords: Any) -> Any:
-    return _run(_wait_for(main) if isinstance(main, Handle) else main, **keywords)
-
-
-async def _wait_for(handle: Handle) -> Any:
-    return await handle

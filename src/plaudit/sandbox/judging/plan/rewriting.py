@@ -13,6 +13,13 @@ __all__ = ["CHECK", "CheckWrapper", "ProgramUse", "names_in", "rewrite"]
 
 CHECK = "__check__"
 ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+# Calls that change a setting of the process, which tests change for the program, too.
+SETTINGS = {
+    "sys.setrecursionlimit": "sys:setrecursionlimit",
+    "random.seed": "random:seed",
+    "np.random.seed": "numpy.random:seed",
+    "numpy.random.seed": "numpy.random:seed",
+}
 CHECKING = ("assert", "check", "verify", "expect")
 
 
@@ -23,8 +30,15 @@ def names_in(node: ast.AST) -> set[str]:
 
 def rewrite(tree: ast.Module, use: "ProgramUse", read: Collection[str] = ()) -> ast.Module:
     """The tests, rewritten in place; `read` are variables of the program."""
-    _Rewriter(use, frozenset(read)).visit(tree)
+    _Rewriter(use, frozenset(read), _shared_settings(tree)).visit(tree)
     return tree
+
+
+def _shared_settings(tree: ast.Module) -> dict[str, str]:
+    """The calls that change a setting of the program; tests that draw random numbers keep their seed to themselves."""
+    called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    draws = any("random." in name for name in called - SETTINGS.keys())
+    return {name: path for name, path in SETTINGS.items() if not (draws and "random." in name)}
 
 
 class ProgramUse:
@@ -112,8 +126,8 @@ def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self, use: ProgramUse, read: frozenset[str]) -> None:
-        self._use, self._read, self._has_arrays = use, read, use.has_arrays
+    def __init__(self, use: ProgramUse, read: frozenset[str], settings: dict[str, str]) -> None:
+        self._use, self._read, self._settings, self._has_arrays = use, read, settings, use.has_arrays
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self._read and isinstance(node.ctx, ast.Load):
@@ -170,6 +184,8 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if (setting := self._settings.get(ast.unparse(node.func))) and not node.keywords:
+            return _call("__setting__", ast.Constant(setting), *node.args)
         if self._has_arrays and isinstance(node.func, ast.Attribute) and "close" in node.func.attr:
             node.args = [_call("__literal__", one) if _is_number(one) else one for one in node.args]
         if name == "type" and len(node.args) == 1 and not node.keywords:
@@ -185,25 +201,50 @@ class _Rewriter(ast.NodeTransformer):
                 node.args[:2] = [_call("__itself__", side) for side in node.args[:2]]
         if name in ("zip", "map") and not node.keywords:
             self._pair_strictly(node, name)
+        if name == "filter" and len(node.args) == 2 and self._use.depends(node.args[0]):
+            node.func = ast.Name("__filter__", ast.Load())
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def _pair_strictly(self, node: ast.Call, name: str) -> None:
         """Have `zip` and `map` notice an answer that is shorter than what it is paired with."""
         function, iterables = (node.args[:1], node.args[1:]) if name == "map" else ([], node.args)
         sides = [self._use.depends(side) for side in iterables]
-        if any(sides) and not all(sides):
+        calls_program = any(self._use.depends(part) for part in function)
+        if calls_program or (any(sides) and not all(sides)):
             paired = [
                 side if is_answer else self._originals(side, always=True)
                 for side, is_answer in zip(iterables, sides, strict=True)
             ]
-            node.func = ast.Name(f"__strict_{name}__", ast.Load())
+            node.func = ast.Name("__map__" if name == "map" else "__strict_zip__", ast.Load())
             node.args = [*function, ast.Tuple([ast.Constant(side) for side in sides], ast.Load()), *paired]
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        targets = {name for target in node.targets for name in names_in(target)}
-        if targets & self._use.expected and not self._use.depends(node.value):
-            node.value = self._originals(node.value, always=False)
+        is_bare = all(isinstance(target, ast.Name) for target in node.targets)  # else the value is unpacked
+        self._read_originals(node, *node.targets, always=not is_bare)
         return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        self._read_originals(node, node.target, always=False)
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        self._read_originals(node, node.target, always=True)
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        match node.value:
+            case ast.Call(ast.Attribute(ast.Name(name)), [argument]) as call if name in self._use.expected:
+                if not self._use.depends(argument):  # `expected.extend(xs)`
+                    call.args = [self._originals(argument, always=True)]
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def _read_originals(
+        self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, *targets: ast.expr, always: bool
+    ) -> None:
+        """Compute a value that an answer is compared with from what the tests wrote."""
+        names = {name for target in targets for name in names_in(target)}
+        if node.value is not None and names & self._use.expected and not self._use.depends(node.value):
+            node.value = self._originals(node.value, always=always)
 
     def _is_expected(self, side: ast.expr, against: ast.expr) -> bool:
         """Whether a side is what an answer of the program is compared with."""
@@ -273,7 +314,9 @@ class CheckWrapper:
             if at_top and isinstance(node, ast.FunctionDef) and node.name == "check":
                 node.body = self.wrap(node.body)
             elif isinstance(node, ast.For | ast.While | ast.If | ast.With):
-                loops = isinstance(node, ast.For) and self._use.depends(node.iter)
+                loops = (isinstance(node, ast.For) and self._use.depends(node.iter)) or (
+                    isinstance(node, ast.While) and self._use.depends(node.test)
+                )
                 node.body = self.wrap(node.body, in_answer=in_answer or loops)
                 if not isinstance(node, ast.With):
                     node.orelse = self.wrap(node.orelse, in_answer=in_answer)

@@ -10,6 +10,7 @@ from types import CodeType
 from typing import Any
 
 from plaudit.errors import InvalidTrajectory
+from plaudit.sandbox.judging.plan.features import find_unsupported
 from plaudit.sandbox.judging.plan.instances import find_unscored
 from plaudit.sandbox.judging.plan.modules import KNOWN_PACKAGES, PROGRAM_MODULES, STUBS, imported, is_installed
 from plaudit.sandbox.judging.plan.names import (
@@ -21,7 +22,6 @@ from plaudit.sandbox.judging.plan.names import (
     standard_modules,
     top_level_names,
 )
-from plaudit.sandbox.judging.plan.pytest_features import find_unsupported
 from plaudit.sandbox.judging.plan.rewriting import CheckWrapper, ProgramUse, names_in, rewrite
 from plaudit.sandbox.judging.plan.stateless import is_stateless
 from plaudit.sandbox.judging.suites import AssertSuite, FileSuite, StreamSuite, Suite
@@ -87,6 +87,8 @@ def _plan_asserts(texts: tuple[str, ...], entry_point: str | None, imports: str,
     expected = exception_names(tree)
     exceptions = expected & frozenset(program)
     packages = _packages(whole, setup_text + text)
+    if unsupported := find_unsupported(tree, program):
+        raise InvalidTrajectory(unsupported)
     check = _function_to_check(tree, entry_point, program)
     candidate = _candidate(tree) if check else ""
     functions = (*program, candidate) if candidate else program

@@ -13,7 +13,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest
-from plaudit.sandbox.judging.plan.pytest_features import REFUSED_MARKS
+from plaudit.sandbox.judging.plan.features import REFUSED_MARKS
 
 __all__ = ["AUTOUSE", "CASES", "FIXTURE", "SCOPE", "SKIPPED", "USED", "Skipped", "approx", "pytest_stub"]
 
@@ -60,7 +60,7 @@ def raises(kinds: Any, *call: Any, match: str | None = None, **keywords: Any) ->
     """As in pytest: a context manager, or a call that must raise."""
     for kind in kinds if isinstance(kinds, tuple) else (kinds,):
         if not (isinstance(kind, type) and issubclass(kind, BaseException)):
-            raise UnsupportedTest(f"pytest.raises needs exception classes, got {type(kind).__name__}")
+            raise TypeError(f"pytest.raises needs exception classes, got {type(kind).__name__}")
     if not call:
         return _raises(kinds, match)
     function, *args = call

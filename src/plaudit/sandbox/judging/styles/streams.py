@@ -86,7 +86,8 @@ def _is_loss(outcome: Outcome) -> bool:
 
 
 def _load_checker(plan: TestPlan) -> Checker:
-    namespace: dict[str, Any] = {"__name__": "__checker__", **test_builtins(lambda value: value, lambda name: None)}
+    builtins = test_builtins(lambda value: value, lambda name: None, lambda path, args, keywords: None)
+    namespace: dict[str, Any] = {"__name__": "__checker__", **builtins}
     try:
         exec(plan.codes[0], namespace)
     except Exception as error:
