@@ -24,6 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 _ALIAS = WeightedSum((1.0,))
+_OK = Status.OK  # to look up a member of an enum costs as much as making an output
 
 
 class CompoundReward(RewardFunction):
@@ -109,9 +110,9 @@ class Combination(CompoundReward):
         return RewardOutput(
             combined.value,
             token_rewards,
-            dict(self.rule.notes(values)),
+            self.rule.notes(values),
             _combine_scores(outputs, self.rule),
-            Status.OK,
+            _OK,
             combine_reasons(self.component_names, outputs),
             components,
             unit,
@@ -237,7 +238,8 @@ def combine_reasons(names: Sequence[str], outputs: Sequence[RewardOutput]) -> st
     """The reason of a total that has none of its own: those of its parts."""
     if len(outputs) == 1:
         return outputs[0].reason
-    return "; ".join([f"{name}: {output.reason}" for name, output in zip(names, outputs, strict=True) if output.reason])
+    given = [(name, output.reason) for name, output in zip(names, outputs, strict=True) if output.reason]
+    return "; ".join([f"{name}: {reason}" for name, reason in given]) if given else ""
 
 
 def _combine_scores(outputs: Sequence[RewardOutput], rule: Rule) -> float | None:

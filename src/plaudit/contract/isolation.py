@@ -6,13 +6,14 @@ import sys
 import threading
 import time
 import warnings
-from _locale import LC_ALL, setlocale  # these modules are in C; the public ones take long to import
+from _locale import LC_ALL, LC_CTYPE, LC_NUMERIC, LC_TIME, setlocale  # public modules take long to import
 from _signal import ITIMER_REAL, getitimer, getsignal  # type: ignore[import-not-found]  # signal's make enum members
 from _socket import getdefaulttimeout, setdefaulttimeout
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextvars import copy_context
-from copy import copy, deepcopy
+from copy import deepcopy
 from decimal import getcontext, setcontext
+from os import getcwd
 from sys import get_int_max_str_digits, getrecursionlimit
 from typing import Any
 
@@ -58,119 +59,97 @@ def own_copy(trajectory: Trajectory) -> Trajectory:
 
 def call_in_context(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a sync function with context variables of its own, as every async task has, and a decimal context."""
-    return copy_context().run(_call, function, *arguments)
-
-
-def _call(function: Callable[..., Any], *arguments: Any) -> Any:
-    setcontext(getcontext().copy())
-    return function(*arguments)
+    context = copy_context()
+    for variable in context:
+        if variable.name == "decimal_context":  # absent until this thread uses decimals: each call then makes its own
+            context.run(own_decimal_context)
+    return context.run(function, *arguments)
 
 
 def own_decimal_context() -> None:
-    """Give this task a copy of its decimal context: tasks share the object with the code that started them."""
+    """Replace the decimal context by a copy: contexts that were copied share the object with the code around them."""
     setcontext(getcontext().copy())
 
 
-class _Moment(float):
-    """A time that is compared with a tolerance."""
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Moment) and abs(self - other) < LEAST_S
-
-    __hash__ = float.__hash__
-
-
-_ALARM, _CHILD, _INTERRUPT, _TERMINATE = map(int, (signal.SIGALRM, signal.SIGCHLD, signal.SIGINT, signal.SIGTERM))
+_HANDLED = tuple(map(int, (signal.SIGALRM, signal.SIGCHLD, signal.SIGINT, signal.SIGTERM)))
+_ALARM, _CHILD, _INTERRUPT, _TERMINATE = _HANDLED
 _ENVIRONMENT: dict[bytes, bytes] = os.environ._data  # type: ignore[attr-defined]  # os.environ takes long to compare
-
-
-def _read_settings() -> tuple[Any, ...]:
-    """The settings that a function may change, in the order of `_WRITERS`. They are read after every call."""
-    seconds = getitimer(ITIMER_REAL)[0]
-    return (
-        _Moment(time.monotonic() + seconds) if seconds else None,
-        (getsignal(_ALARM), getsignal(_CHILD), getsignal(_INTERRUPT), getsignal(_TERMINATE)),
-        _read_folder(),
-        _ENVIRONMENT,
-        sys.path,
-        getrecursionlimit(),
-        get_int_max_str_digits(),
-        setlocale(LC_ALL),
-        getdefaulttimeout(),
-        warnings.filters,
-        (sys.stdin, sys.stdout, sys.stderr),
-    )
 
 
 def _read_folder() -> str:
     try:
-        return os.getcwd()
+        return getcwd()
     except OSError:  # it was removed
         return ""
 
 
-def _set_folder(folder: str) -> None:
-    if os.path.isdir(folder):
-        os.chdir(folder)
-
-
-def _set_alarm(rings_at: float | None) -> None:
-    signal.setitimer(signal.ITIMER_REAL, 0.0 if rings_at is None else max(LEAST_S, rings_at - time.monotonic()))
-
-
-def _set_handlers(handlers: tuple[Any, ...]) -> None:
-    if threading.current_thread() is not threading.main_thread():
-        return  # only the main thread can set handlers, so this call has not
-    for number, handler in zip((_ALARM, _CHILD, _INTERRUPT, _TERMINATE), handlers, strict=True):
-        if handler is not None:  # one that was not set by Python
-            signal.signal(number, handler)
-
-
-def _set_environment(values: dict[bytes, bytes]) -> None:
-    for name in _ENVIRONMENT.keys() - values.keys():
-        del os.environb[name]
-    os.environb.update(values)
-    time.tzset()
-
-
-def _set_import_path(path: list[str]) -> None:
-    sys.path[:] = path
-
-
-def _set_warning_filters(filters: Sequence[Any]) -> None:
-    warnings.resetwarnings()  # Python forgets what it decided by the filters
-    warnings.filters[:] = filters  # type: ignore[index]  # a list, which typeshed calls a sequence
-
-
-def _set_streams(streams: tuple[Any, Any, Any]) -> None:
-    sys.stdin, sys.stdout, sys.stderr = streams
-
-
-_WRITERS: tuple[Callable[[Any], object], ...] = (
-    _set_alarm,  # first: it must not ring while the other settings are put back
-    _set_handlers,
-    _set_folder,
-    _set_environment,
-    _set_import_path,
-    sys.setrecursionlimit,
-    sys.set_int_max_str_digits,
-    lambda name: setlocale(LC_ALL, name),
-    setdefaulttimeout,
-    _set_warning_filters,
-    _set_streams,
-)
+def _alarm_time() -> float | None:
+    """When the alarm rings, if one is set."""
+    seconds = getitimer(ITIMER_REAL)[0]
+    return time.monotonic() + seconds if seconds else None
 
 
 class ProcessState:
-    """The settings of the process as they were when this was made."""
+    """The settings of the process that a function may change, as they were when this was made."""
 
     def __init__(self) -> None:
-        self._settings = tuple(map(copy, _read_settings()))
+        self._alarm_at = _alarm_time()
+        self._handlers = tuple(map(getsignal, _HANDLED))
+        self._folder = _read_folder()
+        self._environment = _ENVIRONMENT.copy()
+        self._import_path = list(sys.path)
+        self._limits = getrecursionlimit(), get_int_max_str_digits(), getdefaulttimeout()
+        self._locale = setlocale(LC_ALL)  # takes three times as long as the names that are compared
+        self._locales = setlocale(LC_CTYPE), setlocale(LC_NUMERIC), setlocale(LC_TIME)
+        self._filters = list(warnings.filters)
+        self._streams = sys.stdin, sys.stdout, sys.stderr
 
     def restore(self) -> None:
-        """Put back what has changed."""
-        now = _read_settings()
-        if now != self._settings:
-            for write, value, then in zip(_WRITERS, now, self._settings, strict=True):
-                if value != then:
-                    write(then)
+        """Put back what has changed. It is called after every sample, so it looks before it writes."""
+        if getitimer(ITIMER_REAL)[0] or self._alarm_at is not None:
+            self._restore_alarm()  # first: it must not ring while the other settings are put back
+        if (getsignal(_ALARM), getsignal(_CHILD), getsignal(_INTERRUPT), getsignal(_TERMINATE)) != self._handlers:
+            self._restore_handlers()
+        if _read_folder() != self._folder:
+            self._restore_folder()
+        if self._environment != _ENVIRONMENT:
+            self._restore_environment()
+        if (getrecursionlimit(), get_int_max_str_digits(), getdefaulttimeout()) != self._limits:
+            self._restore_limits()
+        if (setlocale(LC_CTYPE), setlocale(LC_NUMERIC), setlocale(LC_TIME)) != self._locales:
+            setlocale(LC_ALL, self._locale)
+        if sys.path != self._import_path:
+            sys.path[:] = self._import_path
+        if warnings.filters != self._filters:
+            warnings.resetwarnings()  # Python forgets what it decided by the filters
+            warnings.filters[:] = self._filters  # type: ignore[index]  # a list, which typeshed calls a sequence
+        if (sys.stdin, sys.stdout, sys.stderr) != self._streams:
+            sys.stdin, sys.stdout, sys.stderr = self._streams
+
+    def _restore_alarm(self) -> None:
+        now, then = _alarm_time(), self._alarm_at
+        if now is None or then is None or abs(now - then) > LEAST_S:
+            signal.setitimer(ITIMER_REAL, 0.0 if then is None else max(LEAST_S, then - time.monotonic()))
+
+    def _restore_handlers(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return  # only the main thread can set handlers, so this call has not
+        for number, handler in zip(_HANDLED, self._handlers, strict=True):
+            if handler is not None:  # one that was not set by Python
+                signal.signal(number, handler)
+
+    def _restore_folder(self) -> None:
+        if os.path.isdir(self._folder):
+            os.chdir(self._folder)
+
+    def _restore_environment(self) -> None:
+        for name in _ENVIRONMENT.keys() - self._environment.keys():
+            del os.environb[name]
+        os.environb.update(self._environment)
+        time.tzset()
+
+    def _restore_limits(self) -> None:
+        depth, digits, timeout_s = self._limits
+        sys.setrecursionlimit(depth)
+        sys.set_int_max_str_digits(digits)
+        setdefaulttimeout(timeout_s)

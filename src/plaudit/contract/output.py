@@ -36,7 +36,7 @@ class Status(enum.StrEnum):
 _OK = Status.OK  # to look up a member of an enum costs as much as making an output
 
 
-class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
+class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """The reward of one sample, with everything needed to understand it later.
 
     `components` are outputs too; a number given there becomes `RewardOutput(number)`.
@@ -145,7 +145,7 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
     def _check_components(self) -> None:
         if not isinstance(self.components, dict):
             raise InvalidOutput(f"components must be a dict, got {type(self.components).__name__}")
-        if not all(isinstance(part, RewardOutput) for part in self.components.values()):
+        if set(map(type, self.components.values())) != {RewardOutput}:
             force_setattr(self, "components", {name: _component(name, each) for name, each in self.components.items()})
 
     def _checked_score(self) -> float:

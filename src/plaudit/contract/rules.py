@@ -9,6 +9,7 @@ import statistics
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import mul
 from typing import ClassVar, NamedTuple, TypeAlias
 
 from plaudit.errors import InvalidOutput, InvalidSettings
@@ -21,6 +22,7 @@ __all__ = [
 
 Weight: TypeAlias = float | Schedule
 Bounds: TypeAlias = tuple[float, float]
+_NUMBER = (float, int)  # `float | int` makes a new object wherever it is evaluated
 
 
 class Combined(NamedTuple):
@@ -85,8 +87,8 @@ class WeightedSum(Rule):
                 raise InvalidSettings(f"a weight is a finite number, got {weight}")
 
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
-        weights = [weight if isinstance(weight, float | int) else _weight_at(weight, step) for weight in self.weights]
-        return Combined(sum([w * v for w, v in zip(weights, values, strict=True)]) + self.offset, weights)
+        weights = [weight if isinstance(weight, _NUMBER) else _weight_at(weight, step) for weight in self.weights]
+        return Combined(sum(map(mul, weights, values)) + self.offset, weights)
 
     def express(self, parts: Sequence[str]) -> str:
         if (self.weights, self.offset) == ((1.0,), 0.0):
@@ -96,7 +98,7 @@ class WeightedSum(Rule):
         return terms[0] + "".join(f" - {term[1:]}" if term[0] == "-" else f" + {term}" for term in terms[1:])
 
     def shares(self, count: int) -> Sequence[float]:
-        return [abs(weight) if isinstance(weight, float | int) else 1.0 for weight in self.weights]
+        return [abs(weight) if isinstance(weight, _NUMBER) else 1.0 for weight in self.weights]
 
     def bounds(self, parts: Sequence[Bounds]) -> Bounds | None:
         if any(isinstance(weight, Schedule) for weight in self.weights):

@@ -41,6 +41,9 @@ class Style(enum.Enum):
     COMPOUND = "merge(trajectories, outputs of parts)"
 
 
+_COMPOUND, _SAMPLE = Style.COMPOUND, Style.SAMPLE  # to look up a member of an enum costs as much as a quick function
+
+
 class Call(NamedTuple):
     """One invocation in a unit: the part that is called (indexes from the root), its first sample, how many samples."""
 
@@ -113,7 +116,7 @@ def score_one(reward: Any, trajectory: Trajectory, progress: Progress) -> Reward
 
 def _score_one(reward: Any, trajectory: Trajectory, observer: Observer | None) -> RewardOutput:
     """Every sample passes here, so that a quick function costs little more than itself: no call that can be spared."""
-    if reward.call_style is Style.COMPOUND:
+    if reward.call_style is _COMPOUND:
         row = _row(reward, trajectory)
         if isinstance(row, RewardOutput):
             return row
@@ -141,14 +144,14 @@ def _score_one(reward: Any, trajectory: Trajectory, observer: Observer | None) -
 
 def calls_one_sample(reward: Any) -> bool:
     """Whether every function within the reward is called with single samples."""
-    if reward.call_style is not Style.COMPOUND:
-        return reward.call_style is Style.SAMPLE
+    if reward.call_style is not _COMPOUND:
+        return reward.call_style is _SAMPLE
     return reward.merge_scope == "sample" and all(map(calls_one_sample, reward.parts))
 
 
 def needs_loop(reward: Any) -> bool:
     """Whether a function within the reward is async."""
-    return any(map(needs_loop, reward.parts)) if reward.call_style is Style.COMPOUND else bool(reward.is_async)
+    return any(map(needs_loop, reward.parts)) if reward.call_style is _COMPOUND else bool(reward.is_async)
 
 
 def check_concurrency(reward: Any) -> int:
@@ -164,9 +167,9 @@ def scope_of(reward: Any) -> Scope:
 
     A function written for batches sees everything unless it declares `max_batch`, or looks at groups.
     """
-    if reward.call_style is Style.COMPOUND:
+    if reward.call_style is _COMPOUND:
         return widest([reward.merge_scope, *map(scope_of, reward.parts)])
-    if reward.call_style is Style.SAMPLE or (reward.max_batch is not None and reward.scope == "sample"):
+    if reward.call_style is _SAMPLE or (reward.max_batch is not None and reward.scope == "sample"):
         return "sample"
     return "group" if reward.scope == "group" else "batch"
 
@@ -184,9 +187,9 @@ class _Unit:
         self._samples, self._progress = trajectories, progress
 
     def begin(self, reward: Any, indexes: Sequence[int], path: tuple[int, ...]) -> Finish:
-        if reward.call_style is Style.COMPOUND and not (calls_one_sample(reward) and not needs_loop(reward)):
+        if reward.call_style is _COMPOUND and not (calls_one_sample(reward) and not needs_loop(reward)):
             return self._begin_parts(reward, indexes, path)
-        if reward.call_style is not Style.COMPOUND and reward.is_async:
+        if reward.call_style is not _COMPOUND and reward.is_async:
             return self._begin_async(reward, indexes, path)
         if calls_one_sample(reward):
             return lambda: [self._call(reward, [index], path)[0] for index in indexes]
@@ -221,7 +224,7 @@ class _Unit:
     def _begin_async(self, reward: Any, indexes: Sequence[int], path: tuple[int, ...]) -> Finish:
         from plaudit.contract.event_loop import AsyncCalls  # noqa: PLC0415 - asyncio takes long to import
 
-        single = reward.call_style is Style.SAMPLE
+        single = reward.call_style is _SAMPLE
         batches = [[index] for index in indexes] if single else self._batches(reward, indexes)
         calls = [(Call(path, batch[0], len(batch), True), self._given(batch)) for batch in batches]
         start = AsyncCalls(reward, self._progress).start
