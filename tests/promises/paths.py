@@ -18,18 +18,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple, Protocol
 
-import msgspec
-
 import plaudit
 from plaudit import Trajectory
 from plaudit.cli import main
 from plaudit.engine import Scorer
 from plaudit.errors import ScoringFailed
-from plaudit.training.batches.collecting import Collector
-from plaudit.training.config.schema import FilterConfig, RunConfig, SamplingConfig
-from plaudit.training.data.prompts import Prompts
-from plaudit.training.data.streams import PromptStream
-from plaudit.training.sampling.sampler import Samples, SamplingSettings
 from tests.promises.misbehaviour import CALL_LOG
 from tests.promises.wrappers import STEP
 
@@ -168,34 +161,12 @@ def open_export(case: Case, folder: Path) -> Iterator[Session]:
         function.close()
 
 
-@dataclass
-class ScriptedSampler:
-    """A sampler whose responses are known in advance."""
-
-    samples: list[Trajectory]
-
-    def sample(self, batch: Any, num_samples: int = 1, *, settings: SamplingSettings | None = None) -> Samples:
-        rows = [row for row in batch for _ in range(num_samples)]
-        pairs = zip(rows, self.samples, strict=True)
-        return Samples([msgspec.structs.replace(row, response=sample.response) for row, sample in pairs])
-
-
 @contextlib.contextmanager
-def open_collector(case: Case, folder: Path) -> Iterator[Session]:
-    """A step of plaudit's trainer up to the update: prompts from the stream, responses, scores, filtered groups."""
-    with Scorer(case.spec, workers=1, deadline_s=case.deadline_s) as scorer:
+def open_trainer(case: Case, folder: Path) -> Iterator[Session]:
+    from tests.promises.trained import open_collector
 
-        def collect(samples: list[Trajectory]) -> list[Outcome]:
-            rows = [msgspec.structs.replace(sample, response="") for sample in samples[::GROUP_SIZE]]
-            stream = PromptStream(Prompts(tuple(rows)), seed=1, shuffle=False)
-            sampling = SamplingConfig(prompts_per_step=len(rows), samples_per_prompt=GROUP_SIZE)
-            config = RunConfig(sampling=sampling, filter=FilterConfig(max_refills=0))
-            collector = Collector(stream, scorer, config, settings=SamplingSettings())
-            batch = collector.collect(STEP, ScriptedSampler(samples))
-            scored = {each.trajectory.response: each.output for each in [*batch.scored, *batch.left_out]}
-            return outcomes([scored[sample.response] for sample in samples])
-
-        yield collect
+    with open_collector(case) as session:
+        yield session
 
 
 ALL = (
@@ -203,7 +174,7 @@ ALL = (
     ScoringPath("inline", open_inline, isolated=False),
     ScoringPath("processes", open_scorer("processes")),
     ScoringPath("exported", open_export),
-    ScoringPath("trained", open_collector),
+    ScoringPath("trained", open_trainer),
     ScoringPath("command_line", open_command_line, start_s=5.0, keeps_scorer=False),
 )
 PATHS = {path.name: path for path in ALL}
