@@ -4,7 +4,9 @@ import asyncio
 import ctypes
 import os
 import re
+import signal
 import time
+from pathlib import Path
 
 from plaudit import RewardFunction, RewardOutput, Status, Trajectory, reward
 
@@ -111,3 +113,25 @@ class IgnoresTerm(RewardFunction):
         if trajectory.response == "sleep":
             time.sleep(60)
         return 1.0
+
+
+def actor_pid() -> int:
+    """The process that started the template of this worker."""
+    status = Path(f"/proc/{os.getppid()}/stat").read_text()
+    return int(status.rpartition(")")[2].split()[1])
+
+
+class Located(RewardFunction):
+    """Slow enough to be killed at, and says where it runs."""
+
+    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
+        time.sleep(0.004)
+        return RewardOutput(len(trajectory.response) / 10, metadata={"worker": os.getpid(), "actor": actor_pid()})
+
+
+@reward
+def kills_its_actor(response):
+    if response == "kill":
+        os.kill(actor_pid(), signal.SIGKILL)
+        time.sleep(60)
+    return 1.0

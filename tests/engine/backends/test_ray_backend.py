@@ -5,14 +5,14 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from plaudit import RewardFunction, RewardOutput, Status, Trajectory, reward
+from plaudit import RewardOutput, Status, Trajectory, reward
 from plaudit.contract.function import RewardLike
 from plaudit.contract.scoring import score_samples
 from plaudit.engine.backends.backend import BackendSettings, Limits
@@ -24,31 +24,9 @@ from plaudit.engine.stream import Cutting, OrderedStream, UnitResult, UnitSize
 from plaudit.errors import InvalidSettings, ScoringFailed
 from plaudit.exports.exporting import export
 from plaudit.loading import load, resolve
-from tests.engine.contract_rewards import Batch, faulty, length
+from tests.engine.contract_rewards import Batch, Located, faulty, kills_its_actor, length
 
 DEADLINE_S = 0.5
-
-
-def actor_pid() -> int:
-    """The process that started the template of this worker."""
-    status = Path(f"/proc/{os.getppid()}/stat").read_text()
-    return int(status.rpartition(")")[2].split()[1])
-
-
-class Located(RewardFunction):
-    """Slow enough to be killed at, and says where it runs."""
-
-    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        time.sleep(0.004)
-        return RewardOutput(len(trajectory.response) / 10, metadata={"worker": os.getpid(), "actor": actor_pid()})
-
-
-@reward
-def kills_its_actor(response):
-    if response == "kill":
-        os.kill(actor_pid(), signal.SIGKILL)
-        time.sleep(60)
-    return 1.0
 
 
 pytestmark = pytest.mark.usefixtures("local_ray")
@@ -146,22 +124,21 @@ def test_a_batch_reward_that_dies_has_the_statuses_of_the_processes_backend(open
 
 
 def test_a_killed_process_loses_nothing_and_delivers_nothing_twice(opened):
-    trajectories = samples(*("x" * (n % 7) for n in range(400)))
+    trajectories = samples(*("x" * (n % 7) for n in range(200)))
     backend = opened(Located(), workers=2)
-    for victim in ("worker", "actor"):
-        killed = []
+    killed = []
 
-        def kill(done, victim=victim, killed=killed):
-            if not killed and len(done.outputs) > 1:  # by now both actors have calls under way
-                killed.append(done.outputs[-1].metadata[victim])
-                os.kill(killed[0], signal.SIGKILL)
+    def kill(victim, done):
+        if len(done.outputs) > 1 and victim not in dict(killed):  # by now both actors have calls under way
+            killed.append((victim, done.outputs[-1].metadata[victim]))
+            os.kill(killed[-1][1], signal.SIGKILL)
 
-        outputs = collected(backend, trajectories, watch=kill)
-        assert [output.reward for output in outputs] == [(n % 7) / 10 for n in range(400)]
-        assert killed
-        again = collected(backend, trajectories)
-        assert [output.reward for output in again] == [(n % 7) / 10 for n in range(400)]
-        assert killed[0] not in {output.metadata[victim] for output in again}
+    for watch in (partial(kill, "worker"), partial(kill, "actor"), lambda done: None):
+        gone = [pid for _, pid in killed]
+        outputs = collected(backend, trajectories, watch=watch)
+        assert [output.reward for output in outputs] == [(n % 7) / 10 for n in range(200)]
+        assert not {pid for output in outputs for pid in output.metadata.values()} & set(gone)
+    assert [victim for victim, _ in killed] == ["worker", "actor"]
 
 
 def test_a_sample_that_kills_its_actor_each_time_gets_an_error_and_the_others_are_scored(opened, monkeypatch):
@@ -172,9 +149,9 @@ def test_a_sample_that_kills_its_actor_each_time_gets_an_error_and_the_others_ar
 
 
 def test_actors_that_cannot_start_end_the_run_with_a_clear_error(monkeypatch):
-    monkeypatch.setattr("plaudit.engine.backends.ray.MAX_DEATHS", 1)
+    monkeypatch.setattr("plaudit.engine.backends.ray.MAX_DEATHS", 0)
     backend = RayBackend(None, BackendSettings(1))  # an actor cannot be built from None
-    with pytest.raises(ScoringFailed, match="actors on the Ray cluster died 2 times without a result"):
+    with pytest.raises(ScoringFailed, match="actors on the Ray cluster died 1 times without a result"):
         collected(backend, samples("a"))
     backend.shutdown()
 

@@ -10,25 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from plaudit import RewardFunction, RewardOutput, Trajectory
 from plaudit.engine.backends.backend import BackendSettings
 from plaudit.engine.backends.ray import RayBackend
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import ScoringFailed
 from plaudit.loading import resolve
-from tests.engine.backends.test_ray_backend import actor_pid, collected, samples
+from tests.engine.backends.test_ray_backend import collected, samples
+from tests.engine.contract_rewards import Located
 
 PATHS = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 pytestmark = pytest.mark.usefixtures("no_local_ray")
-
-
-class Slow(RewardFunction):
-    """Slow enough to lose its node, and says on which it runs."""
-
-    def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-
-        time.sleep(0.005)
-        return RewardOutput(len(trajectory.response) / 10, metadata={"actor": actor_pid()})
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +57,7 @@ def busy(cluster):
 def test_a_full_cluster_is_a_clear_error_and_a_connection_of_the_users_stays(busy, monkeypatch):
     assert busy()
     monkeypatch.setattr("plaudit.engine.backends.ray.START_S", 1.0)
-    backend = RayBackend(Shipment.of(resolve(Slow())), BackendSettings(1))
+    backend = RayBackend(Shipment.of(resolve(Located())), BackendSettings(1))
     with pytest.raises(ScoringFailed, match=r"no actor could be started .* it has 1 CPUs, 0 of them free"):
         collected(backend, samples("a"))
     backend.shutdown()
@@ -87,18 +78,18 @@ def test_a_node_that_is_removed_loses_nothing_and_delivers_nothing_twice(cluster
             removed_after.append(time.monotonic())
             cluster.remove_node(second, allow_graceful=False)
 
-    trajectories = samples(*("x" * (n % 7) for n in range(800)))
-    backend = RayBackend(Shipment.of(resolve(Slow())), BackendSettings(2, address=cluster.address))
+    trajectories = samples(*("x" * (n % 7) for n in range(500)))
+    backend = RayBackend(Shipment.of(resolve(Located())), BackendSettings(2, address=cluster.address))
     outputs = collected(backend, trajectories, watch=remove)
     assert removed_after, "both nodes had worked before one went"
-    assert [output.reward for output in outputs] == [(n % 7) / 10 for n in range(800)]
+    assert [output.reward for output in outputs] == [(n % 7) / 10 for n in range(500)]
 
     backend.shutdown()
     assert not ray.is_initialized(), "we left the cluster"
 
 
 def test_a_cluster_that_is_not_there_is_a_clear_error():
-    backend = RayBackend(Shipment.of(resolve(Slow())), BackendSettings(1, address="127.0.0.1:9"))
+    backend = RayBackend(Shipment.of(resolve(Located())), BackendSettings(1, address="127.0.0.1:9"))
     with pytest.raises(ScoringFailed, match=r"cannot join a Ray cluster at '127.0.0.1:9': .*'ray start --head'"):
         collected(backend, samples("a"))
     backend.shutdown()
