@@ -222,7 +222,7 @@ def test_false_arithmetic_is_hallucination(response, false):
 def test_completeness_is_full_for_a_finished_answer_and_falls_with_each_gap():
     assert evaluate_completeness("2 + 2 = 4. The answer is 4.") == 1.0
     assert evaluate_completeness("The answer is 4 because two and") == pytest.approx(2 / 3)
-    assert evaluate_completeness("```python\nx") == pytest.approx(1 / 3)
+    assert evaluate_completeness("```python\nx") == 0.0
     assert evaluate_completeness("<think>so much") == 0.0
     assert evaluate_completeness("") == 0.0
 
