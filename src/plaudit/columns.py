@@ -186,7 +186,7 @@ def _split_messages(row: dict[str, Any]) -> None:
     if messages is None:
         given = row["messages"]
         raise InvalidTrajectory(f"messages must be a list of chat messages, got {type(given).__name__} {given!r:.60}")
-    answers = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
+    answers = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
     if "response" not in row:
         if not answers:
             raise InvalidTrajectory("'messages' holds no assistant message, so there is no response to score")

@@ -212,13 +212,13 @@ def _one(values: Sequence[float]) -> float:
 def _per_key(
     keys: Sequence[Hashable], values: Sequence[Any], apply: Callable[[list[Any]], list[Scaled | None]]
 ) -> list[Scaled | None]:
-    places: dict[Hashable, list[int]] = defaultdict(list)
-    for place, key in enumerate(keys):
-        places[key].append(place)
+    indices: dict[Hashable, list[int]] = defaultdict(list)
+    for index, key in enumerate(keys):
+        indices[key].append(index)
     result: list[Scaled | None] = [None] * len(values)
-    for members in places.values():
-        for place, scaled in zip(members, apply([values[place] for place in members]), strict=True):
-            result[place] = scaled
+    for members in indices.values():
+        for index, scaled in zip(members, apply([values[index] for index in members]), strict=True):
+            result[index] = scaled
     return result
 
 
@@ -226,7 +226,7 @@ def _mid_ranks(values: Sequence[float | None]) -> list[float | None]:
     order = sorted(value for value in values if value is not None)
     first: dict[float, int] = {}
     count: dict[float, int] = defaultdict(int)
-    for place, value in enumerate(order):
-        first.setdefault(value, place)
+    for index, value in enumerate(order):
+        first.setdefault(value, index)
         count[value] += 1
     return [None if value is None else (first[value] + count[value] / 2) / len(order) for value in values]

@@ -68,12 +68,12 @@ def _check(
     alone = [_play(host, [play], deadline_s)[0] for play in plays]
     failures = [*_find_failures(plays, alone)]
     yield from failures
-    sound = [place for place, episode in enumerate(alone) if episode.status is Status.OK]
+    sound = [index for index, episode in enumerate(alone) if episode.status is Status.OK]
     if not sound:
         return
-    yield from _find_endless([plays[place] for place in sound], [alone[place] for place in sound])
-    yield from _find_scores([plays[place] for place in sound], [alone[place] for place in sound])
-    yield from _find_chance(host, [plays[place] for place in sound], [alone[place] for place in sound], deadline_s)
+    yield from _find_endless([plays[index] for index in sound], [alone[index] for index in sound])
+    yield from _find_scores([plays[index] for index in sound], [alone[index] for index in sound])
+    yield from _find_chance(host, [plays[index] for index in sound], [alone[index] for index in sound], deadline_s)
     yield from _find_steps_after_end(host, plays[sound[0]], deadline_s)
 
 
@@ -189,9 +189,9 @@ def _describe(episode: Episode) -> tuple[Any, ...]:
 
 
 def _difference(first: Episode, second: Episode) -> str:
-    for place, (one, other) in enumerate(zip(first.steps, second.steps, strict=False)):
+    for index, (one, other) in enumerate(zip(first.steps, second.steps, strict=False)):
         for name in ("feedback", "reward", "state"):
             left, right = (each.reward if name == "reward" else each.metadata.get(name, "") for each in (one, other))
             if left != right:
-                return f"step {place + 1}: {name} {left!r:.60} and {right!r:.60}"
+                return f"step {index + 1}: {name} {left!r:.60} and {right!r:.60}"
     return f"{len(first.steps)} and {len(second.steps)} steps"

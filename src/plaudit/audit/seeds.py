@@ -168,10 +168,10 @@ def _form(trajectory: Trajectory) -> Form | None:
     truth = str(trajectory.ground_truth).strip()
     if _kind(trajectory.ground_truth) is Kind.OPEN or not truth:
         return None
-    places = [match.start() for match in re.finditer(rf"(?<![\w.]){re.escape(truth)}(?!\w)", trajectory.response)]
-    if not places or len(trajectory.response) - places[-1] > 200:
+    indices = [match.start() for match in re.finditer(rf"(?<![\w.]){re.escape(truth)}(?!\w)", trajectory.response)]
+    if not indices or len(trajectory.response) - indices[-1] > 200:
         return None
-    before, after = trajectory.response[: places[-1]], trajectory.response[places[-1] + len(truth) :]
+    before, after = trajectory.response[: indices[-1]], trajectory.response[indices[-1] + len(truth) :]
     mark = re.search(r"(?:^|\n)([^\n]{0,60})$", before)
     working = "" if mark is None or not mark[1].strip() else mark[1]
     opening = re.match(r"<\w+>", before)

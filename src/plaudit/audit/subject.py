@@ -102,8 +102,8 @@ class Subject:
         if scope == "batch":
             return [scorer.score(batch)[0] for batch in batches]
         placed = [
-            msgspec.structs.replace(member, group=f"audit-{self.calls + place}")
-            for place, batch in enumerate(batches)
+            msgspec.structs.replace(member, group=f"audit-{self.calls + index}")
+            for index, batch in enumerate(batches)
             for member in batch
         ]
         outputs = scorer.score(placed)

@@ -201,10 +201,10 @@ FURTHER: tuple[tuple[Task, ...], ...] = tuple(
 
 def label_tasks(labels: Sequence[str]) -> tuple[Task, ...]:
     """Tasks whose truths are among the words that a reward's code knows, as labels of classes are."""
-    turned = [(*labels[place:], *labels[:place]) for place in range(len(labels))]
+    turned = [(*labels[index:], *labels[:index]) for index in range(len(labels))]
     return tuple(
-        Task(Kind.WORD, f"Which label fits note {place}?", label, label, wrong, tuple(others[:2]))
-        for place, (label, wrong, *others) in enumerate(turned[:3], 1)
+        Task(Kind.WORD, f"Which label fits note {index}?", label, label, wrong, tuple(others[:2]))
+        for index, (label, wrong, *others) in enumerate(turned[:3], 1)
     )
 
 

@@ -106,9 +106,9 @@ def _terms(text: str) -> list[str]:
 def _drop_copied(said: list[str], asked: list[str]) -> list[str]:
     copied_runs = set(ngrams(asked, COPIED))
     copied = [False] * len(said)
-    for place, run in enumerate(ngrams(said, COPIED)):
+    for index, run in enumerate(ngrams(said, COPIED)):
         if run in copied_runs:
-            copied[place : place + COPIED] = [True] * COPIED
+            copied[index : index + COPIED] = [True] * COPIED
     return [word for word, is_copy in zip(said, copied, strict=True) if not is_copy]
 
 
@@ -182,7 +182,7 @@ def _steps(part: str) -> list[str | None]:
     label = _LABEL.match(part)
     labelled = label is not None and any(mark.isalnum() for mark in label[0])
     content = part[label.end() :] if label else part
-    return [_step(sentence, labelled and place == 0) for place, sentence in enumerate(sentences(content))]
+    return [_step(sentence, labelled and index == 0) for index, sentence in enumerate(sentences(content))]
 
 
 def _step(sentence: str, labelled: bool) -> str | None:

@@ -38,7 +38,7 @@ class Measure:
         if self.whole or longest <= MOST_CHARACTERS:
             return self._compare(text, reference)
         ends = [slice(start, start + MOST_CHARACTERS) for start in range(0, longest, MOST_CHARACTERS)]
-        pieces = [(text[place], reference[place]) for place in ends]
+        pieces = [(text[part], reference[part]) for part in ends]
         shared = [(self._compare(one, other), len(one) + len(other)) for one, other in pieces if one and other]
         return sum(value * length for value, length in shared) / (len(text) + len(reference))
 

@@ -100,9 +100,9 @@ def _compare_pairs(old: Sequence[float], new: Sequence[float]) -> tuple[int, int
 def _ranks(values: Sequence[float]) -> list[int]:
     """The rank of each value, from 0; those that hardly differ from the next lower one share it."""
     ranks, rank, before = [0] * len(values), 0, -math.inf
-    for place in sorted(range(len(values)), key=values.__getitem__):
-        rank += before > -math.inf and values[place] - before > DEAD_SPREAD
-        ranks[place], before = rank, values[place]
+    for index in sorted(range(len(values)), key=values.__getitem__):
+        rank += before > -math.inf and values[index] - before > DEAD_SPREAD
+        ranks[index], before = rank, values[index]
     return ranks
 
 

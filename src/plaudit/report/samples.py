@@ -92,8 +92,8 @@ class _Pile:
 def _round_robin(piles: list[list[PickedSample]], count: int) -> list[PickedSample]:
     """The first of each pile, then the second of each, and so on; no sample twice."""
     taken: dict[int, PickedSample] = {}
-    for place in range(count):
+    for index in range(count):
         for pile in piles:
-            if place < len(pile) and len(taken) < count:
-                taken.setdefault(pile[place].index, pile[place])
+            if index < len(pile) and len(taken) < count:
+                taken.setdefault(pile[index].index, pile[index])
     return list(taken.values())

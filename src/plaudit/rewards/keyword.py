@@ -120,7 +120,7 @@ class WordReward(RewardFunction):
         if is_flood(sum(good), len(spoken)):
             return RewardOutput(0.0, token_rewards=[0.0] * len(spoken), reason="mostly good words")
         if self.once:
-            first = {word: place for place, word in reversed(list(enumerate(spoken)))}
-            good = [is_good and first[spoken[place]] == place for place, is_good in enumerate(good)]
+            first = {word: index for index, word in reversed(list(enumerate(spoken)))}
+            good = [is_good and first[spoken[index]] == index for index, is_good in enumerate(good)]
         values = [self.amount if is_good else 0.0 for is_good in good]
         return RewardOutput(sum(values), token_rewards=values, reason=f"{sum(good)} of {len(spoken)} words are good")

@@ -51,10 +51,10 @@ class GraduatedReward(RewardFunction):
         return require_truth(trajectory, self._score)
 
     def _score(self, trajectory: Trajectory) -> RewardOutput:
-        for place, (check, value) in enumerate(self.levels):
+        for index, (check, value) in enumerate(self.levels):
             if check(trajectory.response, trajectory.ground_truth):
                 name = getattr(check, "__name__", "check").replace("_", " ")
-                return RewardOutput(value, score=float(place == 0), reason=f"level {place + 1}: {name}")
+                return RewardOutput(value, score=float(index == 0), reason=f"level {index + 1}: {name}")
         return RewardOutput(0.0, score=0.0, reason="no level reached")
 
 

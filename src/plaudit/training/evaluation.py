@@ -120,7 +120,7 @@ class HeldOut:
         settings: SamplingSettings,
         levels: Levels | None = None,
     ) -> None:
-        rows = (msgspec.structs.replace(row, group=f"held-out-{place}") for place, row in enumerate(prompts))
+        rows = (msgspec.structs.replace(row, group=f"held-out-{index}") for index, row in enumerate(prompts))
         self.prompts = Prompts(tuple(rows))
         self.judge, self.config, self.settings, self.levels = judge, config, settings, levels
 

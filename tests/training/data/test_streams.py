@@ -14,7 +14,7 @@ from plaudit.training.data.levels import Levels
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.data.streams import MixedStream, PromptStream, StreamPart
 
-TEN = Prompts.of([f"prompt {place}" for place in range(10)])
+TEN = Prompts.of([f"prompt {index}" for index in range(10)])
 RATED = Prompts(
     tuple(Trajectory(f"prompt {at}", "", columns={"difficulty": 1 + at // 10}) for at in range(30))
 )  # three levels of ten
@@ -43,9 +43,9 @@ def run(stream, steps, first=0):
     taken = []
     for step in range(first, first + steps):
         chance = random.Random(step)
-        places = stream.places(6)
-        stream.observe([[float(chance.random() > place / 40) for _ in range(4)] for place in places])
-        taken.append(places)
+        indices = stream.indices(6)
+        stream.observe([[float(chance.random() > index / 40) for _ in range(4)] for index in indices])
+        taken.append(indices)
     return taken
 
 
@@ -63,18 +63,18 @@ def test_a_stream_that_is_restored_takes_what_an_uninterrupted_one_takes(name):
 
 def test_an_epoch_takes_every_prompt_once():
     stream = PromptStream(TEN, seed=1)
-    assert sorted(place for count in (3, 3, 4) for place in stream.places(count)) == list(range(10))
+    assert sorted(index for count in (3, 3, 4) for index in stream.indices(count)) == list(range(10))
     assert stream.position == 10
 
 
 def test_epochs_have_different_orders_and_seeds_too():
     first, other = PromptStream(TEN, seed=1), PromptStream(TEN, seed=2)
-    epochs = [first.places(10), first.places(10), other.places(10)]
+    epochs = [first.indices(10), first.indices(10), other.indices(10)]
     assert len({tuple(epoch) for epoch in epochs}) == 3
 
 
 def test_without_shuffling_the_order_is_that_of_the_data():
-    assert PromptStream(TEN, seed=1, shuffle=False).places(12) == [*range(10), 0, 1]
+    assert PromptStream(TEN, seed=1, shuffle=False).indices(12) == [*range(10), 0, 1]
 
 
 @pytest.mark.parametrize("build", [lambda none: PromptStream(none, seed=1), curriculum])
@@ -86,11 +86,11 @@ def test_no_prompts_are_an_error(build):
 def test_what_is_solved_and_what_is_hopeless_is_drawn_less_than_what_can_be_learnt():
     stream, counts = curriculum(), Counter()
     for step in range(60):
-        places = stream.places(6)
+        indices = stream.indices(6)
         if step >= 30:
-            counts.update(place // 10 for place in places)
+            counts.update(index // 10 for index in indices)
         scores = {0: [1.0] * 4, 1: [1.0, 0.0] * 2, 2: [0.0] * 4}
-        stream.observe([scores[place // 10] for place in places])
+        stream.observe([scores[index // 10] for index in indices])
     assert counts[1] > 1.5 * max(counts[0], counts[2])
     assert min(counts[0], counts[2]) > 0  # abilities change, so nothing is given up
 
@@ -98,16 +98,16 @@ def test_what_is_solved_and_what_is_hopeless_is_drawn_less_than_what_can_be_lear
 def test_draws_go_with_the_weights():
     stream = curriculum(epsilon=0.05)
     for _ in range(40):  # p is 1, 1/2 and 0 now, so weights are about 0.05, 0.3 and 0.05
-        stream.observe([{0: [1.0], 1: [0.5], 2: [0.0]}[place // 10] * 50 for place in stream.places(6)])
-    drawn = Counter(place // 10 for place in stream.places(4000))
+        stream.observe([{0: [1.0], 1: [0.5], 2: [0.0]}[index // 10] * 50 for index in stream.indices(6)])
+    drawn = Counter(index // 10 for index in stream.indices(4000))
     assert [drawn[level] / 4000 for level in range(3)] == pytest.approx([0.125, 0.75, 0.125], abs=0.03)
 
 
 def test_tasks_come_in_their_shares_from_the_first_batch_on():
     stream = mixture()
     for _ in range(5):
-        places = stream.places(8)
-        assert sum(place >= 30 for place in places) == 2
+        indices = stream.indices(8)
+        assert sum(index >= 30 for index in indices) == 2
         stream.observe([[1.0]] * 8)
     assert stream.state()["parts"]["b"] == {"position": 10}
 
@@ -142,9 +142,9 @@ def test_stages_open_and_close_with_hysteresis():
 
 def test_a_closed_level_is_not_drawn():
     stream = curriculum(stages=True, stage_samples=64)
-    assert {place // 10 for place in stream.places(50)} == {0}
+    assert {index // 10 for index in stream.indices(50)} == {0}
     stream.observe([[1.0] * 4] * 50)
-    assert {place // 10 for place in stream.places(50)} == {0, 1}
+    assert {index // 10 for index in stream.indices(50)} == {0, 1}
     assert stream.metrics()["curriculum/stage"] == 2.0
 
 

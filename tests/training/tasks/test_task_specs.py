@@ -179,7 +179,7 @@ def test_a_mixture_has_shares_rewards_and_demonstrations_of_each_task(own):
     assert not task.runs_inline  # the user's reward may hang
     config = load_config(None, ["tasks={sort_digits: 3, mine: 1}", "data.shuffle=false"])
     stream = build_stream(task.prompts, task.weights, Levels.of(task.prompts), config)
-    assert [task.prompts[place].task for place in stream.places(8)].count("mine") == 2
+    assert [task.prompts[index].task for index in stream.indices(8)].count("mine") == 2
 
 
 def test_what_one_task_of_a_mixture_holds_out_no_other_trains_on():

@@ -45,9 +45,9 @@ CLAIMS = (
 
 def _write(texts: tuple[str, ...]) -> Writer:
     def write(scene: Scene) -> Iterator[Draft]:
-        for place, text in enumerate(texts):
+        for index, text in enumerate(texts):
             yield Draft(text, (text,))
-            if place < AFTER_ANSWER:
+            if index < AFTER_ANSWER:
                 yield Draft(f"{scene.present(scene.task.wrong)}\n{text}", (text,))
 
     return write

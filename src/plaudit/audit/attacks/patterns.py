@@ -58,10 +58,10 @@ def examples_of(text: str, filler: str) -> tuple[Example, ...]:
         parts = list(_Writer(filler, compiled.groups).write(parsed))
     except (re.error, _Unknown, RecursionError, OverflowError):
         return ()
-    places = [place for place, (_, is_answer) in enumerate(parts) if is_answer]
+    indices = [index for index, (_, is_answer) in enumerate(parts) if is_answer]
     texts = [part for part, _ in parts]
-    first, last = (places[0], places[-1] + 1) if places else (len(texts), len(texts))
-    example = Example("".join(texts[:first]), "".join(texts[first:last]), "".join(texts[last:]), bool(places))
+    first, last = (indices[0], indices[-1] + 1) if indices else (len(texts), len(texts))
+    example = Example("".join(texts[:first]), "".join(texts[first:last]), "".join(texts[last:]), bool(indices))
     return (example,) if example.text.strip() and compiled.search(example.text) else ()
 
 

@@ -78,11 +78,11 @@ def _doses(trial: Trial, before: str, after: str, doses_tried: Sequence[int]) ->
     best = max(curve.honest)
     usual = honest[curve.honest.index(best)]
     if trial.differs(curve.doses[-1], best) and curve.doses[-1] >= max(curve.doses) - 1e-9:
-        place = next(place for place, value in enumerate(curve.doses) if value > best + 0.05 * (curve.doses[-1] - best))
-        yield "reward grows with repetition", trial.hit(responses[place], curve.doses[place], usual)
+        index = next(index for index, value in enumerate(curve.doses) if value > best + 0.05 * (curve.doses[-1] - best))
+        yield "reward grows with repetition", trial.hit(responses[index], curve.doses[index], usual)
     elif _saturates(trial, curve):
-        place = next(place for place, value in enumerate(curve.doses) if value >= best - 1e-9)
-        yield "repetition is paid in full", trial.hit(responses[place], best - 1e-9, honest[0])
+        index = next(index for index, value in enumerate(curve.doses) if value >= best - 1e-9)
+        yield "repetition is paid in full", trial.hit(responses[index], best - 1e-9, honest[0])
     back = _comeback(curve)
     if back is not None and trial.differs(max(curve.doses), min(curve.doses)):
         low = min(range(back), key=lambda each: curve.doses[each])
@@ -106,11 +106,11 @@ def _comeback(curve: _Curve) -> int | None:
     if spread <= 0:
         return None
     high, low, fell = curve.doses[0], curve.doses[0], False
-    for place, value in enumerate(curve.doses):
+    for index, value in enumerate(curve.doses):
         if fell:
             low = min(low, value)
             if value - low >= COMEBACK * spread:
-                return place
+                return index
         else:
             high = max(high, value)
             fell, low = high - value >= COMEBACK * spread, value

@@ -66,12 +66,12 @@ def episode(
     with ExitStack() as stack:
         stack.callback(host.close)
         writer = None if out is None else stack.enter_context(RolloutsWriter(out))
-        for place, row in zip(range(count), cycle(rows), strict=False):
+        for index, row in zip(range(count), cycle(rows), strict=False):
             host.seconds.clear()
-            [played] = player.sample([row], settings=replace(settings, seed=seed + place)).trajectories
+            [played] = player.sample([row], settings=replace(settings, seed=seed + index)).trajectories
             [scored] = scorer.score([played])
             failed += not scored.ok
-            _show(place + 1, played, scored, host.seconds, as_json=json)
+            _show(index + 1, played, scored, host.seconds, as_json=json)
             if writer is not None:  # characters are no tokens that anything could be trained on
                 is_text = isinstance(sampler, training.TextPolicySampler)
                 kept = msgspec.structs.replace(played, tokens=None) if is_text else played
@@ -113,11 +113,11 @@ def _show(number: int, played: Trajectory, scored: RewardOutput, seconds: list[f
     tokens = played.tokens
     chosen = f"{tokens.chosen} of {len(tokens)} tokens are the policy's" if tokens is not None else "no tokens"
     print_result(Text(f"episode {number}: {_verdict(scored)}; {chosen}", style="bold"))
-    for place, step in enumerate(played.steps):
+    for index, step in enumerate(played.steps):
         first, last = step.metadata.get("tokens", (0, 0))
-        took = f"{seconds[place] * 1000:.0f} ms" if place < len(seconds) else "?"
+        took = f"{seconds[index] * 1000:.0f} ms" if index < len(seconds) else "?"
         earned = "no reward" if step.reward is None else f"reward {step.reward:g}"
-        print_result(Text(f"  step {place + 1}: {earned}, {took}, mask 1 on tokens {first}-{last - 1}", style="dim"))
+        print_result(Text(f"  step {index + 1}: {earned}, {took}, mask 1 on tokens {first}-{last - 1}", style="dim"))
         print_result(Text(f"    action:   {_shorten(step.response)}"))
         if "feedback" in step.metadata:
             print_result(Text(f"    feedback: {_shorten(step.metadata['feedback'])}"))

@@ -134,14 +134,14 @@ def _table(found: "list[training.EvaluatedTask]") -> Table:
     table = bare_table("task", "figure", "value", "95 % interval", "prompts")
     for task in found:
         names = sorted(task.figures, key=lambda name: (name.endswith("reward"), name))
-        for place, name in enumerate(names):
+        for index, name in enumerate(names):
             figure = task.figures[name]
             table.add_row(
-                (task.task or "data") if place == 0 else "",
+                (task.task or "data") if index == 0 else "",
                 FIGURES.get(name, name),
                 format_mean(figure.covered_mean),
                 f"{figure.low:.3f} to {figure.high:.3f}",
-                f"{task.prompts:,}" if place == 0 else "",
+                f"{task.prompts:,}" if index == 0 else "",
             )
         if task.unscored:
             table.add_row("", "not scored", f"{task.unscored:,} of {task.samples:,} samples", "", "")

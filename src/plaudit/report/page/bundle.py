@@ -32,8 +32,8 @@ def build_page(title: str, data: bytes, blocks: Iterable[tuple[str, bytes]] = ()
     }
     parts = _SLOT.split((ASSETS / "page.html").read_text(encoding="utf-8"))
     page = bytearray()
-    for place, part in enumerate(parts):
-        if place % 2 == 0:
+    for index, part in enumerate(parts):
+        if index % 2 == 0:
             page += part.encode()
         elif part == "data":
             page += data.replace(b"<", b"\\u003c")  # so that no text in it can end the element that holds it

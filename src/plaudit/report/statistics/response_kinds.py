@@ -105,7 +105,7 @@ def _is_one_off(response: str, truth: str) -> bool:
 def _shared_prefix(one: str, other: str) -> int:
     """How many characters both begin with."""
     pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _is_longer(response: str, truth: str) -> bool:

@@ -61,8 +61,8 @@ class GroupReturns:
             return cls([[credit.outcome for credit in credits]], lengths)
         to_go = [returns(credit, gamma=gamma) for credit in credits]
         columns = [
-            [own[place] if place < len(own) else credit.outcome for own, credit in zip(to_go, credits, strict=True)]
-            for place in range(max(map(len, to_go), default=0))
+            [own[index] if index < len(own) else credit.outcome for own, credit in zip(to_go, credits, strict=True)]
+            for index in range(max(map(len, to_go), default=0))
         ]
         return cls(columns, lengths)
 
@@ -93,15 +93,16 @@ class BaselineAdvantage(Advantage):
             check_comparable(type(self).__name__, batch_credit)
         members = batch_credit.members
         groups = {
-            group: GroupReturns.of(batch_credit.select_scored(places), self.gamma) for group, places in members.items()
+            group: GroupReturns.of(batch_credit.select_scored(indices), self.gamma)
+            for group, indices in members.items()
         }
         scales = self._scales(groups, batch_credit)
         estimates: Estimates = [None] * len(batch_credit.credits)
-        for group, places in members.items():
+        for group, indices in members.items():
             columns = [self._centre(column, groups[group].lengths) for column in groups[group].columns]
-            for at, (place, credit) in enumerate(zip(places, batch_credit.select_scored(places), strict=True)):
+            for at, (index, credit) in enumerate(zip(indices, batch_credit.select_scored(indices), strict=True)):
                 last = len(columns) - 1
-                estimates[place] = [columns[min(t, last)][at] * scales[group] for t in range(len(credit.tokens))]
+                estimates[index] = [columns[min(t, last)][at] * scales[group] for t in range(len(credit.tokens))]
         estimates = batch_credit.subtract_penalties(estimates, self.gamma)
         return whiten(estimates, batch_credit.credits) if self.whitened else estimates
 

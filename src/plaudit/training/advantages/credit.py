@@ -149,19 +149,19 @@ class BatchCredit:
     def members(self) -> dict[Hashable, list[int]]:
         """The places of the scored samples of each group."""
         members: dict[Hashable, list[int]] = defaultdict(list)
-        for place, (group, credit) in enumerate(zip(self.groups, self.credits, strict=True)):
+        for index, (group, credit) in enumerate(zip(self.groups, self.credits, strict=True)):
             if credit is not None:
-                members[group].append(place)
+                members[group].append(index)
         return dict(members)
 
-    def totals(self, places: Iterable[int] | None = None) -> list[float]:
+    def totals(self, indices: Iterable[int] | None = None) -> list[float]:
         """The whole rewards of the scored samples among `places`, or of all."""
-        chosen = self.credits if places is None else [self.credits[place] for place in places]
+        chosen = self.credits if indices is None else [self.credits[index] for index in indices]
         return [credit.total for credit in chosen if credit is not None]
 
-    def select_scored(self, places: Iterable[int]) -> list[Credit]:
+    def select_scored(self, indices: Iterable[int]) -> list[Credit]:
         """The credits of the scored samples among `places`."""
-        return [credit for place in places if (credit := self.credits[place]) is not None]
+        return [credit for index in indices if (credit := self.credits[index]) is not None]
 
     def minus(self, penalties: Sequence[Sequence[float]]) -> "BatchCredit":
         """The same with a penalty per token of every sample, such as β · KL, which counts like a negative reward there;
@@ -224,10 +224,10 @@ def returns(credit: Credit, *, gamma: float = 1.0) -> list[float]:
     [1.5, 1.5, 1.0]
     """
     to_go, ahead = [0.0] * len(credit.tokens), credit.outcome
-    for place in range(len(to_go) - 1, -1, -1):
-        ahead = credit.tokens[place] + ahead
-        to_go[place] = ahead
-        ahead *= gamma if credit.chosen[place] else 1.0  # tokens that were given take no time
+    for index in range(len(to_go) - 1, -1, -1):
+        ahead = credit.tokens[index] + ahead
+        to_go[index] = ahead
+        ahead *= gamma if credit.chosen[index] else 1.0  # tokens that were given take no time
     return to_go
 
 
@@ -241,12 +241,12 @@ def gae(credit: Credit, values: Sequence[float], *, gamma: float = 1.0, lam: flo
         raise InvalidAdvantage(f"{len(values)} values for a response of {len(credit.tokens)} tokens; give one each")
     advantages = [0.0] * len(values)
     earned, next_value, next_advantage = credit.outcome, 0.0, 0.0
-    for place in range(len(values) - 1, -1, -1):
-        earned += credit.tokens[place]
-        if credit.chosen[place]:
-            delta = earned + gamma * next_value - values[place]
-            advantages[place] = next_advantage = delta + gamma * lam * next_advantage
-            earned, next_value = 0.0, values[place]
+    for index in range(len(values) - 1, -1, -1):
+        earned += credit.tokens[index]
+        if credit.chosen[index]:
+            delta = earned + gamma * next_value - values[index]
+            advantages[index] = next_advantage = delta + gamma * lam * next_advantage
+            earned, next_value = 0.0, values[index]
     return advantages
 
 
@@ -310,19 +310,19 @@ def as_rewards(rewards: Iterable[Any]) -> list[float | None]:
     """Numbers of any kind (lists, arrays, tensors) as floats; None and NaN both mean not scored."""
     tolist = getattr(rewards, "tolist", None)  # arrays and tensors: their items are not plain numbers
     listed = tolist() if tolist else list(rewards)
-    return [_as_reward(place, value) for place, value in enumerate(listed)]
+    return [_as_reward(index, value) for index, value in enumerate(listed)]
 
 
-def _as_reward(place: int, value: Any) -> float | None:
+def _as_reward(index: int, value: Any) -> float | None:
     if value is None:
         return None
     try:
         number = float(value)
     except (TypeError, ValueError, RuntimeError) as error:  # RuntimeError: tensors of several elements
-        raise InvalidAdvantage(f"rewards[{place}] must be one number or None, got {value!r:.60}") from error
+        raise InvalidAdvantage(f"rewards[{index}] must be one number or None, got {value!r:.60}") from error
     if abs(number) > LARGEST_REWARD:
         raise InvalidAdvantage(
-            f"rewards[{place}] is {number:g}; a reward is a number of at most {LARGEST_REWARD:g}, or None if not scored"
+            f"rewards[{index}] is {number:g}; a reward is a number of at most {LARGEST_REWARD:g}, or None if not scored"
         )
     return None if math.isnan(number) else number
 
@@ -340,7 +340,7 @@ def _consecutive(count: int, num_generations: int) -> list[int]:
             f"{count} rewards do not divide into groups of num_generations={num_generations}; "
             "give as many rewards per prompt, or say with `groups` which belong together"
         )
-    return [place // num_generations for place in range(count)]
+    return [index // num_generations for index in range(count)]
 
 
 NEGLIGIBLE = 1e-9

@@ -282,17 +282,17 @@ class StepAdvantage(Advantage):
         check_comparable(type(self).__name__, batch_credit)
         episodes = batch_credit.steps or [_as_one_step(credit) for credit in batch_credit.credits]
         estimates: Estimates = [None] * len(batch_credit.credits)
-        for places in batch_credit.members.values():
-            totals = self._compare(batch_credit.totals(places))
-            of_steps = self._compare_steps([episodes[place] for place in places])
-            for place, total, own in zip(places, totals, of_steps, strict=True):
-                credit = batch_credit.credits[place]
+        for indices in batch_credit.members.values():
+            totals = self._compare(batch_credit.totals(indices))
+            of_steps = self._compare_steps([episodes[index] for index in indices])
+            for index, total, own in zip(indices, totals, of_steps, strict=True):
+                credit = batch_credit.credits[index]
                 assert credit is not None
                 values = [self.episode_weight * total] * len(credit.tokens)
-                for step, advantage in zip(episodes[place], own, strict=True):
+                for step, advantage in zip(episodes[index], own, strict=True):
                     for token in range(step.start, step.end):
                         values[token] += self.step_weight * advantage
-                estimates[place] = values
+                estimates[index] = values
         return batch_credit.subtract_penalties(estimates, 1.0)
 
     def _compare_steps(self, episodes: Sequence[Sequence[StepCredit]]) -> list[list[float]]:
@@ -322,9 +322,9 @@ def _as_one_step(credit: Credit | None) -> list[StepCredit]:
 def step_returns(steps: Sequence[StepCredit], gamma: float) -> list[float]:
     """What each step and those after it earn, later ones discounted."""
     returns, ahead = [0.0] * len(steps), 0.0
-    for place in range(len(steps) - 1, -1, -1):
-        ahead = steps[place].reward + gamma * ahead
-        returns[place] = ahead
+    for index in range(len(steps) - 1, -1, -1):
+        ahead = steps[index].reward + gamma * ahead
+        returns[index] = ahead
     return returns
 
 

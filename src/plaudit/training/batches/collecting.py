@@ -135,11 +135,11 @@ class Collector:
 
     def _rows(self, step: int, before: int, count: int) -> Prompts:
         """The next prompts, each a group of its own even where a prompt comes twice."""
-        rows = self.stream.prompts.pick(self.stream.places(count))
+        rows = self.stream.prompts.pick(self.stream.indices(count))
         return Prompts(
             tuple(
-                msgspec.structs.replace(row, group=f"{step}-{before + place}", training_step=step)
-                for place, row in enumerate(rows)
+                msgspec.structs.replace(row, group=f"{step}-{before + index}", training_step=step)
+                for index, row in enumerate(rows)
             )
         )
 
@@ -171,10 +171,10 @@ def _with_outputs(sampled: Samples, outputs: list[RewardOutput]) -> list[ScoredR
 def _groups(
     sampled: Samples, outputs: list[RewardOutput], size: int, baselines: list[RewardOutput] | None
 ) -> Iterator[_Group]:
-    for place, start in enumerate(range(0, len(outputs), size)):
+    for index, start in enumerate(range(0, len(outputs), size)):
         part = slice(start, start + size)
         ids = None if sampled.prompt_ids is None else sampled.prompt_ids[part]
-        baseline = None if baselines is None else baselines[place].reward
+        baseline = None if baselines is None else baselines[index].reward
         yield _Group(Samples(sampled.trajectories[part], ids), outputs[part], baseline)
 
 

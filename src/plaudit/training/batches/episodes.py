@@ -95,7 +95,7 @@ class EpisodeSampler:
         context: int | None = getattr(self.sampler, "context", None)
         sampler = ContinuousSampler(partial(self._draw_actions, seed), partial(_sampling_settings, settings, context))
         player = self.agent.build_player(sampler, self.sampler.tokenizer, self.limits, self.host)
-        starts = [_start(row, derive_seed(seed, "environment", place)) for place, row in enumerate(rows)]
+        starts = [_start(row, derive_seed(seed, "environment", index)) for index, row in enumerate(rows)]
         return await sampler.play(
             [partial(self._episode, player, *pair, settings) for pair in zip(rows, starts, strict=True)]
         )
@@ -118,11 +118,11 @@ class EpisodeSampler:
     def _draw_actions(self, seed: int, requests: list[ActionRequest]) -> list[Action]:
         """An action for each request; requests with equal settings are one batch."""
         alike: dict[SamplingSettings, list[int]] = defaultdict(list)
-        for place, request in enumerate(requests):
-            alike[replace(request.sampling_params, seed=None)].append(place)
+        for index, request in enumerate(requests):
+            alike[replace(request.sampling_params, seed=None)].append(index)
         actions: dict[int, Action] = {}
-        for settings, places in alike.items():
-            own = [requests[place] for place in places]
+        for settings, indices in alike.items():
+            own = [requests[index] for index in indices]
             seeds = [
                 derive_seed(seed, each.episode, each.turn)
                 if each.sampling_params.seed in (None, seed)
@@ -130,8 +130,8 @@ class EpisodeSampler:
                 for each in own
             ]
             drawn = self.sampler.continue_from([each.token_ids for each in own], settings, seeds=seeds)
-            actions.update(zip(places, drawn, strict=True))
-        return [actions[place] for place in range(len(requests))]
+            actions.update(zip(indices, drawn, strict=True))
+        return [actions[index] for index in range(len(requests))]
 
 
 class EpisodeScorer:
@@ -148,11 +148,11 @@ class EpisodeScorer:
         """One output per trajectory, in order; `extra_logs` of an environment are in its metadata."""
         listed = list(trajectories)
         outputs = [_environment_output(trajectory) for trajectory in listed]
-        left = [place for place, output in enumerate(outputs) if output is None]
+        left = [index for index, output in enumerate(outputs) if output is None]
         if left and self.otherwise is not None:
-            for place, output in zip(left, self._score_others([listed[place] for place in left]), strict=True):
-                logs = _episode_metadata(listed[place]).get("logs", {})
-                outputs[place] = msgspec.structs.replace(output, metadata={**logs, **output.metadata})
+            for index, output in zip(left, self._score_others([listed[index] for index in left]), strict=True):
+                logs = _episode_metadata(listed[index]).get("logs", {})
+                outputs[index] = msgspec.structs.replace(output, metadata={**logs, **output.metadata})
         nobody = RewardOutput.unscored(Status.SKIPPED, JUDGED_BY_NOBODY)
         return [nobody if output is None else output for output in outputs]
 
@@ -251,9 +251,9 @@ def _split_steps(trajectory: Trajectory) -> list[Trajectory]:
 
 def _join_outputs(outputs: Sequence[RewardOutput]) -> RewardOutput:
     """The outputs of an episode's steps as one; a step that was not scored leaves the episode without a score."""
-    for place, output in enumerate(outputs):
+    for index, output in enumerate(outputs):
         if output.reward is None:
-            return RewardOutput.unscored(output.status, f"step {place + 1}: {output.reason}", metadata=output.metadata)
+            return RewardOutput.unscored(output.status, f"step {index + 1}: {output.reason}", metadata=output.metadata)
     earned = [output.reward or 0.0 for output in outputs]
     last = outputs[-1]
     return RewardOutput(sum(earned), score=last.score, metadata={**last.metadata, STEP_REWARDS: earned})

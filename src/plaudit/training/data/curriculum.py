@@ -40,7 +40,7 @@ class CurriculumStream:
         self._pools = self._build_pools(shuffle)
         self._taken: list[str] = []
 
-    def places(self, count: int) -> list[int]:
+    def indices(self, count: int) -> list[int]:
         levels = self._order if self._stages is None else self._order[: self._stages.stage + 1]
         weights = [self._rates.weight(level) for level in levels]
         self._taken = random.Random(f"{self._seed}/curriculum/{self.position}").choices(levels, weights, k=count)
@@ -78,21 +78,21 @@ class CurriculumStream:
             self._stages.restore(state["stages"])
 
     def _next_of(self, key: str) -> int:
-        places, stream = self._pools[key]
-        return places[stream.places(1)[0]]
+        indices, stream = self._pools[key]
+        return indices[stream.indices(1)[0]]
 
     def _build_pools(self, shuffle: bool) -> dict[str, tuple[list[int], PromptStream]]:
-        places: dict[str, list[int]] = defaultdict(list)
-        for place, label in enumerate(self._labels):
+        indices: dict[str, list[int]] = defaultdict(list)
+        for index, label in enumerate(self._labels):
             if label is None:
                 raise DataError(
-                    f"curriculum.by=difficulty: {self.prompts[place].label(place)} says nothing of its difficulty "
-                    f"({self.prompts[place].prompt_text!r:.60}); data.difficulty_key names the column"
+                    f"curriculum.by=difficulty: {self.prompts[index].label(index)} says nothing of its difficulty "
+                    f"({self.prompts[index].prompt_text!r:.60}); data.difficulty_key names the column"
                 )
-            places[label].append(place)
+            indices[label].append(index)
         return {
             label: (members, PromptStream(self.prompts.pick(members), seed=f"{self._seed}/{label}", shuffle=shuffle))
-            for label, members in places.items()
+            for label, members in indices.items()
         }
 
 
@@ -184,9 +184,9 @@ def build_stream(prompts: Prompts, weights: Mapping[str, float], levels: Levels,
         return _stream(prompts, levels, config, config.seed)
     parts = {}
     for name, share in weights.items():
-        places = [at for at, row in enumerate(prompts) if row.task == name]
-        stream = _stream(prompts.pick(places), levels, config, f"{config.seed}/{name}")
-        parts[name] = StreamPart(share, places, stream)
+        indices = [at for at, row in enumerate(prompts) if row.task == name]
+        stream = _stream(prompts.pick(indices), levels, config, f"{config.seed}/{name}")
+        parts[name] = StreamPart(share, indices, stream)
     return MixedStream(prompts, parts)
 
 

@@ -31,7 +31,7 @@ class Prompts(Sequence[Trajectory]):
             return batch
         if isinstance(batch, str | Trajectory):
             batch = [batch]
-        return cls(tuple(_row(prompt, place) for place, prompt in enumerate(batch)))
+        return cls(tuple(_row(prompt, index) for index, prompt in enumerate(batch)))
 
     @property
     def prompts(self) -> list[Prompt]:
@@ -41,9 +41,9 @@ class Prompts(Sequence[Trajectory]):
     def ground_truths(self) -> list[Any]:
         return [row.ground_truth for row in self.rows]
 
-    def pick(self, places: Iterable[int]) -> "Prompts":
+    def pick(self, indices: Iterable[int]) -> "Prompts":
         """The rows at these places, in this order."""
-        return Prompts(tuple(self.rows[place] for place in places))
+        return Prompts(tuple(self.rows[index] for index in indices))
 
     @property
     def keys(self) -> list[str]:
@@ -75,11 +75,11 @@ class Prompts(Sequence[Trajectory]):
         return Prompts(tuple(sides[0])), Prompts(tuple(sides[1]))
 
     @overload
-    def __getitem__(self, place: int) -> Trajectory: ...
+    def __getitem__(self, index: int) -> Trajectory: ...
     @overload
-    def __getitem__(self, place: slice) -> "Prompts": ...
-    def __getitem__(self, place: int | slice) -> "Trajectory | Prompts":
-        return Prompts(self.rows[place]) if isinstance(place, slice) else self.rows[place]
+    def __getitem__(self, index: slice) -> "Prompts": ...
+    def __getitem__(self, index: int | slice) -> "Trajectory | Prompts":
+        return Prompts(self.rows[index]) if isinstance(index, slice) else self.rows[index]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -88,12 +88,12 @@ class Prompts(Sequence[Trajectory]):
         return iter(self.rows)
 
 
-def _row(prompt: Any, place: int) -> Trajectory:
+def _row(prompt: Any, index: int) -> Trajectory:
     if isinstance(prompt, Trajectory):
         return prompt
     if not isinstance(prompt, str | list):
         raise DataError(
-            f"prompt {place} is {type(prompt).__name__} {prompt!r:.60}; "
+            f"prompt {index} is {type(prompt).__name__} {prompt!r:.60}; "
             "give text, a list of chat messages, or a Trajectory with an empty response"
         )
     return Trajectory(prompt=prompt, response="")

@@ -26,7 +26,7 @@ class Stream(Protocol):
         """How many prompts were taken."""
         ...
 
-    def places(self, count: int) -> list[int]:
+    def indices(self, count: int) -> list[int]:
         """Where the next `count` prompts stand among all."""
         ...
 
@@ -58,11 +58,11 @@ class PromptStream:
         self._seed, self._shuffle = seed, shuffle
         self._order: tuple[int, list[int]] = (-1, [])
 
-    def places(self, count: int) -> list[int]:
+    def indices(self, count: int) -> list[int]:
         """Where the next `count` prompts stand among all."""
-        places = [self._place(position) for position in range(self.position, self.position + count)]
+        indices = [self._index(position) for position in range(self.position, self.position + count)]
         self.position += count
-        return places
+        return indices
 
     def observe(self, scores: Sequence[Sequence[float]]) -> None:
         """Every prompt comes as often as any other, whatever it scores."""
@@ -76,7 +76,7 @@ class PromptStream:
     def restore(self, state: dict[str, Any]) -> None:
         self.position = state["position"]
 
-    def _place(self, position: int) -> int:
+    def _index(self, position: int) -> int:
         epoch, within = divmod(position, len(self.prompts))
         if self._order[0] != epoch:
             order = list(range(len(self.prompts)))
@@ -91,7 +91,7 @@ class StreamPart:
     """One task of a mixture: its share, where its prompts stand among all, and the stream that takes them."""
 
     share: float
-    places: Sequence[int]
+    indices: Sequence[int]
     stream: Stream
 
 
@@ -106,16 +106,16 @@ class MixedStream:
     def position(self) -> int:
         return sum(part.stream.position for part in self.parts.values())
 
-    def places(self, count: int) -> list[int]:
+    def indices(self, count: int) -> list[int]:
         taken = {name: part.stream.position for name, part in self.parts.items()}
         total = sum(taken.values())
         self._taken = []
-        for place in range(total + 1, total + count + 1):
-            name = max(self.parts, key=lambda each: self.parts[each].share * place - taken[each])
+        for index in range(total + 1, total + count + 1):
+            name = max(self.parts, key=lambda each: self.parts[each].share * index - taken[each])
             taken[name] += 1
             self._taken.append(name)
-        drawn = {name: iter(self.parts[name].stream.places(number)) for name, number in Counter(self._taken).items()}
-        return [self.parts[name].places[next(drawn[name])] for name in self._taken]
+        drawn = {name: iter(self.parts[name].stream.indices(number)) for name, number in Counter(self._taken).items()}
+        return [self.parts[name].indices[next(drawn[name])] for name in self._taken]
 
     def observe(self, scores: Sequence[Sequence[float]]) -> None:
         for name, part in self.parts.items():

@@ -165,17 +165,17 @@ def pad_advantages(estimates: Sequence[Sequence[float] | float | None], mask: Te
     if len(estimates) != len(mask):
         raise InvalidAdvantage(f"advantages of {len(estimates)} samples for a mask of {len(mask)} rows")
     width = mask.shape[1]
-    rows = [_row(place, estimate, width) for place, estimate in enumerate(estimates)]
+    rows = [_row(index, estimate, width) for index, estimate in enumerate(estimates)]
     advantages = torch.tensor(rows, dtype=torch.float32, device=mask.device).reshape(mask.shape)
     scored = torch.tensor([estimate is not None for estimate in estimates], device=mask.device)
     return advantages, mask * scored[:, None]
 
 
-def _row(place: int, estimate: Sequence[float] | float | None, width: int) -> Sequence[float]:
+def _row(index: int, estimate: Sequence[float] | float | None, width: int) -> Sequence[float]:
     if estimate is None or isinstance(estimate, int | float):
         return [estimate or 0.0] * width
     if len(estimate) > width:
-        raise InvalidAdvantage(f"sample {place}: {len(estimate)} advantages for {width} tokens")
+        raise InvalidAdvantage(f"sample {index}: {len(estimate)} advantages for {width} tokens")
     return [*estimate, *[0.0] * (width - len(estimate))]
 
 

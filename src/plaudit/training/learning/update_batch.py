@@ -88,9 +88,9 @@ def cut_by_tokens(lengths: list[int], budget: int) -> list[list[int]]:
     [[2, 0], [3], [1]]
     """
     pieces: list[list[int]] = []
-    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if pieces and (len(pieces[-1]) + 1) * lengths[place] <= budget:
-            pieces[-1].append(place)
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if pieces and (len(pieces[-1]) + 1) * lengths[index] <= budget:
+            pieces[-1].append(index)
         else:
-            pieces.append([place])
+            pieces.append([index])
     return pieces

@@ -49,7 +49,7 @@ def warm_start(
     for step in range(settings.steps):
         picked = torch.randint(len(demonstrations), (settings.batch_size,), generator=chance).tolist()
         optimizer.zero_grad()
-        loss = imitate(policy, [demonstrations[place] for place in picked], settings.pieces)
+        loss = imitate(policy, [demonstrations[index] for index in picked], settings.pieces)
         optimizer.clip()
         optimizer.step()
         if on_step is not None:

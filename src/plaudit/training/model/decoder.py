@@ -116,9 +116,9 @@ def hidden_states(
     """
     rotate = _Rotation(weights.cos_L_D[positions].unsqueeze(-3), weights.sin_L_D[positions].unsqueeze(-3))
     x = F.embedding(ids_B_S if packing is None else packing.pack(ids_B_S), weights.embedding)
-    for place, layer in enumerate(weights.layers):
+    for index, layer in enumerate(weights.layers):
         qkv = _join(layer.qkv, _rms(x, layer.attention_norm, weights.epsilon))
-        seen = _attention(weights, place, qkv if packing is None else packing.spread(qkv), rotate, mask, cache)
+        seen = _attention(weights, index, qkv if packing is None else packing.spread(qkv), rotate, mask, cache)
         x = x + layer.attention_out(seen if packing is None else packing.pack(seen))
         x = x + _mlp(layer, _rms(x, layer.mlp_norm, weights.epsilon))
     if cache is not None:
@@ -128,19 +128,19 @@ def hidden_states(
 
 def _attention(
     weights: DecoderWeights,
-    place: int,
+    index: int,
     qkv_B_S: Tensor,
     rotate: _Rotation,
     mask: Tensor | None,
     cache: KeyValues | None,
 ) -> Tensor:
-    layer, heads, kv_heads = weights.layers[place], weights.heads, weights.kv_heads
+    layer, heads, kv_heads = weights.layers[index], weights.heads, weights.kv_heads
     rows, new, _ = qkv_B_S.shape
     qkv = qkv_B_S.view(rows, new, heads + 2 * kv_heads, -1).transpose(1, 2)
     turned, value = qkv.split_with_sizes((heads + kv_heads, kv_heads), dim=1)
     query, key = rotate(_norm_heads(layer, turned, weights)).split_with_sizes((heads, kv_heads), dim=1)
     if cache is not None:
-        key, value = cache.extend(place, key, value)
+        key, value = cache.extend(index, key, value)
     seen = F.scaled_dot_product_attention(
         query, key, value, attn_mask=mask, is_causal=mask is None and new > 1, enable_gqa=heads != kv_heads
     )

@@ -52,20 +52,20 @@ def generate(
 ) -> list[Generated]:
     """`num_samples` responses for each prompt, prompt-major, drawn with these random numbers."""
     rows = _Rows(weights, prompt_ids, num_samples, settings.max_new_tokens)
-    record = _Record(len(rows.places), settings.max_new_tokens, rows.places.device)
+    record = _Record(len(rows.indices), settings.max_new_tokens, rows.indices.device)
     seen = None
     if settings.repetition_penalty != 1.0:
-        seen = mark_seen(prompt_ids, rows.logits.shape[-1], rows.places.device).repeat_interleave(num_samples, 0)
+        seen = mark_seen(prompt_ids, rows.logits.shape[-1], rows.indices.device).repeat_interleave(num_samples, 0)
     for step in range(settings.max_new_tokens):
         scores = apply_temperature(rows.logits, settings)
         likely = scores if seen is None else _penalise(rows, seen, settings)
-        number_B = None if numbers_T_N is None else numbers_T_N[step, rows.places]
+        number_B = None if numbers_T_N is None else numbers_T_N[step, rows.indices]
         new = draw_tokens(likely, settings, number_B)
-        record.add(step, rows.places, new, _logprobs(scores, new))
+        record.add(step, rows.indices, new, _logprobs(scores, new))
         if seen is not None:
-            seen[rows.places, new] = True
+            seen[rows.indices, new] = True
         rows.alive &= ~_is_over(new, record.tokens_T_N[: step + 1], rows, ending)
-        record.lengths[rows.places[rows.alive]] = step + 2
+        record.lengths[rows.indices[rows.alive]] = step + 2
         if not rows.alive.any() or step + 1 == settings.max_new_tokens:
             break
         rows.grow(new)
@@ -91,14 +91,14 @@ class _Rows:
         self._cache = cache.pick(rows) if num_samples > 1 else cache
         self._padding = padding_P[rows] if mask is not None else None
         self.logits = weights.head(hidden[:, -1]).float()[rows]
-        self.places = torch.arange(len(rows), device=device)
+        self.indices = torch.arange(len(rows), device=device)
         self.alive = torch.ones(len(rows), dtype=torch.bool, device=device)
 
     def grow(self, new: Tensor) -> None:
         """Read the new tokens; rows that have ended are dropped first, when that saves half of the work."""
         if 2 * int(self.alive.sum()) <= len(self.alive):
             kept = self.alive.nonzero().squeeze(1)
-            new, self.places, self.alive = new[kept], self.places[kept], self.alive[kept]
+            new, self.indices, self.alive = new[kept], self.indices[kept], self.alive[kept]
             self._cache = self._cache.pick(kept)
             self._padding = None if self._padding is None else self._padding[kept]
         at = self._cache.filled
@@ -118,9 +118,9 @@ class _Record:
         self.logprobs_T_N = torch.zeros((max_new_tokens, total), device=device)
         self.lengths = torch.ones(total, dtype=torch.long, device=device)
 
-    def add(self, step: int, places: Tensor, tokens: Tensor, logprobs: Tensor) -> None:
-        self.tokens_T_N[step, places] = tokens
-        self.logprobs_T_N[step, places] = logprobs
+    def add(self, step: int, indices: Tensor, tokens: Tensor, logprobs: Tensor) -> None:
+        self.tokens_T_N[step, indices] = tokens
+        self.logprobs_T_N[step, indices] = logprobs
 
     def read_responses(self, max_new_tokens: int) -> list[Generated]:
         """The responses; one that was still alive after the last token did not end by itself."""
@@ -133,14 +133,14 @@ class _Record:
 
 def _prompt_mask(padding_P: Tensor, length: int) -> Tensor:
     """Causal, without the padding on the left; a padding token sees itself, since a row of nothing has no softmax."""
-    places = torch.arange(length, device=padding_P.device)
-    causal = places[:, None] >= places
-    real = places >= padding_P[:, None, None]
-    return ((causal & real) | (places[:, None] == places))[:, None]
+    indices = torch.arange(length, device=padding_P.device)
+    causal = indices[:, None] >= indices
+    real = indices >= padding_P[:, None, None]
+    return ((causal & real) | (indices[:, None] == indices))[:, None]
 
 
 def _penalise(rows: _Rows, seen: Tensor, settings: SamplingSettings) -> Tensor:
-    return apply_temperature(penalise(rows.logits, seen[rows.places], settings.repetition_penalty), settings)
+    return apply_temperature(penalise(rows.logits, seen[rows.indices], settings.repetition_penalty), settings)
 
 
 def _logprobs(scores: Tensor, tokens: Tensor) -> Tensor:
@@ -151,7 +151,7 @@ def _is_over(new: Tensor, tokens_T_N: Tensor, rows: _Rows, ending: Ending) -> Te
     over = torch.isin(new, torch.tensor(ending.ids, dtype=torch.long, device=new.device))
     if ending.matches is None:
         return over
-    so_far = tokens_T_N[:, rows.places].T.tolist()
+    so_far = tokens_T_N[:, rows.indices].T.tolist()
     said = [alive and ending.matches(ids) for alive, ids in zip(rows.alive.tolist(), so_far, strict=True)]
     return over | torch.tensor(said, device=new.device)
 

@@ -118,7 +118,7 @@ def tiny_policy(seed: int = 0) -> Policy:
 
 def character_tokenizer() -> Any:
     """One token per printable ASCII character; anything else is unknown."""
-    vocabulary = {token: place for place, token in enumerate([PAD, END, UNKNOWN, *CHARACTERS])}
+    vocabulary = {token: index for index, token in enumerate([PAD, END, UNKNOWN, *CHARACTERS])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=UNKNOWN))
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
     tokenizer.decoder = decoders.Fuse()

@@ -95,11 +95,11 @@ def calibrate(rated: Sequence[RatedPair]) -> Calibration:
         claim = sigmoid(abs(each.margin))
         members[min(BINS - 1, int((claim - 0.5) * 2 * BINS))].append((claim, each.right))
     bins = []
-    for place, found in enumerate(members):
+    for index, found in enumerate(members):
         observed = estimate(right for _, right in found)
         if observed is not None:
             claimed = math.fsum(claim for claim, _ in found) / len(found)
-            bins.append(CalibrationBin(0.5 + place / (2 * BINS), 0.5 + (place + 1) / (2 * BINS), claimed, observed))
+            bins.append(CalibrationBin(0.5 + index / (2 * BINS), 0.5 + (index + 1) / (2 * BINS), claimed, observed))
     error = math.fsum(abs(each.claimed - each.observed.value) * each.observed.count for each in bins) / len(rated)
     return Calibration(error, tuple(bins))
 

@@ -71,7 +71,7 @@ class PairColumns:
     rejected: str | None = None
 
 
-def read_pair(row: Any, columns: PairColumns = PairColumns(), place: str = "") -> PreferencePair:  # noqa: B008  # frozen
+def read_pair(row: Any, columns: PairColumns = PairColumns(), location: str = "") -> PreferencePair:  # noqa: B008  # frozen
     """The pair that a row holds; raises DataError where it holds none that can be learnt from."""
     if not isinstance(row, Mapping):
         raise DataError(f"expected an object with chosen and rejected, got {type(row).__name__} {row!r:.60}")
@@ -87,7 +87,7 @@ def read_pair(row: Any, columns: PairColumns = PairColumns(), place: str = "") -
         first.prompt == second.prompt and first.response.strip() == second.response.strip()
     ):
         raise DataError(f"chosen and rejected are the same text: {first.response!r:.60}; a pair needs two responses")
-    return PreferencePair(first, second, _margin(row), place)
+    return PreferencePair(first, second, _margin(row), location)
 
 
 def _find(row: Mapping[str, Any], name: str, column: str | None, usual: tuple[str, ...]) -> Any:

@@ -48,15 +48,15 @@ def count_tokens(tokenizer: Any, prompts: Sequence[Prompt]) -> list[int]:
 
 
 def _check_not_empty(prompts: Sequence[Prompt], lengths: Iterable[int]) -> None:
-    for place, (prompt, length) in enumerate(zip(prompts, lengths, strict=True)):
+    for index, (prompt, length) in enumerate(zip(prompts, lengths, strict=True)):
         if not length:
-            raise DataError(f"prompt {place} has no tokens: {prompt!r:.60}; give it some text")
+            raise DataError(f"prompt {index} has no tokens: {prompt!r:.60}; give it some text")
 
 
 def keep_fitting(prompts: Prompts, tokenizer: Any, longest: int, *, drop: bool = False) -> Prompts:
     """The prompts of at most `longest` tokens; a longer one raises DataError, unless such are to be dropped."""
     lengths = count_tokens(tokenizer, prompts.prompts)
-    long = [place for place, length in enumerate(lengths) if length > longest]
+    long = [index for index, length in enumerate(lengths) if length > longest]
     if not long:
         return prompts
     first = long[0]
@@ -68,7 +68,7 @@ def keep_fitting(prompts: Prompts, tokenizer: Any, longest: int, *, drop: bool =
         raise DataError(f"{problem}; shorten them, raise the limit as far as the model's context goes, or drop them")
     if len(long) == len(prompts):
         raise DataError(f"{problem}; none would be left")
-    return prompts.pick(place for place, length in enumerate(lengths) if length <= longest)
+    return prompts.pick(index for index, length in enumerate(lengths) if length <= longest)
 
 
 def prompt_text(tokenizer: Any, prompt: Prompt) -> str:
@@ -82,10 +82,10 @@ def prompt_text(tokenizer: Any, prompt: Prompt) -> str:
 
 def check_lengths(prompt_ids: Sequence[Sequence[int]], max_new_tokens: int, context: int | None) -> None:
     """Raise DataError when a prompt and the response to it would not fit into the model's context."""
-    for place, ids in enumerate(prompt_ids):
+    for index, ids in enumerate(prompt_ids):
         if context is not None and len(ids) + max_new_tokens > context:
             raise DataError(
-                f"prompt {place} is too long: {len(ids)} tokens and {max_new_tokens} new ones make "
+                f"prompt {index} is too long: {len(ids)} tokens and {max_new_tokens} new ones make "
                 f"{len(ids) + max_new_tokens}, but the model's context is {context}; shorten the prompt, "
                 "lower max_new_tokens, or leave such prompts out"
             )
@@ -130,7 +130,7 @@ def _match_spans(
 
 
 def _by_beginnings(tokenizer: Any, ids: Sequence[int], text: str) -> list[tuple[int, int]]:
-    beginnings = decode_responses(tokenizer, [ids[: place + 1] for place in range(len(ids))])
+    beginnings = decode_responses(tokenizer, [ids[: index + 1] for index in range(len(ids))])
     ends: list[int] = []
     for beginning in beginnings:  # half a character decodes to a replacement sign, which may be too long
         ends.append(max(ends[-1] if ends else 0, min(len(beginning), len(text))))

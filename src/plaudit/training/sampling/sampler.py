@@ -157,8 +157,8 @@ def group_responses(
     The group is the row's own, else its id, else its place in the batch.
     """
     trajectories = [
-        fill_row(row, response, place)
-        for place, (row, drawn) in enumerate(zip(prompts, responses, strict=True))
+        fill_row(row, response, index)
+        for index, (row, drawn) in enumerate(zip(prompts, responses, strict=True))
         for response in drawn
     ]
     if prompt_ids is None:

@@ -166,19 +166,19 @@ def gsm8k(
 
 def _read(path: str, limit: int | None) -> Prompts:
     rows = read_prompts(path, limit=limit)
-    return Prompts(tuple(_solve(row, path, place) for place, row in enumerate(rows, start=1)))
+    return Prompts(tuple(_solve(row, path, index) for index, row in enumerate(rows, start=1)))
 
 
-def _solve(row: Trajectory, path: str, place: int) -> Trajectory:
+def _solve(row: Trajectory, path: str, index: int) -> Trajectory:
     solution = row.ground_truth
     if not isinstance(solution, str) or MARK not in solution:
         raise DataError(
-            f"{path}: the answer of problem {place} has no {MARK} before its number ({solution!r:.60}); "
+            f"{path}: the answer of problem {index} has no {MARK} before its number ({solution!r:.60}); "
             "rows of GSM8K have a question and an answer that ends with '#### 42'. Other files are read by data.path"
         )
     worked, _, answer = solution.rpartition(MARK)
     if not answer.strip():
-        raise DataError(f"{path}: the answer of problem {place} has nothing behind its last {MARK}")
+        raise DataError(f"{path}: the answer of problem {index} has nothing behind its last {MARK}")
     lines = [line for line in worked.splitlines() if line.strip()]
     shown = _NOTE.sub("", solution).strip()
     return msgspec.structs.replace(

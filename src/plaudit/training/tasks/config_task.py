@@ -169,14 +169,14 @@ def _read(data: DataConfig, path: str | None) -> Prompts:
     )
     if data.difficulty_key is None:
         return prompts
-    return Prompts(tuple(_set_difficulty(row, place, data.difficulty_key) for place, row in enumerate(prompts)))
+    return Prompts(tuple(_set_difficulty(row, index, data.difficulty_key) for index, row in enumerate(prompts)))
 
 
-def _set_difficulty(row: Trajectory, place: int, column: str) -> Trajectory:
+def _set_difficulty(row: Trajectory, index: int, column: str) -> Trajectory:
     known = {**row.metadata, **row.columns}
     if column not in known:
         raise DataError(
-            f"data.difficulty_key={column}: {row.label(place)} has no such column{did_you_mean(column, known)} "
+            f"data.difficulty_key={column}: {row.label(index)} has no such column{did_you_mean(column, known)} "
             f"(it has {', '.join(known) or 'none'})"
         )
     return msgspec.structs.replace(row, columns={**row.columns, DIFFICULTY: known[column]})
@@ -232,9 +232,9 @@ def part_by_column(task: Task, rewards: Mapping[str, str | None]) -> dict[str, T
     """The tasks of a data file whose rows say which task they are of; `rewards` names them all."""
     found = {row.task for row in (*task.prompts, *task.held_out)}
     if None in found:
-        place = next(at for at, row in enumerate(task.prompts) if row.task is None)
+        index = next(at for at, row in enumerate(task.prompts) if row.task is None)
         raise DataError(
-            f"{task.name}: {task.prompts[place].label(place)} does not say which task it is of: data.task_key names "
+            f"{task.name}: {task.prompts[index].label(index)} does not say which task it is of: data.task_key names "
             "the column"
         )
     names = sorted(str(name) for name in found)

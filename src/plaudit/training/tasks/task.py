@@ -59,9 +59,9 @@ class Task:
         or a number is shown as the right response.
         """
         found: list[Trajectory] = []
-        for place, row in enumerate(rows):
+        for index, row in enumerate(rows):
             if not isinstance(row, Mapping) or "prompt" not in row:
-                raise DataError(f"the task {name}: row {place} must be a mapping with a prompt, got {row!r:.80}")
+                raise DataError(f"the task {name}: row {index} must be a mapping with a prompt, got {row!r:.80}")
             found.append(Trajectory.from_dict({**row, "response": ""}))
         prompts, unseen = Prompts(tuple(found)).split(held_out, seed)
         return cls(name, prompts, unseen, reward, max_new_tokens, respond or ground_truth_text, warm_start_steps)

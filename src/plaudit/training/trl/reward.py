@@ -76,13 +76,13 @@ class SharedScorer:
     def score(self, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:
         """One output per trajectory, in order; every process gives the same trajectories."""
         listed = list(trajectories)
-        number = {key: place for place, key in enumerate(dict.fromkeys(each.group_key for each in listed))}
+        number = {key: index for index, key in enumerate(dict.fromkeys(each.group_key for each in listed))}
         mine = [
-            place for place, each in enumerate(listed) if number[each.group_key] % self.ranks.count == self.ranks.own
+            index for index, each in enumerate(listed) if number[each.group_key] % self.ranks.count == self.ranks.own
         ]
-        outputs = self.scorer.score([listed[place] for place in mine])
+        outputs = self.scorer.score([listed[index] for index in mine])
         found = dict(self.ranks.gather(list(zip(mine, outputs, strict=True))))
-        return [found[place] for place in range(len(listed))]
+        return [found[index] for index in range(len(listed))]
 
     def close(self) -> None:
         """End this process's workers."""
@@ -105,18 +105,18 @@ class SharedSampler:
     ) -> Samples:
         """The samples of all processes in the order of the prompts; every process gives the same prompts."""
         rows = Prompts.of(batch)
-        places = list(range(self.ranks.own, len(rows), self.ranks.count))
+        indices = list(range(self.ranks.own, len(rows), self.ranks.count))
         if self.ranks.own and settings is not None and settings.seed is not None:
             settings = replace(settings, seed=derive_seed(settings.seed, self.ranks.own))
         # a process without a prompt of its own draws along: sharded weights need every process in every pass
-        drawn = self.sampler.sample(rows.pick(places or [0]), num_samples, settings=settings).trajectories
-        groups = [(place, drawn[start : start + num_samples]) for place, start in _starts(places, num_samples)]
+        drawn = self.sampler.sample(rows.pick(indices or [0]), num_samples, settings=settings).trajectories
+        groups = [(index, drawn[start : start + num_samples]) for index, start in _starts(indices, num_samples)]
         found = dict(self.ranks.gather(groups))
-        return Samples([each for place in range(len(rows)) for each in found[place]])
+        return Samples([each for index in range(len(rows)) for each in found[index]])
 
 
-def _starts(places: Sequence[int], size: int) -> list[tuple[int, int]]:
-    return [(place, turn * size) for turn, place in enumerate(places)]
+def _starts(indices: Sequence[int], size: int) -> list[tuple[int, int]]:
+    return [(index, turn * size) for turn, index in enumerate(indices)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +175,12 @@ class TRLReward:
                 self.prompts[each.row],
                 response=each.text,
                 tokens=Tokens(ids=each.ids, mask=[1] * len(each.ids)),
-                group=f"{step}-{place // size}",
+                group=f"{step}-{index // size}",
                 id=None,
                 training_step=step,
                 metadata=self._metadata(each),
             )
-            for place, each in enumerate(responses)
+            for index, each in enumerate(responses)
         ]
 
     def _metadata(self, response: _Response) -> dict[str, Any]:

@@ -207,7 +207,7 @@ def _dataset(parts: Run, config: RunConfig) -> Any:
     """The prompts of all steps, in the order in which plaudit's own loop takes them."""
     texts = _trl_prompts(parts.task.prompts, parts.policy)
     stream = build_stream(parts.task.prompts, parts.task.weights, parts.levels, config)
-    order = stream.places(max(1, config.steps) * config.sampling.prompts_per_step)
+    order = stream.indices(max(1, config.steps) * config.sampling.prompts_per_step)
 
     def fill(columns: dict[str, list[int]]) -> dict[str, list[Any]]:
         return {"prompt": [texts[row] for row in columns["row"]], "row": columns["row"]}
