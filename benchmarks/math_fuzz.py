@@ -40,7 +40,7 @@ p.m. 4:30 12:00 Interval.open( Matrix([[ Sum( Integral( Derivative( Limit( np.fl
 """
 FRAGMENTS = [
     *NOTATION.split(), "#### ", "\\lim_{x\\to 0}", " and ", " or ", " cm", " m/s^2", " million", "1 000",
-    "\u200b", "\x0c", "\ud800", "the answer is ", "not ", "\n", " ",
+    "\u200b", "\x0c", "\ud800", "the answer is ", "not ", "\n", " ", "```\n", "```python\n", r"\def\x{", " or so",
 ]  # fmt: skip
 
 

@@ -11,7 +11,6 @@ CUT = {
     "since": [(Kind.WORD, "since")],
     "asin(x)": [(Kind.FUNCTION, "arcsin"), (Kind.OPEN, "("), (Kind.NAME, "x"), (Kind.CLOSE, ")")],
     "Union": [(Kind.WORD, "Union")],
-    "Union(": [(Kind.FUNCTION, "Union"), (Kind.OPEN, "(")],
     r"\pi": [(Kind.NAME, "π")],
     r"x \leq": [(Kind.NAME, "x"), (Kind.COMMAND, "leq")],
     "a and b": [(Kind.NAME, "a"), (Kind.SIGN, "and"), (Kind.NAME, "b")],

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 from plaudit.verify.math.parsing.brackets import group, parse_absolute, parse_bracket, parse_rounding
 from plaudit.verify.math.parsing.budget import Unreadable
-from plaudit.verify.math.parsing.constructors import CONSTRUCTORS
 from plaudit.verify.math.parsing.cursor import Cursor
 from plaudit.verify.math.parsing.tokens import Kind
 from plaudit.verify.math.parsing.tree import Node, Op, call, name, nodes, number, symbols
@@ -36,8 +35,6 @@ def parse_command(cursor: Cursor) -> Node:
 def parse_function(cursor: Cursor) -> Node:
     r"""A function with its argument, bracketed or not: `\sin^2 x`, `\log_2(8)`, `sqrt3`."""
     named = cursor.take().text
-    if construct := CONSTRUCTORS.get(named):
-        return construct(_arguments(cursor))
     if cursor.token.kind in (Kind.CLOSE, Kind.END):
         return name(named)
     base, power = _scripts(cursor)

@@ -106,7 +106,7 @@ _RULES: tuple[Rule, ...] = (
     ),
     _rule("°", r"(\d+(?:\.\d+)?)\s?°\s?(\d+(?:\.\d+)?)\s?'(?!')", r"((\1+\2/60))°"),
 )
-# What is written without LaTeX, in an older one, or printed by programs.
+# What is written without LaTeX, or in an older one.
 _WHOLE_RULES: tuple[Rule, ...] = (
     _rule("/d", r"(?<![a-zA-Z])d([a-zA-Z])/d([a-zA-Z])(?![a-zA-Z])", r"\\frac{d\1}{d\2}"),
     _rule("//", r"//", r"/"),
@@ -137,14 +137,6 @@ _WHOLE_RULES: tuple[Rule, ...] = (
     _rule("to", r"\A(\d+) to (\d+)\Z", r"\1:\2"),
     _rule("squared", r"(?<=[\d)])\s+squared\b", "^2"),
     _rule("cubed", r"(?<=[\d)])\s+cubed\b", "^3"),
-    *(_rule(word, rf"\b{word}\d+D?(?=\()", word) for word in ("float", "int", "Point")),
-    _rule("Decimal", r"(?<=Decimal\()'([-\d.]+)'(?=\))", r"\1"),
-    *(_rule(f"{word}.", rf"(?<![\w.]){word}\.(?=[a-zA-Z])", "") for word in ("np", "numpy", "sp", "sympy", "math")),
-    _rule("Interval.open", r"\bInterval\.open\b", "IntervalOpen"),
-    _rule("Interval.", r"\bInterval\.([LR]open)\b", r"Interval\1"),
-    _rule("&", r"\) & \(", ") and ("),
-    _rule("|", r"\) \| \(", ") or ("),
-    _rule("dir=", r",\s?dir='[+-]+'", ""),
 )
 
 

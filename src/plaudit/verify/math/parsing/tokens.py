@@ -9,7 +9,6 @@ from string import ascii_letters
 from typing import NamedTuple, cast
 
 from plaudit.verify.math.parsing.budget import MAX_LENGTH, OverBudget
-from plaudit.verify.math.parsing.constructors import CONSTRUCTORS
 from plaudit.verify.math.parsing.units import is_unit
 from plaudit.verify.math.parsing.vocabulary import CONSTANT_WORDS, FUNCTIONS, GREEK, SEPARATORS, SIGNS
 from plaudit.verify.numbers import DECIMAL, REPEATING
@@ -228,9 +227,7 @@ def _read_letters(text: str) -> list[tuple[Kind, str]]:
 
 
 def _read_called(text: str) -> list[tuple[Kind, str]] | None:
-    """Letters before a bracket that end in the name of a constructor or function: `Interval(`, `xsin(`."""
-    if text in CONSTRUCTORS:
-        return [(Kind.FUNCTION, text)]
+    """Letters before a bracket that end in the name of a function: `xsin(`."""
     glued = _FACTOR_GLUED.fullmatch(text) if text not in FUNCTIONS else None
     return [(Kind.NAME, glued[1]), (Kind.FUNCTION, FUNCTIONS[glued[2]])] if glued else None
 
