@@ -56,7 +56,7 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.errors": {
         "AgentError", "CacheError", "CasesError", "DataError", "InvalidAdvantage", "InvalidOutput",
-        "InvalidSettings", "InvalidTrajectory", "MissingPackage", "PlauditError", "PolicyError",
+        "InvalidSettings", "InvalidTrajectory", "MissingGroundTruth", "MissingPackage", "PlauditError", "PolicyError",
         "RewardNotLoaded", "RolloutsError", "SamplingFailed", "SandboxError", "ScoringFailed", "TrainingError",
         "TransientError", "did_you_mean", "require",
     },

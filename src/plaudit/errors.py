@@ -34,6 +34,7 @@ __all__ = [
     "InvalidOutput",
     "InvalidSettings",
     "InvalidTrajectory",
+    "MissingGroundTruth",
     "MissingPackage",
     "PlauditError",
     "PolicyError",
@@ -55,6 +56,10 @@ class PlauditError(Exception):
 
 class InvalidTrajectory(PlauditError, ValueError):
     """A sample that cannot be scored as given."""
+
+
+class MissingGroundTruth(InvalidTrajectory):
+    """A sample without the ground truth that a reward needs: it is skipped."""
 
 
 class InvalidOutput(PlauditError, ValueError):

@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Any, TypeAlias
 
 from plaudit.columns import our_name, usual_names_of
-from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
+from plaudit.errors import InvalidSettings, InvalidTrajectory, MissingGroundTruth, did_you_mean
 from plaudit.trajectory import Trajectory
 
 __all__ = ["FIELDS", "MISSING", "NATIVE", "PLURALS", "Binding", "Convention", "Lookup", "own_values", "row_of"]
@@ -106,6 +106,11 @@ class _Argument:
         """Whether only a default can be its value."""
         return not (self.fills_columns or self.lookup or self.per_call)
 
+    @property
+    def is_ground_truth(self) -> bool:
+        """Whether it is filled with the ground truth of a sample."""
+        return self.find(_TRUTH_PROBE) is _TRUTH_PROBE.ground_truth
+
     def find(self, trajectory: Trajectory) -> Any:
         """The value for one sample, MISSING where it has none."""
         if self.lookup is not None and (value := self.lookup(trajectory)) is not MISSING:
@@ -144,7 +149,8 @@ class _Argument:
         own = list(dict.fromkeys(name for trajectory in trajectories for name in own_values(trajectory)))
         absent, have = ("the sample does", "it has") if len(trajectories) == 1 else ("the samples do", "they have")
         hint = self.remedy or did_you_mean(self.name, [name for name in (*FIELDS, *own) if name != self.name])
-        return InvalidTrajectory(
+        kind = MissingGroundTruth if self.is_ground_truth else InvalidTrajectory
+        return kind(
             f"the reward asks for {self.name!r}, which {absent} not have{hint} "
             f"({have} {', '.join(own) or 'no further columns'})"
         )
@@ -200,7 +206,7 @@ class Binding:
         required = [
             each for each in (*self.positional, *self.keywords) if each.default is MISSING and not each.per_call
         ]
-        return [each.name for each in required if each.find(_TRUTH_PROBE) is _TRUTH_PROBE.ground_truth]
+        return [each.name for each in required if each.is_ground_truth]
 
     def call(self, trajectory: Trajectory) -> Any:
         """Call a per-sample function for one sample."""

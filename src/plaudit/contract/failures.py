@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.errors import PlauditError
+from plaudit.errors import MissingGroundTruth, PlauditError
 
 __all__ = ["DescribedFailure", "attempt", "describe_failure", "pass_nothing_on", "passed_on", "timed_out"]
 
@@ -50,8 +50,13 @@ def describe_failure(name: str, error: BaseException, seconds: float | None = No
             )
             where = where[:MAX_REASON]
     reason = reason[: MAX_REASON - len(where)] + where
-    status = Status.MEMORY if isinstance(error, MemoryError) else Status.ERROR
-    return RewardOutput(None, status=status, reason=reason, latency_s=seconds)
+    return RewardOutput(None, status=_status(error), reason=reason, latency_s=seconds)
+
+
+def _status(error: BaseException) -> Status:
+    if isinstance(error, MissingGroundTruth):
+        return Status.SKIPPED
+    return Status.MEMORY if isinstance(error, MemoryError) else Status.ERROR
 
 
 async def attempt(name: str, call: Callable[[], Any]) -> Any:
