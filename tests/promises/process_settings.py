@@ -10,7 +10,7 @@ import socket
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 
 from plaudit import RewardFunction, reward
@@ -68,6 +68,7 @@ CHANGES: dict[str, Callable[[], object]] = MAIN_THREAD | {
     "new_import_path": lambda: setattr(sys, "path", []),
     "integer_digits": lambda: sys.set_int_max_str_digits(700),
     "locale": _change_locale,
+    "collation": lambda: locale.setlocale(locale.LC_COLLATE, "C.UTF-8"),
     "decimal_precision": lambda: setattr(decimal.getcontext(), "prec", 3),
     "decimal_traps": lambda: decimal.getcontext().traps.__setitem__(decimal.Inexact, True),
     "decimal_context": lambda: decimal.setcontext(decimal.ExtendedContext),
@@ -107,6 +108,15 @@ async def look_at_each_async(responses: list[str]) -> list[float]:
     return [look(response) for response in responses]
 
 
+async def look_at_once(response: str) -> float:
+    """Other calls may be under way, and none of them runs before this one has ended."""
+    return look(response)
+
+
+def look_later(response: str) -> Awaitable[float]:
+    return look_async(response)
+
+
 def observers(*, is_async: bool) -> dict[str, RewardFunction]:
     """Rewards of each style whose calls follow each other."""
     if not is_async:
@@ -114,4 +124,5 @@ def observers(*, is_async: bool) -> dict[str, RewardFunction]:
     else:
         one, many = reward(look_async), reward(look_at_each_async, max_batch=1)
     one.concurrency = many.concurrency = 1
-    return {"sample": one, "batch": many, "sum": 0.5 * one + 0.5, "sum_of_batch": 0.5 * many + 0.5}
+    styles = {"sample": one, "batch": many, "sum": 0.5 * one + 0.5, "sum_of_batch": 0.5 * many + 0.5}
+    return styles | ({"at_once": reward(look_at_once), "later": reward(look_later)} if is_async else {})

@@ -10,8 +10,8 @@ from tests.promises.process_settings import CHANGES, MAIN_THREAD, observers, rea
 COMBINATIONS = [
     (change, style, is_async)
     for change in CHANGES
-    for style in ("sample", "batch", "sum", "sum_of_batch")
     for is_async in (False, True)
+    for style in observers(is_async=is_async)
     if not (is_async and change in MAIN_THREAD)
 ]
 
@@ -25,8 +25,9 @@ def test_calls_find_the_same_settings_inline_and_the_caller_too(change, style, i
     assert after == before
 
 
-@pytest.mark.parametrize("style", ["sample", "batch", "sum", "sum_of_batch"])
-@pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize(
+    ("style", "is_async"), [(style, is_async) for is_async in (False, True) for style in observers(is_async=is_async)]
+)
 def test_calls_find_the_same_settings_in_a_worker(style, is_async):
     changes = [change for change in CHANGES if not (is_async and change in MAIN_THREAD)]
     responses = ["first", *(each for change in changes for each in (change, "a"))]

@@ -211,11 +211,14 @@ class AsyncCalls:
         self._progress.started(running.call)
         began = running.began = time.perf_counter()
         own_decimal_context()
-        async with asyncio.timeout(None if deadline_s is None else deadline_s * len(samples)) as running.limit:
-            running.given = list(map(own_copy, samples))
-            value = self._invoke(running.given)
-            running.value = await value if inspect.isawaitable(value) else value
-        return self._read(running.value, samples, time.perf_counter() - began)
+        try:
+            async with asyncio.timeout(None if deadline_s is None else deadline_s * len(samples)) as running.limit:
+                running.given = list(map(own_copy, samples))
+                value = self._invoke(running.given)
+                running.value = await value if inspect.isawaitable(value) else value
+            return self._read(running.value, samples, time.perf_counter() - began)
+        finally:
+            self._progress.state.restore()  # here, because the next call may start before the callbacks of this task
 
     def _cancel_calls(self) -> None:
         for task in self._tasks:
@@ -224,7 +227,6 @@ class AsyncCalls:
     def _end(self, running: _Running, task: "asyncio.Future[list[RewardOutput]]") -> None:
         """Take the result of a call from the end of its task: it returned, raised, or was cancelled."""
         deadline_s, error = self._progress.deadline_s, None
-        self._progress.state.restore()
         try:
             outputs = task.result()
         except BaseException as raised:

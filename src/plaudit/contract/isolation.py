@@ -1,12 +1,13 @@
 """What keeps calls apart: copies of their samples, a context of their own, and process settings that are put back."""
 
+import inspect
 import os
 import signal
 import sys
 import threading
 import time
 import warnings
-from _locale import LC_ALL, LC_CTYPE, LC_NUMERIC, LC_TIME, setlocale  # public modules take long to import
+from _locale import LC_ALL, setlocale  # public modules take long to import
 from _signal import ITIMER_REAL, getitimer, getsignal  # type: ignore[import-not-found]  # signal's make enum members
 from _socket import getdefaulttimeout, setdefaulttimeout
 from collections.abc import Callable
@@ -58,12 +59,17 @@ def own_copy(trajectory: Trajectory) -> Trajectory:
 
 
 def call_in_context(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a sync function with context variables of its own, as every async task has, and a decimal context."""
+    """What a sync function returns, with context variables and a decimal context of its own; awaited if needed."""
     context = copy_context()
     for variable in context:
         if variable.name == "decimal_context":  # absent until this thread uses decimals: each call then makes its own
             context.run(own_decimal_context)
-    return context.run(function, *arguments)
+    value = context.run(function, *arguments)
+    if type(value) is float or not inspect.isawaitable(value):
+        return value
+    from plaudit.contract.event_loop import run_awaitable  # noqa: PLC0415 - asyncio takes long to import
+
+    return context.run(run_awaitable, value)
 
 
 def own_decimal_context() -> None:
@@ -99,8 +105,7 @@ class ProcessState:
         self._environment = _ENVIRONMENT.copy()
         self._import_path = list(sys.path)
         self._limits = getrecursionlimit(), get_int_max_str_digits(), getdefaulttimeout()
-        self._locale = setlocale(LC_ALL)  # takes three times as long as the names that are compared
-        self._locales = setlocale(LC_CTYPE), setlocale(LC_NUMERIC), setlocale(LC_TIME)
+        self._locale = setlocale(LC_ALL)
         self._filters = list(warnings.filters)
         self._streams = sys.stdin, sys.stdout, sys.stderr
 
@@ -116,7 +121,7 @@ class ProcessState:
             self._restore_environment()
         if (getrecursionlimit(), get_int_max_str_digits(), getdefaulttimeout()) != self._limits:
             self._restore_limits()
-        if (setlocale(LC_CTYPE), setlocale(LC_NUMERIC), setlocale(LC_TIME)) != self._locales:
+        if setlocale(LC_ALL) != self._locale:
             setlocale(LC_ALL, self._locale)
         if sys.path != self._import_path:
             sys.path[:] = self._import_path

@@ -7,7 +7,6 @@ sample. Rewards made of rewards call nothing themselves: their parts are scored 
 """
 
 import enum
-import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
@@ -130,7 +129,6 @@ def _score_one(reward: Any, trajectory: Trajectory, observer: Observer | None) -
         if type(value) is float and isfinite(value):
             output = RewardOutput(value, latency_s=_clock() - began)
         else:
-            value = _awaited(value)
             output = as_output(value, trajectory, _clock() - began)
     except passed_on():
         raise
@@ -301,7 +299,7 @@ def _call_batch(reward: Any, samples: Sequence[Trajectory], progress: Progress) 
     try:
         try:
             given = list(map(own_copy, samples))
-            values = _awaited(call_in_context(invoke_batch, reward, given))
+            values = call_in_context(invoke_batch, reward, given)
             outputs = read_batch(reward.name, values, samples, _clock() - began)
         finally:
             progress.state.restore()
@@ -313,15 +311,6 @@ def _call_batch(reward: Any, samples: Sequence[Trajectory], progress: Progress) 
     if observer is not None:
         observer(EndedCall(samples, given, values, error, outputs))
     return outputs
-
-
-def _awaited(value: Any) -> Any:
-    """What a sync function returned; an awaitable is awaited on the event loop."""
-    if not inspect.isawaitable(value):
-        return value
-    from plaudit.contract.event_loop import run_awaitable  # noqa: PLC0415 - asyncio takes long to import
-
-    return run_awaitable(value)
 
 
 def _row(reward: Any, trajectory: Trajectory) -> Row | RewardOutput:
