@@ -10,7 +10,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from plaudit.sandbox import Ending, RunLimits, Sandbox
+from plaudit.sandbox import CallStatus, RunLimits, Sandbox
 
 PROGRAMS, CHUNK = 10_000, 200
 LIMITS = RunLimits(cpu_s=0.1, wall_s=10.0)
@@ -19,7 +19,7 @@ SOURCES = {
     "flood": "def f(x):\n    while True: print('x' * 10_000)\n",
     "plain": "def f(x):\n    return sorted([x, 1, 2])\n",
 }
-EXPECTED = {"spin": Ending.CPU_LIMIT, "flood": Ending.OUTPUT_LIMIT, "plain": Ending.RETURNED}
+EXPECTED = {"spin": CallStatus.CPU_LIMIT, "flood": CallStatus.OUTPUT_LIMIT, "plain": CallStatus.RETURNED}
 
 
 def kind_of(number: int) -> str:
@@ -34,7 +34,7 @@ def run(sandbox: Sandbox, number: int) -> tuple[str, bool, float, float]:
         began = time.monotonic()
         outcome = program.call("f", [number])
         wall_s = time.monotonic() - began
-    return kind, outcome.ending is EXPECTED[kind], outcome.cpu_s - LIMITS.cpu_s, wall_s - LIMITS.cpu_s
+    return kind, outcome.status is EXPECTED[kind], outcome.cpu_s - LIMITS.cpu_s, wall_s - LIMITS.cpu_s
 
 
 def descendants() -> dict[int, int]:

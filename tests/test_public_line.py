@@ -101,7 +101,7 @@ PUBLIC: dict[str, set[str]] = {
         "to_pandas",
     },
     "plaudit.sandbox": {
-        "AssertSuite", "CallSuite", "Conclusion", "Diagnosis", "Ending", "FLAVOURS",
+        "AssertSuite", "CallSuite", "RunStatus", "Diagnosis", "CallStatus", "FLAVOURS",
         "FileSuite", "Job", "JudgePool", "NotPlain", "Opaque", "Outcome", "Program", "Protection",
         "Protections", "Raised", "RunLimits", "Sandbox", "StreamSuite", "Suite", "TestResult", "Tier",
         "Verdict", "diagnose", "read_suite", "shared_pool",

@@ -6,7 +6,7 @@ import pytest
 
 from plaudit import Trajectory
 from plaudit.rewards import CodeReward
-from plaudit.sandbox import Ending, Job, RunLimits, Sandbox, read_suite, shared_pool
+from plaudit.sandbox import CallStatus, Job, RunLimits, Sandbox, read_suite, shared_pool
 from tests.shared_data import humaneval, mbpp
 
 TOO_SLOW = 1  # one problem of MBPP computes for longer than any sensible limit
@@ -96,4 +96,4 @@ def test_mutated_solutions_get_the_verdict_they_would_get_in_one_process(problem
 
 def passes_in_one_process(sandbox, text):
     with sandbox.open() as program:
-        return program.load(text).ending is Ending.RETURNED
+        return program.load(text).status is CallStatus.RETURNED

@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from plaudit.sandbox import Ending, Outcome, RunLimits, Sandbox, Tier
+from plaudit.sandbox import CallStatus, Outcome, RunLimits, Sandbox, Tier
 from tests.sandbox.harm_cases import FILE_HARMS, HARMS, PRELUDE, SCRATCH_HARMS
 
 LIMITS = RunLimits(cpu_s=0.1, wall_s=0.5, memory_mb=96, output_bytes=1 << 18, result_bytes=1 << 18)
@@ -100,10 +100,10 @@ def harm(sandbox: Sandbox, source: str, scratch_mb: int = 0) -> tuple[Outcome, o
     limits = replace(LIMITS, scratch_mb=scratch_mb, cpu_s=SCRATCH_CPU_S) if scratch_mb else LIMITS
     with sandbox.open(limits) as program:
         loaded = program.load(PRELUDE + source)
-        if loaded.ending.is_final:
+        if loaded.status.is_final:
             return loaded, []
         reported = program.call("report")
-        return loaded, reported.value if reported.ending is Ending.RETURNED else []
+        return loaded, reported.value if reported.status is CallStatus.RETURNED else []
 
 
 def runs_clean(sandbox: Sandbox, scratch_mb: int = 0) -> bool:

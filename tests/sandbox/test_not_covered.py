@@ -2,7 +2,7 @@
 
 import pytest
 
-from plaudit.sandbox import Ending, RunLimits, Sandbox, Tier
+from plaudit.sandbox import CallStatus, RunLimits, Sandbox, Tier
 from tests.sandbox.test_harms import documented
 
 STAT_BY_HAND = """
@@ -40,7 +40,7 @@ def each_call_has_its_whole_budget(sandbox):
         program.load(
             "import time\ndef f():\n    end = time.process_time() + 0.2\n    while time.process_time() < end: pass"
         )
-        return [program.call("f").ending for _ in range(3)] == [Ending.RETURNED] * 3
+        return [program.call("f").status for _ in range(3)] == [CallStatus.RETURNED] * 3
 
 
 def files_can_be_asked_about_without_namespaces(sandbox):

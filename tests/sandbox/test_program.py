@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from plaudit.errors import InvalidSettings, SandboxError
-from plaudit.sandbox import Ending, Opaque, RunLimits, Sandbox, Tier
+from plaudit.sandbox import CallStatus, Opaque, RunLimits, Sandbox, Tier
 
 SHORT = RunLimits(cpu_s=0.3, wall_s=0.5)
 TIGHT = RunLimits(cpu_s=0.3, wall_s=60.0, memory_mb=128, output_bytes=10_000, result_bytes=10_000)
@@ -29,7 +29,7 @@ def sandbox():
 def called(sandbox, source, path="f", *args, limits=None, **kwargs):
     with sandbox.open(limits) as program:
         loaded = program.load(source)
-        assert loaded.ending is Ending.RETURNED, loaded.reason
+        assert loaded.status is CallStatus.RETURNED, loaded.reason
         return program.call(path, list(args), kwargs)
 
 
@@ -52,7 +52,7 @@ def ran(sandbox, source, stdin=b"", limits=None):
 )
 def test_a_call_gives_the_value(sandbox, source, path, args, kwargs, value):
     outcome = called(sandbox, source, path, *args, **kwargs)
-    assert (outcome.ending, outcome.value) == (Ending.RETURNED, value)
+    assert (outcome.status, outcome.value) == (CallStatus.RETURNED, value)
     assert outcome.tier is sandbox.protections.tier
 
 
@@ -90,7 +90,7 @@ def test_a_value_that_is_not_plain_stays_and_can_be_used_by_its_number(sandbox):
 @pytest.mark.parametrize("depth", [300, 100_000])
 def test_a_value_that_is_nested_too_deeply_is_a_failure_of_the_program(sandbox, depth):
     source = f"def f():\n    x = []\n    for _ in range({depth}): x = [x]\n    return x"
-    assert called(sandbox, source).ending is Ending.RESULT_LIMIT
+    assert called(sandbox, source).status is CallStatus.RESULT_LIMIT
 
 
 def test_large_arguments_and_results_travel_both_ways_at_once(sandbox):
@@ -134,7 +134,7 @@ def test_large_arguments_and_results_travel_both_ways_at_once(sandbox):
 )
 def test_a_script_reads_its_input_and_its_output_is_kept(sandbox, source, stdin, stdout):
     outcome = ran(sandbox, source, stdin)
-    assert (outcome.ending, outcome.stdout) == (Ending.RETURNED, stdout)
+    assert (outcome.status, outcome.stdout) == (CallStatus.RETURNED, stdout)
 
 
 @pytest.mark.parametrize(
@@ -148,48 +148,48 @@ def test_a_script_reads_its_input_and_its_output_is_kept(sandbox, source, stdin,
 )
 def test_leaving_is_told_with_its_code(sandbox, source, code):
     outcome = ran(sandbox, source)
-    assert (outcome.ending, outcome.exit_code) == (Ending.EXITED, code)
+    assert (outcome.status, outcome.exit_code) == (CallStatus.EXITED, code)
 
 
 @pytest.mark.parametrize(
     ("source", "ending"),
     [
-        ("while True: pass", Ending.CPU_LIMIT),
-        ("x = bytearray(1 << 30)", Ending.MEMORY),
-        ("while True: print('x' * 100)", Ending.OUTPUT_LIMIT),
-        ("print('x' * 10_001)", Ending.OUTPUT_LIMIT),
-        ("import os; os.abort()", Ending.CRASHED),
-        ("import os; os.write(3, b'garbage!')", Ending.RESULT_LIMIT),
-        ("import os; os.write(3, b'\\x02\\x00\\x00\\x00[]')", Ending.BAD_REPLY),
-        ("def f(: pass", Ending.RAISED),
+        ("while True: pass", CallStatus.CPU_LIMIT),
+        ("x = bytearray(1 << 30)", CallStatus.MEMORY),
+        ("while True: print('x' * 100)", CallStatus.OUTPUT_LIMIT),
+        ("print('x' * 10_001)", CallStatus.OUTPUT_LIMIT),
+        ("import os; os.abort()", CallStatus.CRASHED),
+        ("import os; os.write(3, b'garbage!')", CallStatus.RESULT_LIMIT),
+        ("import os; os.write(3, b'\\x02\\x00\\x00\\x00[]')", CallStatus.BAD_REPLY),
+        ("def f(: pass", CallStatus.RAISED),
     ],
 )
 def test_ends_other_than_an_answer_are_told_apart(sandbox, source, ending):
-    assert ran(sandbox, source, limits=TIGHT).ending is ending
+    assert ran(sandbox, source, limits=TIGHT).status is ending
 
 
 def test_waiting_is_ended_by_the_clock_on_the_wall(sandbox):
-    assert ran(sandbox, "import time; time.sleep(100)", limits=SHORT).ending is Ending.WALL_LIMIT
+    assert ran(sandbox, "import time; time.sleep(100)", limits=SHORT).status is CallStatus.WALL_LIMIT
 
 
 def test_output_up_to_the_limit_is_no_flood(sandbox):
-    assert ran(sandbox, "import sys; sys.stdout.write('x' * 10_000)", limits=TIGHT).ending is Ending.RETURNED
+    assert ran(sandbox, "import sys; sys.stdout.write('x' * 10_000)", limits=TIGHT).status is CallStatus.RETURNED
 
 
 def test_a_result_that_is_too_large_ends_the_program(sandbox):
     outcome = called(sandbox, "def f(): return 'x' * 20_000", limits=TIGHT)
-    assert outcome.ending is Ending.RESULT_LIMIT
+    assert outcome.status is CallStatus.RESULT_LIMIT
 
 
 def test_after_its_end_a_program_answers_every_call_with_that_end(sandbox):
     with sandbox.open() as program:
         program.load("import os\ndef f(): os._exit(0)")
-        assert [program.call("f").ending for _ in range(2)] == [Ending.EXITED] * 2
+        assert [program.call("f").status for _ in range(2)] == [CallStatus.EXITED] * 2
 
 
 def test_a_program_that_closes_its_channel_can_still_print_and_leave(sandbox):
     outcome = ran(sandbox, "import os\nos.close(3)\nos.write(1, b'done')\nos._exit(0)")
-    assert (outcome.ending, outcome.stdout) == (Ending.EXITED, b"done")
+    assert (outcome.status, outcome.stdout) == (CallStatus.EXITED, b"done")
 
 
 def test_two_programs_share_nothing(sandbox):
@@ -212,7 +212,7 @@ MODULES = "asyncio unittest xml.etree.ElementTree logging csv hashlib argparse u
 @pytest.mark.parametrize("module", MODULES.split())
 def test_the_rest_of_the_standard_library_can_be_imported(sandbox, module):
     outcome = ran(sandbox, f"import {module}")
-    assert outcome.ending is Ending.RETURNED, outcome.reason
+    assert outcome.status is CallStatus.RETURNED, outcome.reason
 
 
 def test_numpy_is_there_in_its_flavour():
@@ -237,7 +237,7 @@ def test_a_program_is_loaded_once(sandbox):
 
 def test_killed_by_itself_is_a_crash(sandbox):
     outcome = ran(sandbox, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
-    assert (outcome.ending, outcome.signal) == (Ending.CRASHED, signal.SIGKILL)
+    assert (outcome.status, outcome.signal) == (CallStatus.CRASHED, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("tier", [Tier.SECCOMP, Tier.LANDLOCK])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox import Ending, RunLimits, Sandbox, Tier
+from plaudit.sandbox import CallStatus, RunLimits, Sandbox, Tier
 from plaudit.sandbox.server import ForkServer
 from tests.process_watch import descendants, gone
 
@@ -41,11 +41,11 @@ def test_a_program_has_its_own_limits_whatever_those_of_the_one_before():
     with Sandbox() as sandbox:
         for limits in (wide, wide, tight, tight, wide, tight):
             with sandbox.open(limits) as program:
-                endings.append(program.load(said, b"").ending)
+                endings.append(program.load(said, b"").status)
         server = sandbox._server
         below = descendants(server._process.pid)
     assert endings == [
-        Ending.OUTPUT_LIMIT if limits is tight else Ending.RETURNED
+        CallStatus.OUTPUT_LIMIT if limits is tight else CallStatus.RETURNED
         for limits in (wide, wide, tight, tight, wide, tight)
     ]
     assert gone(below), "also those with limits that nobody wanted"

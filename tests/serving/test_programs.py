@@ -2,7 +2,7 @@
 
 import pytest
 
-from plaudit.sandbox import Ending, Outcome
+from plaudit.sandbox import CallStatus, Outcome
 from plaudit.serving import ServerSettings, ServerThread
 from plaudit.serving.protocols import program_files
 from tests.serving.asking import ask
@@ -126,7 +126,7 @@ def test_a_program_that_lies_about_the_size_of_its_files_sends_no_more(monkeypat
 
     class Liar:
         def call(self, path, args):
-            return Outcome(Ending.RETURNED, value="4444")
+            return Outcome(CallStatus.RETURNED, value="4444")
 
     found, too_large = program_files._fetched(Liar(), {name: name for name in ("a", "./a", "././a", "b")})
     assert (list(found), too_large) == (["a", "./a"], ["././a", "b"])

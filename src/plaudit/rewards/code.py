@@ -19,7 +19,7 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Bounds
 from plaudit.errors import InvalidTrajectory, SandboxError
 from plaudit.rewards.program_language import check_language, choose_language
-from plaudit.sandbox import FLAVOURS, AssertSuite, Conclusion, Job, RunLimits, Suite, Verdict, read_suite, shared_pool
+from plaudit.sandbox import FLAVOURS, AssertSuite, Job, RunLimits, RunStatus, Suite, Verdict, read_suite, shared_pool
 from plaudit.sandbox.judging.data_sets import has_tests, read_row
 from plaudit.sandbox.judging.plan.modules import drop_unused_imports, find_lacking
 from plaudit.sandbox.judging.plan.names import helpers_in, with_prefix
@@ -173,9 +173,9 @@ def _openrlhf(verdict: Verdict) -> float:
     """OpenRLHF's scale: how the program ended comes before how many tests it passed."""
     if verdict.passed:
         return 1.0
-    if verdict.conclusion is Conclusion.TIMEOUT:
+    if verdict.conclusion is RunStatus.TIMEOUT:
         return TIMEOUT
-    if verdict.conclusion is not Conclusion.COMPLETED:
+    if verdict.conclusion is not RunStatus.COMPLETED:
         return CRASH
     return PARTIAL if verdict.count else 0.0
 

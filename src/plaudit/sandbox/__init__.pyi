@@ -14,10 +14,10 @@ from .judging.suites import FileSuite as FileSuite
 from .judging.suites import StreamSuite as StreamSuite
 from .judging.suites import Suite as Suite
 from .judging.suites import read_suite as read_suite
-from .judging.verdict import Conclusion as Conclusion
+from .judging.verdict import RunStatus as RunStatus
 from .judging.verdict import TestResult as TestResult
 from .judging.verdict import Verdict as Verdict
-from .outcome import Ending as Ending
+from .outcome import CallStatus as CallStatus
 from .outcome import Outcome as Outcome
 from .outcome import Raised as Raised
 from .program import Program as Program

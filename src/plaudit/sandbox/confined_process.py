@@ -120,7 +120,7 @@ class ProcessHost(Protocol):
     def end(self, process: LockedProcess, limits: RunLimits) -> None:
         """Kill a process, and have it reaped."""
 
-    def ending_of(self, process: LockedProcess) -> int:
+    def exit_code_of(self, process: LockedProcess) -> int:
         """How a process that is dead ended: its exit code, or minus the signal that killed it."""
 
     def clock_of(self, process: LockedProcess) -> Callable[[], float]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox.confined_process import Protection, Protections, RunLimits, Tier
-from plaudit.sandbox.outcome import Ending
+from plaudit.sandbox.outcome import CallStatus
 from plaudit.sandbox.program import Program
 from plaudit.sandbox.server import ForkServer
 
@@ -65,7 +65,7 @@ def attempts(server: ForkServer, limits: RunLimits = ATTEMPT_LIMITS) -> list[tup
     with Program(server, server.take(limits), limits) as program:
         program.load(REACHING_OUT)
         outcome = program.call("reach_out")
-    if outcome.ending is not Ending.RETURNED:
+    if outcome.status is not CallStatus.RETURNED:
         raise SandboxError(f"the program that tries what must be refused did not return: {outcome.reason}")
     return [(name, succeeded) for name, succeeded in outcome.value]
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from plaudit.frames import FrameBuffer, FrameTooLong
 from plaudit.sandbox.child.protocol import READY
 from plaudit.sandbox.confined_process import Budget, LockedProcess, RunLimits
-from plaudit.sandbox.outcome import Ending
+from plaudit.sandbox.outcome import CallStatus
 
 __all__ = ["Exchange", "Stopped"]
 
@@ -24,11 +24,11 @@ CHUNK = 1 << 16
 
 
 class Stopped(Exception):
-    """No reply will come: a limit was reached, or (without an ending) the process is dead."""
+    """No reply will come: a limit was reached, or (without a status) the process is dead."""
 
-    def __init__(self, ending: Ending | None, cpu_s: float) -> None:
-        super().__init__(ending)
-        self.ending, self.cpu_s = ending, cpu_s
+    def __init__(self, status: CallStatus | None, cpu_s: float) -> None:
+        super().__init__(status)
+        self.status, self.cpu_s = status, cpu_s
 
 
 class Exchange:
@@ -63,9 +63,9 @@ class Exchange:
 
     def wait_for_end(self) -> None:
         """Wait a little for a process that will end by itself: who waits is then woken once, not by every reply."""
-        ending = select.poll()
-        ending.register(self._process, select.POLLIN)
-        ending.poll(min(self._limits.cpu_s, LEAVES_WITHIN_S) * 1000)
+        end = select.poll()
+        end.register(self._process, select.POLLIN)
+        end.poll(min(self._limits.cpu_s, LEAVES_WITHIN_S) * 1000)
 
     def receive(self) -> tuple[str, float]:
         """The next reply and the processor seconds it took; Stopped when there will be none.
@@ -94,7 +94,7 @@ class Exchange:
         try:
             body = self._incoming.next()
         except FrameTooLong:
-            raise Stopped(Ending.RESULT_LIMIT, self._cpu_s()) from None
+            raise Stopped(CallStatus.RESULT_LIMIT, self._cpu_s()) from None
         return None if body is None else body.decode("utf-8", "replace")
 
     def _wait(self, patience_s: float) -> None:
@@ -114,9 +114,9 @@ class Exchange:
         cpu_left = self._limits.cpu_s - self._cpu_s()
         wall_left = min(self._limits.wall_s - (time.monotonic() - self._began), self._budget.left_s())
         if cpu_left <= 0:
-            raise Stopped(Ending.CPU_LIMIT, self._cpu_s())
+            raise Stopped(CallStatus.CPU_LIMIT, self._cpu_s())
         if wall_left <= 0:
-            raise Stopped(Ending.WALL_LIMIT, self._cpu_s())
+            raise Stopped(CallStatus.WALL_LIMIT, self._cpu_s())
         return min(max(cpu_left, 0.001), wall_left, LOOK_S)
 
     def _read(self) -> None:
@@ -132,7 +132,7 @@ class Exchange:
             self._writing = False
         if part and not self.was_ready:
             if not part.startswith(READY):
-                raise Stopped(Ending.BAD_REPLY, 0.0)
+                raise Stopped(CallStatus.BAD_REPLY, 0.0)
             self.was_ready = True
             part = part[len(READY) :]
         self._incoming.feed(part)

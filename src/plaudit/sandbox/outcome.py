@@ -11,10 +11,10 @@ import msgspec
 
 from plaudit.sandbox.confined_process import Tier
 
-__all__ = ["UNDEFINED", "Ending", "Outcome", "Raised"]
+__all__ = ["UNDEFINED", "CallStatus", "Outcome", "Raised"]
 
 
-class Ending(Enum):
+class CallStatus(Enum):
     """How a load or a call ended; after all but the first three, and after EXITED, the program is gone."""
 
     RETURNED = "returned"
@@ -35,7 +35,7 @@ class Ending(Enum):
         return self not in _LIVING
 
 
-_LIVING = (Ending.RETURNED, Ending.RAISED, Ending.MEMORY)  # found by identity, the first most often
+_LIVING = (CallStatus.RETURNED, CallStatus.RAISED, CallStatus.MEMORY)  # found by identity, the first most often
 
 
 UNDEFINED = ("undefined:NameError",)  # the classes of an error that says that the program lacks a name
@@ -69,7 +69,7 @@ class Raised:
 class Outcome(msgspec.Struct, frozen=True):
     """One load or call: how it ended, and what came back."""
 
-    ending: Ending
+    status: CallStatus
     value: Any = None
     error: Raised | None = None
     exit_code: int | None = None
@@ -83,11 +83,11 @@ class Outcome(msgspec.Struct, frozen=True):
     def reason(self) -> str:
         """How it ended, in words."""
         details = {
-            Ending.RAISED: str(self.error),
-            Ending.EXITED: f"exit code {self.exit_code}",
-            Ending.CRASHED: f"signal {self.signal}",
-            Ending.BAD_REPLY: str(self.error) if self.error else "",
-            Ending.RESULT_LIMIT: self.error.message if self.error else "",
+            CallStatus.RAISED: str(self.error),
+            CallStatus.EXITED: f"exit code {self.exit_code}",
+            CallStatus.CRASHED: f"signal {self.signal}",
+            CallStatus.BAD_REPLY: str(self.error) if self.error else "",
+            CallStatus.RESULT_LIMIT: self.error.message if self.error else "",
         }
-        detail = details.get(self.ending, "")
-        return f"{self.ending.value}: {detail}" if detail else self.ending.value
+        detail = details.get(self.status, "")
+        return f"{self.status.value}: {detail}" if detail else self.status.value

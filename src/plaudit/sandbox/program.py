@@ -16,7 +16,7 @@ from plaudit.errors import SandboxError
 from plaudit.frames import frame
 from plaudit.sandbox.confined_process import Budget, LockedProcess, ProcessHost, RunLimits
 from plaudit.sandbox.exchange import Exchange, Stopped
-from plaudit.sandbox.outcome import UNDEFINED, Ending, Outcome, Raised
+from plaudit.sandbox.outcome import UNDEFINED, CallStatus, Outcome, Raised
 from plaudit.sandbox.values import PROGRAM_DEPTH, Graph, NotPlain, Opaque, dumps, loads
 
 __all__ = ["Program"]
@@ -104,7 +104,7 @@ class Program:
         if self._end is not None:
             return self._end
         if self._budget.left_s() <= 0:
-            self._end = Outcome(Ending.WALL_LIMIT, tier=self.tier)
+            self._end = Outcome(CallStatus.WALL_LIMIT, tier=self.tier)
             self._kill()
             return self._end
         self._exchange.send(request)
@@ -121,9 +121,9 @@ class Program:
             parts = self._read_reply(reply)
         out, err = self._new_prints(self._process.stdout), self._new_prints(self._process.stderr)
         if max(self._printed.values()) > self._limits.output_bytes:
-            parts = {"ending": Ending.OUTPUT_LIMIT}
+            parts = {"status": CallStatus.OUTPUT_LIMIT}
         outcome = Outcome(**parts, stdout=out, stderr=err, cpu_s=cpu_s, tier=self.tier)
-        if outcome.ending.is_final:
+        if outcome.status.is_final:
             if not self._reaped:
                 self._kill()
             self._end = outcome
@@ -135,23 +135,23 @@ class Program:
             kind, *content = _expect(list, loads(reply))
             return _REPLIES[_expect(str, kind)](self.graph, *content)
         except (NotPlain, LookupError, TypeError, ValueError, RecursionError) as error:
-            return {"ending": Ending.BAD_REPLY, "error": Raised(("BadReply",), str(error)[:200])}
+            return {"status": CallStatus.BAD_REPLY, "error": Raised(("BadReply",), str(error)[:200])}
 
     def _explain_stop(self, stopped: Stopped) -> dict[str, Any]:
         """What became of a process that gave no answer."""
-        if stopped.ending is not None:
-            return {"ending": stopped.ending}
+        if stopped.status is not None:
+            return {"status": stopped.status}
         self._reaped = True
-        code = self._host.ending_of(self._process)
+        code = self._host.exit_code_of(self._process)
         if not self._exchange.was_ready:
             said = os.pread(self._process.stderr, 500, 0).decode(errors="replace")
             raise SandboxError(f"a child could not be locked down: {said or f'exit code {code}'}")
         if code >= 0:
-            return {"ending": Ending.EXITED, "exit_code": code}
-        ending = _SIGNALS.get(-code, Ending.CRASHED)
-        if ending is Ending.OUTPUT_LIMIT and self._limits.scratch_mb:
-            ending = Ending.SCRATCH_LIMIT  # where it was what was printed, that is seen from its size
-        return {"ending": ending, "signal": -code}
+            return {"status": CallStatus.EXITED, "exit_code": code}
+        status = _SIGNALS.get(-code, CallStatus.CRASHED)
+        if status is CallStatus.OUTPUT_LIMIT and self._limits.scratch_mb:
+            status = CallStatus.SCRATCH_LIMIT  # where it was what was printed, that is seen from its size
+        return {"status": status, "signal": -code}
 
     def _new_prints(self, descriptor: int) -> bytes:
         start = self._printed[descriptor]
@@ -169,13 +169,13 @@ class Program:
 def _read_returned(graph: Graph, value: Any, changes: Any = None) -> dict[str, Any]:
     if changes is not None:
         graph.apply_changes(changes)
-    return {"ending": Ending.RETURNED, "value": graph.decode(value, PROGRAM_DEPTH + 3)}
+    return {"status": CallStatus.RETURNED, "value": graph.decode(value, PROGRAM_DEPTH + 3)}
 
 
 def _read_raised(graph: Graph, changes: Any, *description: Any) -> dict[str, Any]:
     graph.apply_changes(changes)
     error = _read_error(graph, *description)
-    return {"ending": Ending.MEMORY if error.name == "MemoryError" else Ending.RAISED, "error": error}
+    return {"status": CallStatus.MEMORY if error.name == "MemoryError" else CallStatus.RAISED, "error": error}
 
 
 def _read_error(
@@ -194,15 +194,15 @@ def _read_error(
 
 def _read_exited(graph: Graph, code: Any) -> dict[str, Any]:
     error = Raised(("builtins:SystemExit",), args=(_expect(int, code),))
-    return {"ending": Ending.EXITED, "exit_code": code, "error": error}
+    return {"status": CallStatus.EXITED, "exit_code": code, "error": error}
 
 
 def _read_undefined(graph: Graph, message: Any) -> dict[str, Any]:
-    return {"ending": Ending.RAISED, "error": Raised(UNDEFINED, _expect(str, message))}
+    return {"status": CallStatus.RAISED, "error": Raised(UNDEFINED, _expect(str, message))}
 
 
 def _read_unsendable(graph: Graph, reason: Any) -> dict[str, Any]:
-    return {"ending": Ending.RESULT_LIMIT, "error": Raised(("ValueError",), _expect(str, reason)[:200])}
+    return {"status": CallStatus.RESULT_LIMIT, "error": Raised(("ValueError",), _expect(str, reason)[:200])}
 
 
 def _expect(kind: type[T], value: Any) -> T:
@@ -218,7 +218,7 @@ _REPLIES: dict[str, Callable[..., dict[str, Any]]] = {
     "undefined": _read_undefined,
     "unsendable": _read_unsendable,
 }
-_SIGNALS: dict[int, Ending] = {signal.SIGXFSZ: Ending.OUTPUT_LIMIT, signal.SIGXCPU: Ending.CPU_LIMIT}
+_SIGNALS: dict[int, CallStatus] = {signal.SIGXFSZ: CallStatus.OUTPUT_LIMIT, signal.SIGXCPU: CallStatus.CPU_LIMIT}
 
 
 def _fill(descriptor: int, content: bytes) -> None:

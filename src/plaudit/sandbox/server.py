@@ -141,7 +141,7 @@ class ForkServer:
 
         return seconds
 
-    def ending_of(self, process: LockedProcess) -> int:
+    def exit_code_of(self, process: LockedProcess) -> int:
         """How a process that is dead ended: its exit code, or minus the signal that killed it."""
         try:
             self._control.send(STATUS + str(process.number).encode())

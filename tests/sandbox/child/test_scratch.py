@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox import Ending, RunLimits, Sandbox, Tier
+from plaudit.sandbox import CallStatus, RunLimits, Sandbox, Tier
 from plaudit.sandbox.child.confinement.namespaces import SCRATCH_FILES
 
 LIMITS = RunLimits(scratch_mb=2)
@@ -55,7 +55,7 @@ def sandbox():
 
 def called(sandbox, source, path, *args, limits=None):
     with sandbox.open(limits) as program:
-        assert program.load(source).ending is Ending.RETURNED
+        assert program.load(source).status is CallStatus.RETURNED
         return program.call(path, list(args))
 
 
@@ -100,12 +100,12 @@ def test_whatever_a_program_leaves_the_next_one_finds_nothing(sandbox, left):
 
 
 def test_a_file_longer_than_the_folder_ends_the_program(sandbox):
-    assert called(sandbox, FILL, "far").ending is Ending.SCRATCH_LIMIT
+    assert called(sandbox, FILL, "far").status is CallStatus.SCRATCH_LIMIT
 
 
 def test_printing_too_much_still_ends_a_program(sandbox):
     with sandbox.open(RunLimits(scratch_mb=2, output_bytes=1000)) as program:
-        assert program.load("while True: print('x' * 1000)").ending is Ending.OUTPUT_LIMIT
+        assert program.load("while True: print('x' * 1000)").status is CallStatus.OUTPUT_LIMIT
 
 
 def test_each_size_and_none_has_a_server_of_its_own():
@@ -114,7 +114,7 @@ def test_each_size_and_none_has_a_server_of_its_own():
             outcome = called(sandbox, FILL, "fill", 1 << 20, 9, limits=RunLimits(scratch_mb=scratch_mb))
             assert outcome.value == [scratch_mb, "ENOSPC"]
         outcome = called(sandbox, USE, "use", limits=RunLimits())
-        assert (outcome.ending, outcome.error.name) == (Ending.RAISED, "FileNotFoundError")
+        assert (outcome.status, outcome.error.name) == (CallStatus.RAISED, "FileNotFoundError")
 
 
 @pytest.mark.parametrize(("tier", "missing"), [(Tier.LANDLOCK, "namespaces"), (Tier.SECCOMP, "Landlock")])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from plaudit.sandbox import Ending, RunLimits, Sandbox
+from plaudit.sandbox import CallStatus, RunLimits, Sandbox
 from plaudit.sandbox.judging.plan.modules import NOT_OFFERED
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "code.md"
@@ -42,7 +42,7 @@ def sandbox():
 @pytest.mark.parametrize("module", USES)
 def test_a_module_that_works_without_files_works(sandbox, module):
     with sandbox.open() as program:
-        assert program.load(f"import {module}\ndef works(): return bool({USES[module]})").ending is Ending.RETURNED
+        assert program.load(f"import {module}\ndef works(): return bool({USES[module]})").status is CallStatus.RETURNED
         assert program.call("works").value is True
 
 
@@ -54,7 +54,7 @@ def not_offered() -> set[str]:
 
 def is_offered(module, sandbox):
     with sandbox.open() as program:
-        return program.load(f"import {module}").ending is Ending.RETURNED
+        return program.load(f"import {module}").status is CallStatus.RETURNED
 
 
 def test_every_public_module_is_offered_but_those_that_the_guide_lists(sandbox):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plaudit.sandbox import AssertSuite, Conclusion, Job, RunLimits, Sandbox, read_suite
+from plaudit.sandbox import AssertSuite, Job, RunLimits, RunStatus, Sandbox, read_suite
 from plaudit.sandbox.judging.judge import Judge
 
 LIMITS = RunLimits(cpu_s=0.5, wall_s=10.0)
@@ -148,7 +148,7 @@ def test_a_program_that_hangs_once_is_started_again_for_the_next_test(judge):
     source = "def f(x):\n    while x == 1: pass\n    return x\n"
     found = verdict(judge, source, ["assert f(0) == 0", "assert f(1) == 1", "assert f(2) == 2"])
     assert [result.passed for result in found.results] == [True, False, True]
-    assert found.conclusion is Conclusion.TIMEOUT
+    assert found.conclusion is RunStatus.TIMEOUT
     assert not found.passed
 
 
@@ -166,7 +166,7 @@ def test_what_a_program_answered_before_its_end_counts(judge, ending):
     source = f"def f(x):\n    if x == 2:\n        {ending}\n    return x\n"
     found = verdict(judge, source, tests)
     assert [result.passed for result in found.results] == [True, True, False, True]
-    assert found.conclusion is not Conclusion.COMPLETED
+    assert found.conclusion is not RunStatus.COMPLETED
 
 
 def test_what_a_program_prints_is_kept(judge):

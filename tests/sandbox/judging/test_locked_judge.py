@@ -2,7 +2,7 @@
 
 import pytest
 
-from plaudit.sandbox import Conclusion, Job, JudgePool, RunLimits, read_suite
+from plaudit.sandbox import Job, JudgePool, RunLimits, RunStatus, read_suite
 
 RIGHT = "def f(x):\n    return 2 * x\n"
 REACHING_OUT = {
@@ -107,7 +107,7 @@ def test_a_whole_verdict_is_bounded_in_wall_time(pool):
     asserts = [f"assert f({number}) == {2 * number}" for number in range(20)]
     limits = RunLimits(cpu_s=1.0, wall_s=5.0)
     found = verdict(pool, asserts, sleeping, limits=limits, wall_s=1.5, stop_early=False)
-    assert found.conclusion is Conclusion.TIMEOUT
+    assert found.conclusion is RunStatus.TIMEOUT
     assert 0 < found.count < 20
     assert verdict(pool, asserts[:2], sleeping, limits=limits, wall_s=30.0).passed
 

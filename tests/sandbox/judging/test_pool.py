@@ -7,7 +7,7 @@ import time
 import pytest
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox import Conclusion, Job, JudgePool, read_suite
+from plaudit.sandbox import Job, JudgePool, RunStatus, read_suite
 from plaudit.sandbox.judging.client import KNOWN, JudgeClient, check_verdicts
 from plaudit.sandbox.judging.verdict import TestResult, Verdict
 from tests.process_watch import descendants, gone
@@ -60,7 +60,7 @@ def test_a_judge_that_always_dies_before_the_program_was_asked_is_an_error_and_n
 
 def test_a_judge_that_always_dies_of_what_a_program_answered_is_the_programs_failure(pool):
     [verdict] = pool.judge_all([job(truth=CRASH.format("assert f(2) == 4\n"))])
-    assert verdict.conclusion is Conclusion.CRASH
+    assert verdict.conclusion is RunStatus.CRASH
     assert not verdict.passed
     assert not verdict.refusal
 
@@ -72,7 +72,7 @@ def test_tests_that_end_their_process_are_refused(pool):
 def test_values_that_take_for_ever_to_compare_are_the_programs_timeout(pool):
     slow = "def f(x):\n    return range(10 ** 15)\n"
     verdict = pool.judge(job(slow, "assert sum(f(1)) == 2\n", judge_cpu_s=0.5))
-    assert verdict.conclusion is Conclusion.TIMEOUT
+    assert verdict.conclusion is RunStatus.TIMEOUT
     assert not verdict.passed
     assert "what the program returned" in verdict.reason
 

@@ -8,10 +8,10 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox import (
     AssertSuite,
     CallSuite,
-    Conclusion,
     FileSuite,
     Job,
     RunLimits,
+    RunStatus,
     Sandbox,
     StreamSuite,
     read_suite,
@@ -135,7 +135,7 @@ def test_a_script_that_loops_is_a_timeout_and_the_other_inputs_still_count(judge
         judge, "n = int(input())\nwhile n == 1: pass\nprint(n)\n", {"inputs": ["1", "2"], "outputs": ["1", "2"]}
     )
     assert [result.passed for result in found.results] == [False, True]
-    assert found.conclusion is Conclusion.TIMEOUT
+    assert found.conclusion is RunStatus.TIMEOUT
 
 
 FILE = """

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox import Ending, Job, JudgePool, RunLimits, StreamSuite, Tier, read_suite
-from plaudit.sandbox.judging.verdict import Conclusion
+from plaudit.sandbox import CallStatus, Job, JudgePool, RunLimits, StreamSuite, Tier, read_suite
+from plaudit.sandbox.judging.verdict import RunStatus
 from plaudit.sandbox.languages.binaries import BinaryCache
 from plaudit.sandbox.languages.language import LANGUAGES
 from plaudit.sandbox.languages.running import CommandPool
@@ -50,7 +50,7 @@ def test_a_wrong_program_fails_the_inputs_it_gets_wrong(judges, language):
     wrong = ADD[language].replace("a + b", "a - b").replace("sum::<i64>()", "product::<i64>()")
     verdict = judged(judges, language, wrong)
     assert not verdict.passed
-    assert verdict.conclusion is Conclusion.COMPLETED
+    assert verdict.conclusion is RunStatus.COMPLETED
     assert "expected '7\\n'" in verdict.reason
 
 
@@ -63,7 +63,7 @@ def test_a_program_that_does_not_compile_fails_with_the_first_message(judges, la
     assert verdict.count == 0
     assert not verdict.refusal
     if LANGUAGES[language].compile:
-        assert verdict.conclusion is Conclusion.UNLOADED
+        assert verdict.conclusion is RunStatus.UNLOADED
         assert verdict.reason.startswith("the program does not compile: ")
         assert "error" in verdict.reason or "syntax" in verdict.reason
 
@@ -160,7 +160,7 @@ def test_a_program_that_prints_on_without_effect_is_stopped_before_its_time_is_u
     node, limits = find_toolchain(LANGUAGES["javascript"]), replace(LIMITS, output_bytes=1 << 18)
     with CommandPool(BinaryCache(tmp_path)) as pool, pool.load(node, FLOOD, limits) as program:
         outcome = program.run(b"")
-    assert outcome.ending is Ending.OUTPUT_LIMIT
+    assert outcome.status is CallStatus.OUTPUT_LIMIT
     assert outcome.cpu_s < LIMITS.cpu_s
 
 

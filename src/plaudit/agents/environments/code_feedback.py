@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from plaudit.agents.environment import Environment, EpisodeStart, StepResult
 from plaudit.errors import AgentError, SandboxError
-from plaudit.sandbox import Conclusion, Job, RunLimits, Suite, Verdict, read_suite, shared_pool
+from plaudit.sandbox import Job, RunLimits, RunStatus, Suite, Verdict, read_suite, shared_pool
 from plaudit.verify.code_blocks import find_program
 
 __all__ = ["CodeFeedback"]
@@ -58,7 +58,7 @@ class CodeFeedback(Environment):
         count = f"{verdict.count} of {len(verdict.results)} tests passed."
         if self.hide_tests:
             return count
-        ended = verdict.conclusion is not Conclusion.COMPLETED and verdict.reason
+        ended = verdict.conclusion is not RunStatus.COMPLETED and verdict.reason
         failed = next((result for result in verdict.results if not result.passed), None)
         why = f"{failed.name}: {failed.reason}" if failed is not None else ""
         return "\n".join(line for line in (count, ended or "", why) if line)

@@ -25,7 +25,7 @@ from plaudit.sandbox.cores import CoreClaim
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.plan.test_plan import plan_suite
 from plaudit.sandbox.judging.suites import AssertSuite, StreamSuite
-from plaudit.sandbox.judging.verdict import Conclusion, Verdict
+from plaudit.sandbox.judging.verdict import RunStatus, Verdict
 from plaudit.sandbox.sandbox import PROGRAMS_PER_SERVER, Sandbox
 from plaudit.sandbox.server import ForkServer
 
@@ -120,7 +120,7 @@ class JudgeClient:
 
     def exit_code_of(self, judge: LockedProcess) -> int:
         """How a judge that is dead ended."""
-        return self._server.ending_of(judge)
+        return self._server.exit_code_of(judge)
 
     @property
     def alive(self) -> bool:
@@ -175,7 +175,7 @@ class Session:
                 write_all(judge.channel, frame(_encode((int(tier), seed))) + frame(packed) + frame(plans))
                 verdict = self._serve(judge, channel, budget, is_ready=not is_new)
             if verdict is not None:
-                is_ordinary = not verdict.refusal and verdict.conclusion is Conclusion.COMPLETED
+                is_ordinary = not verdict.refusal and verdict.conclusion is RunStatus.COMPLETED
                 return msgspec.structs.replace(verdict, cpu_s=self._total_s())
             is_reaped = True
             overran = budget.left_s() <= 0
@@ -227,7 +227,7 @@ class Session:
             self._hand_over(channel)
         elif kind == "end":
             self._end(content[0])
-        elif kind == "ending":
+        elif kind == "exit code":
             running = self.programs[content[0]]
             self.used_s += running.clock()
             write_all(judge.channel, frame(_encode(self._find_exit_code(running))))
@@ -243,7 +243,7 @@ class Session:
         """How a program ended; only a judge that was tampered with requests it for one that still runs."""
         if not _is_readable(running.process.process):
             signal.pidfd_send_signal(running.process.process, signal.SIGKILL)
-        return running.server.ending_of(running.process)
+        return running.server.exit_code_of(running.process)
 
     def _hand_over(self, channel: socket.socket) -> None:
         number = self.waiting.pop(0)
@@ -279,7 +279,7 @@ class Session:
             raise JudgeLost(said or f"exit code {code}", answered=answered)
         if answered and not overran:
             reason = f"the tests did not end within {self.job.judge_cpu_s:g} s on what the program returned"
-            return Verdict(conclusion=Conclusion.TIMEOUT, reason=reason, calls=1)
+            return Verdict(conclusion=RunStatus.TIMEOUT, reason=reason, calls=1)
         return Verdict(refusal=f"the tests ran for {self.job.judge_cpu_s:g} s without an answer of the program")
 
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from plaudit.sandbox.confined_process import RunLimits
-from plaudit.sandbox.judging.handles.program_proxy import NotLoaded, ProgramProxy, conclusion_of, tail
+from plaudit.sandbox.judging.handles.program_proxy import NotLoaded, ProgramProxy, run_status_of, tail
 from plaudit.sandbox.judging.handles.violations import take_violation
 from plaudit.sandbox.judging.plan.names import imports_in, with_prefix
 from plaudit.sandbox.judging.recorder import Recorder, StopTests, fault_of_tests, short_reason
-from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
-from plaudit.sandbox.outcome import Ending, Outcome
+from plaudit.sandbox.judging.verdict import RunStatus, TestResult, Verdict
+from plaudit.sandbox.outcome import CallStatus, Outcome
 from plaudit.sandbox.program import Program
 
 __all__ = ["Launcher", "ProgramSource", "conclude", "load_failure"]
@@ -46,7 +46,7 @@ class Launcher:
     def _load(self, source: str) -> tuple[Program, Outcome]:
         program = self.programs.open(self.limits)
         outcome = program.load(source)
-        if outcome.ending is Ending.RETURNED:
+        if outcome.status is CallStatus.RETURNED:
             return program, outcome
         program.close()
         raise NotLoaded(outcome)
@@ -57,7 +57,7 @@ def load_failure(names: Sequence[str], outcome: Outcome) -> Verdict:
     reason = f"the program could not be loaded: {outcome.reason}"[:MAX_REASON]
     return Verdict(
         results=[TestResult(name, passed=False, reason=reason) for name in names or ["load"]],
-        conclusion=conclusion_of(outcome) if outcome.ending.is_final else Conclusion.UNLOADED,
+        conclusion=run_status_of(outcome) if outcome.status.is_final else RunStatus.UNLOADED,
         reason=reason,
         stdout=tail(outcome.stdout),
         stderr=tail(outcome.stderr),
@@ -83,7 +83,7 @@ def conclude(launcher: Launcher, proxy: ProgramProxy, recorder: Recorder, error:
     loss, last = proxy.first_loss, proxy.last
     return Verdict(
         results=results,
-        conclusion=conclusion_of(loss) if loss else Conclusion.COMPLETED,
+        conclusion=run_status_of(loss) if loss else RunStatus.COMPLETED,
         reason=next((result.reason for result in results if not result.passed), ""),
         calls=proxy.calls,
         stdout=tail(proxy.stdout),

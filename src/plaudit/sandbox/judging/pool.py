@@ -19,7 +19,7 @@ from plaudit.sandbox.judging.client import JudgeClient, JudgeLost
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.plan.test_plan import plan_suite
 from plaudit.sandbox.judging.styles.other_languages import judge_program
-from plaudit.sandbox.judging.verdict import Conclusion, Verdict
+from plaudit.sandbox.judging.verdict import RunStatus, Verdict
 from plaudit.sandbox.languages.language import PYTHON
 from plaudit.sandbox.languages.running import CommandPool
 
@@ -69,7 +69,7 @@ class JudgePool:
             return verdict
         why = losses[-1]
         if all(loss.answered for loss in losses):  # what only happens once a program has answered is its doing
-            return Verdict(conclusion=Conclusion.CRASH, reason=f"its values broke the tests: {why}"[:500], calls=1)
+            return Verdict(conclusion=RunStatus.CRASH, reason=f"its values broke the tests: {why}"[:500], calls=1)
         raise SandboxError(f"the judge was lost {TRIES} times over this program: {why}") from why
 
     def judge_all(self, jobs: Sequence[Job]) -> list[Verdict | SandboxError]:

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["Conclusion", "TestResult", "Verdict", "encode_verdict", "merge"]
+__all__ = ["RunStatus", "TestResult", "Verdict", "encode_verdict", "merge"]
 
 
-class Conclusion(enum.StrEnum):
+class RunStatus(enum.StrEnum):
     """How the run of a program ended, whatever the tests said."""
 
     COMPLETED = "completed"
@@ -37,7 +37,7 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     """All results for one program; `refusal` says why the tests could not be run, which is not its fault."""
 
     results: list[TestResult] = []
-    conclusion: Conclusion = Conclusion.COMPLETED
+    conclusion: RunStatus = RunStatus.COMPLETED
     reason: str = ""
     refusal: str = ""
     calls: int = 0
@@ -53,7 +53,7 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
         return (
             self.count > 0
             and self.count == len(self.results)
-            and self.conclusion is Conclusion.COMPLETED
+            and self.conclusion is RunStatus.COMPLETED
             and self.calls > 0
         )
 
@@ -89,7 +89,7 @@ def _escape(value: Any) -> Any:
 
 def merge(first: Verdict, second: Verdict) -> Verdict:
     """Two verdicts on one program as one."""
-    completed = first.conclusion is Conclusion.COMPLETED
+    completed = first.conclusion is RunStatus.COMPLETED
     return Verdict(
         results=[*first.results, *second.results],
         conclusion=second.conclusion if completed else first.conclusion,

@@ -62,8 +62,8 @@ class ClientPrograms:
     def end(self, process: LockedProcess, limits: RunLimits) -> None:
         self._ends += frame(_encode(("end", process.number)))
 
-    def ending_of(self, process: LockedProcess) -> int:
-        return int(self._ask("ending", process.number))
+    def exit_code_of(self, process: LockedProcess) -> int:
+        return int(self._ask("exit code", process.number))
 
     def clock_of(self, process: LockedProcess) -> Callable[[], float]:
         return lambda: float(self._ask("clock", process.number))

@@ -55,7 +55,7 @@ def run_command(server: ForkServer, command: Command, limits: RunLimits, stdin: 
         _fill(process.stdin, stdin)
         refusal = _start(process, command)
         over = "" if refusal else _wait(process, limits, clock)
-        used_s, code = clock(), server.ending_of(process)
+        used_s, code = clock(), server.exit_code_of(process)
         if refusal:
             raise SandboxError(f"{command.argv[0]} could not be started: {refusal}")
         out, err = (os.pread(file, limits.output_bytes + 1, 0) for file in (process.stdout, process.stderr))
@@ -103,10 +103,10 @@ def _wait(process: LockedProcess, limits: RunLimits, clock: Callable[[], float])
 
     A process that goes on printing where no more can be printed (Java does not report it) is ended as well.
     """
-    ending, began = select.poll(), time.monotonic()
-    ending.register(process.process, select.POLLIN)
+    end, began = select.poll(), time.monotonic()
+    end.register(process.process, select.POLLIN)
     patience_s = min(limits.cpu_s, LOOK_S)
-    while not ending.poll(patience_s * 1000):
+    while not end.poll(patience_s * 1000):
         cpu_left, wall_left = limits.cpu_s - clock(), limits.wall_s - (time.monotonic() - began)
         is_full = any(os.fstat(file).st_size > limits.output_bytes for file in (process.stdout, process.stderr))
         if cpu_left <= 0 or wall_left <= 0 or is_full:

@@ -18,7 +18,7 @@ from plaudit.sandbox.languages.binaries import BinaryCache
 from plaudit.sandbox.languages.commands import Command, CommandEnd, memory_file, run_command
 from plaudit.sandbox.languages.compiling import SIGXCPU, SIGXFSZ, compile_program
 from plaudit.sandbox.languages.toolchains import Toolchain
-from plaudit.sandbox.outcome import Ending, Outcome
+from plaudit.sandbox.outcome import CallStatus, Outcome
 from plaudit.sandbox.server import ForkServer
 
 __all__ = ["CommandPool", "LoadedProgram"]
@@ -144,13 +144,13 @@ class LoadedProgram:
     def _outcome(self, ended: CommandEnd, tier: Tier) -> Outcome:
         printed = max(len(ended.stdout), len(ended.stderr))
         if ended.code == -SIGXFSZ or printed > self._limits.output_bytes:
-            ending = Ending.OUTPUT_LIMIT
+            status = CallStatus.OUTPUT_LIMIT
         elif ended.over or ended.code == -SIGXCPU:
-            ending = Ending.WALL_LIMIT if ended.over == "wall" else Ending.CPU_LIMIT
+            status = CallStatus.WALL_LIMIT if ended.over == "wall" else CallStatus.CPU_LIMIT
         else:
-            ending = Ending.CRASHED if ended.code < 0 else Ending.EXITED
+            status = CallStatus.CRASHED if ended.code < 0 else CallStatus.EXITED
         return Outcome(
-            ending,
+            status,
             exit_code=ended.code if ended.code >= 0 else None,
             signal=-ended.code if ended.code < 0 else None,
             stdout=ended.stdout,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from plaudit.errors import SandboxError
-from plaudit.sandbox import Ending, Outcome, RunLimits, Sandbox
+from plaudit.sandbox import CallStatus, Outcome, RunLimits, Sandbox
 from plaudit.sandbox.program import Program
 
 __all__ = ["run_with_files"]
@@ -88,7 +88,7 @@ def run_with_files(
             _expect_return(program.call("place", [name, content]))
         program.feed(stdin)
         outcome = program.call("run", [code])
-        exit_code = outcome.value if outcome.ending is Ending.RETURNED and type(outcome.value) is int else None
+        exit_code = outcome.value if outcome.status is CallStatus.RETURNED and type(outcome.value) is int else None
         found, too_large = _fetched(program, dict(zip(wanted, names, strict=True)))
         return RunWithFiles(outcome, exit_code, found, too_large)
 
@@ -100,7 +100,7 @@ def _fetched(program: Program, names: dict[str, str]) -> tuple[dict[str, str], l
     left = FETCHED_BYTES
     for asked, name in names.items():
         outcome = program.call("fetch", [name, min(left * 3 // 4, FILE_BYTES)])
-        if outcome.ending.is_final:
+        if outcome.status.is_final:
             break
         if outcome.value is False or (type(outcome.value) is str and len(outcome.value) > left):
             too_large.append(asked)
@@ -127,5 +127,5 @@ def _checked(name: str, content: str) -> str:
 
 
 def _expect_return(outcome: Outcome) -> None:
-    if outcome.ending is not Ending.RETURNED:
+    if outcome.status is not CallStatus.RETURNED:
         raise SandboxError(f"the files could not be given to the program: {outcome.error or outcome.reason}")

@@ -14,7 +14,7 @@ import msgspec
 from plaudit.contract.scoring import Call
 from plaudit.errors import InvalidSettings, InvalidTrajectory, SandboxError
 from plaudit.processes.worker import Service, UnitProgress
-from plaudit.sandbox import Ending, Outcome, RunLimits, Sandbox
+from plaudit.sandbox import CallStatus, Outcome, RunLimits, Sandbox
 from plaudit.sandbox.languages.compiling import CompileError
 from plaudit.sandbox.languages.language import Language, find_language
 from plaudit.sandbox.languages.running import CommandPool
@@ -29,8 +29,8 @@ __all__ = ["SandboxHandler", "SandboxSetup"]
 LONGEST_S = 60.0
 MEMORY_MB, MOST_MEMORY_MB = 1024, 8192
 OUTPUT_BYTES = 4 << 20
-TIMED_OUT = (Ending.CPU_LIMIT, Ending.WALL_LIMIT)
-ENDED = (Ending.RETURNED, Ending.EXITED, Ending.RAISED, Ending.MEMORY, Ending.CRASHED)
+TIMED_OUT = (CallStatus.CPU_LIMIT, CallStatus.WALL_LIMIT)
+ENDED = (CallStatus.RETURNED, CallStatus.EXITED, CallStatus.RAISED, CallStatus.MEMORY, CallStatus.CRASHED)
 
 
 class RunRequest(msgspec.Struct):
@@ -170,9 +170,9 @@ def _limits(asked: RunRequest) -> RunLimits:
 
 
 def _run_result(outcome: Outcome, seconds: float) -> RunResult:
-    status = "Finished" if outcome.ending in ENDED else "TimeLimitExceeded" if outcome.ending in TIMED_OUT else "Error"
+    status = "Finished" if outcome.status in ENDED else "TimeLimitExceeded" if outcome.status in TIMED_OUT else "Error"
     stderr = outcome.stderr.decode("utf-8", "replace")
-    if outcome.ending not in (Ending.RETURNED, Ending.EXITED, *TIMED_OUT) and outcome.reason not in stderr:
+    if outcome.status not in (CallStatus.RETURNED, CallStatus.EXITED, *TIMED_OUT) and outcome.reason not in stderr:
         stderr += f"\n{outcome.error or outcome.reason}\n" if stderr else f"{outcome.error or outcome.reason}\n"
     return RunResult(
         status, seconds, _return_code(outcome), outcome.stdout.decode("utf-8", "replace"), stderr.removeprefix("\n")
@@ -180,9 +180,9 @@ def _run_result(outcome: Outcome, seconds: float) -> RunResult:
 
 
 def _return_code(outcome: Outcome) -> int | None:
-    if outcome.ending in TIMED_OUT:
+    if outcome.status in TIMED_OUT:
         return None
-    if outcome.ending is Ending.RETURNED:
+    if outcome.status is CallStatus.RETURNED:
         return 0
     if outcome.exit_code is not None:
         return outcome.exit_code

@@ -16,28 +16,28 @@ from plaudit.sandbox.judging.handles.handles import COMPARABLE, EXTENSIBLE, Hand
 from plaudit.sandbox.judging.handles.standard_streams import StandardStreams
 from plaudit.sandbox.judging.handles.test_builtins import path_in_program, standard_object
 from plaudit.sandbox.judging.handles.violations import ProgramLost, UnsupportedTest, violate
-from plaudit.sandbox.judging.verdict import Conclusion
-from plaudit.sandbox.outcome import UNDEFINED, Ending, Outcome
+from plaudit.sandbox.judging.verdict import RunStatus
+from plaudit.sandbox.outcome import UNDEFINED, CallStatus, Outcome
 from plaudit.sandbox.program import Program
 from plaudit.sandbox.values import Graph, NotPlain, Opaque
 
-__all__ = ["NotLoaded", "ProgramProxy", "conclusion_of", "show_value", "tail"]
+__all__ = ["NotLoaded", "ProgramProxy", "run_status_of", "show_value", "tail"]
 
 MAX_LOSSES = 3
 SHOWN = 100
 TAIL = 2000
 _CONCLUSIONS = {
-    Ending.CPU_LIMIT: Conclusion.TIMEOUT,
-    Ending.WALL_LIMIT: Conclusion.TIMEOUT,
-    Ending.MEMORY: Conclusion.MEMORY,
-    Ending.OUTPUT_LIMIT: Conclusion.OUTPUT,
-    Ending.SCRATCH_LIMIT: Conclusion.OUTPUT,
+    CallStatus.CPU_LIMIT: RunStatus.TIMEOUT,
+    CallStatus.WALL_LIMIT: RunStatus.TIMEOUT,
+    CallStatus.MEMORY: RunStatus.MEMORY,
+    CallStatus.OUTPUT_LIMIT: RunStatus.OUTPUT,
+    CallStatus.SCRATCH_LIMIT: RunStatus.OUTPUT,
 }
 
 
-def conclusion_of(outcome: Outcome) -> Conclusion:
+def run_status_of(outcome: Outcome) -> RunStatus:
     """What a final outcome means for the run."""
-    return _CONCLUSIONS.get(outcome.ending, Conclusion.CRASH)
+    return _CONCLUSIONS.get(outcome.status, RunStatus.CRASH)
 
 
 class NotLoaded(Exception):
@@ -95,7 +95,7 @@ class ProgramProxy:
         """What the last call gave, for people."""
         if self.last is None:
             return ""
-        if self.last.ending is not Ending.RETURNED:
+        if self.last.status is not CallStatus.RETURNED:
             return self.last.reason[:SHOWN]
         value = self.last.value
         shown = f"an object of type {value.plaudit_type}" if isinstance(value, Handle) else show_value(value)
@@ -201,21 +201,25 @@ class ProgramProxy:
 
     def _result_of(self, outcome: Outcome) -> Any:
         self._count(outcome)
-        if outcome.ending.is_final:
+        if outcome.status.is_final:
             self.program.close()
             self._lost = outcome
-            if outcome.ending is Ending.EXITED and outcome.error is not None and "SystemExit" in self.errors.expected:
+            if (
+                outcome.status is CallStatus.EXITED
+                and outcome.error is not None
+                and "SystemExit" in self.errors.expected
+            ):
                 self.begin_test()
                 raise self.errors.make_error(outcome.error)
             self._losses += 1
             self.first_loss = self.first_loss or outcome
             raise ProgramLost(self.trouble)
         self._streams.show(outcome)
-        if outcome.ending is Ending.RAISED and outcome.error is not None:
+        if outcome.status is CallStatus.RAISED and outcome.error is not None:
             if outcome.error.classes == UNDEFINED:
                 violate(str(outcome.error))
             raise self.errors.make_error(outcome.error)
-        if outcome.ending is Ending.MEMORY:
+        if outcome.status is CallStatus.MEMORY:
             violate("the program ran out of memory")
         return outcome.value
 

@@ -11,13 +11,13 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.styles.streams import judge_runs, output_failure
 from plaudit.sandbox.judging.suites import StreamSuite, Suite
-from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict, merge
+from plaudit.sandbox.judging.verdict import RunStatus, TestResult, Verdict, merge
 from plaudit.sandbox.languages.compiling import CompileError
 from plaudit.sandbox.languages.language import Language, find_language
 from plaudit.sandbox.languages.running import CommandPool, LoadedProgram
 from plaudit.sandbox.languages.toolchain_checks import usable_toolchain
 from plaudit.sandbox.languages.toolchains import MissingToolchain
-from plaudit.sandbox.outcome import Ending, Outcome
+from plaudit.sandbox.outcome import CallStatus, Outcome
 
 __all__ = ["judge_program"]
 
@@ -73,7 +73,7 @@ def _judge_suites(
 
 def _check(judge: Callable[[Job], Verdict], outcome: Outcome, given: str, expected: str, suite: StreamSuite) -> str:
     """What the suite's checker says of an output, run where code of a data set is run."""
-    if outcome.ending is not Ending.EXITED or outcome.exit_code != 0:
+    if outcome.status is not CallStatus.EXITED or outcome.exit_code != 0:
         return output_failure(outcome, given, expected, suite)
     replay = REPLAY.format(output=outcome.stdout.hex())
     verdict = judge(Job(replay, [StreamSuite([given], [expected], checker=suite.checker)]))
@@ -86,6 +86,6 @@ def _not_run(suites: list[StreamSuite], reason: str) -> Verdict:
     names = [f"input {place}" for suite in suites for place in range(len(suite.inputs))]
     return Verdict(
         results=[TestResult(name, passed=False, reason=reason) for name in names],
-        conclusion=Conclusion.UNLOADED,
+        conclusion=RunStatus.UNLOADED,
         reason=reason,
     )

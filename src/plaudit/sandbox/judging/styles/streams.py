@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.sandbox.judging.handles.program_proxy import conclusion_of, tail
+from plaudit.sandbox.judging.handles.program_proxy import run_status_of, tail
 from plaudit.sandbox.judging.handles.test_builtins import test_builtins
 from plaudit.sandbox.judging.handles.violations import take_violation
 from plaudit.sandbox.judging.launcher import Launcher
@@ -16,8 +16,8 @@ from plaudit.sandbox.judging.plan.test_plan import TestPlan
 from plaudit.sandbox.judging.recorder import Caught, short_reason
 from plaudit.sandbox.judging.styles.comparing import same_text
 from plaudit.sandbox.judging.suites import StreamSuite
-from plaudit.sandbox.judging.verdict import Conclusion, TestResult, Verdict
-from plaudit.sandbox.outcome import Ending, Outcome
+from plaudit.sandbox.judging.verdict import RunStatus, TestResult, Verdict
+from plaudit.sandbox.outcome import CallStatus, Outcome
 
 __all__ = ["OutputCheck", "judge_runs", "judge_streams", "output_failure"]
 
@@ -71,10 +71,10 @@ def output_failure(outcome: Outcome, given: str, expected: str, suite: StreamSui
 
 
 def _ended_well(outcome: Outcome) -> bool:
-    if outcome.ending is Ending.EXITED:
+    if outcome.status is CallStatus.EXITED:
         return outcome.exit_code == 0
-    return outcome.ending is Ending.RETURNED or (
-        outcome.ending is Ending.RAISED
+    return outcome.status is CallStatus.RETURNED or (
+        outcome.status is CallStatus.RAISED
         and outcome.error is not None
         and outcome.error.name == "SystemExit"
         and outcome.error.message in ("", "0", "None")
@@ -82,7 +82,7 @@ def _ended_well(outcome: Outcome) -> bool:
 
 
 def _is_loss(outcome: Outcome) -> bool:
-    return outcome.ending.is_final and not _ended_well(outcome)
+    return outcome.status.is_final and not _ended_well(outcome)
 
 
 def _load_checker(plan: TestPlan) -> Checker:
@@ -114,7 +114,7 @@ def _verdict(results: list[TestResult], outcomes: list[Outcome]) -> Verdict:
     lost = next((one for one in outcomes if _is_loss(one)), None)
     raised = next((one for one in outcomes if not _ended_well(one)), None)
     last = raised or outcomes[-1]
-    conclusion = conclusion_of(lost) if lost else Conclusion.COMPLETED
+    conclusion = run_status_of(lost) if lost else RunStatus.COMPLETED
     return Verdict(
         results=results,
         conclusion=conclusion,
