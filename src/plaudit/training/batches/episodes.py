@@ -32,16 +32,16 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import AgentError
 from plaudit.training.advantages.credit import STEP_REWARDS
 from plaudit.training.batches.collecting import Scoring
-from plaudit.training.data.prompts import PromptLike, Prompts
+from plaudit.training.data.prompts import Prompts
 from plaudit.training.sampling.encoding import encode_prompts, find_offsets, prompt_text
 from plaudit.training.sampling.sampler import (
+    PromptSampler,
     Response,
     Samples,
     SamplingSettings,
     TokenSampler,
     derive_seed,
     fill_row,
-    sample_prompts,
 )
 from plaudit.trajectory import Tokens, Trajectory, message_text
 
@@ -51,7 +51,7 @@ __all__ = ["EpisodeSampler", "EpisodeScorer"]
 JUDGED_BY_NOBODY = "the agent gave no rewards, and there is no reward function; return 'rewards' from step, or set one"
 
 
-class EpisodeSampler:
+class EpisodeSampler(PromptSampler):
     """Plays an episode for every sample, all of a batch at once.
 
     Environments run in this process, unless a `host` runs them elsewhere. All actions must be drawn at the temperature
@@ -66,20 +66,11 @@ class EpisodeSampler:
         *,
         host: EnvironmentHost | None = None,
     ) -> None:
-        self.sampler, self.agent, self.limits = sampler, agent, limits
+        self.sampler, self.agent, self.limits, self.settings = sampler, agent, limits, sampler.settings
         self.host = host or agent.build_host()
 
-    def sample(
-        self,
-        batch: PromptLike | Iterable[PromptLike],
-        num_samples: int = 1,
-        *,
-        settings: SamplingSettings | None = None,
-    ) -> Samples:
+    def draw(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         """`num_samples` episodes for each prompt; `max_new_tokens` of the settings is for one action."""
-        return sample_prompts(self._sample, batch, num_samples, settings or self.sampler.settings)
-
-    def _sample(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         rows = [row for row in prompts for _ in range(num_samples)]
         episodes = run_in_new_loop(self._play(rows, settings))
         segments = [segment for episode in episodes for segment in episode.segments]

@@ -6,7 +6,7 @@ Both use the same random numbers in the same order, so which of the two runs sho
 # ruff: noqa: N803, N806 - tensor names carry shapes
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from plaudit.agents import Action
 from plaudit.errors import require
-from plaudit.training.data.prompts import PromptLike, Prompts
+from plaudit.training.data.prompts import Prompts
 from plaudit.training.model.decoder_weights import DecoderWeights, why_unsupported
 from plaudit.training.model.generating import (
     Ending,
@@ -36,13 +36,13 @@ from plaudit.training.sampling.encoding import (
     find_end_ids,
     find_offsets,
 )
-from plaudit.training.sampling.sampler import Response, Samples, SamplingSettings, group_responses, sample_prompts
+from plaudit.training.sampling.sampler import PromptSampler, Response, Samples, SamplingSettings, group_responses
 from plaudit.trajectory import Tokens
 
 __all__ = ["TransformersSampler", "generate_with_transformers"]
 
 
-class TransformersSampler:
+class TransformersSampler(PromptSampler):
     """Draws responses from a Hugging Face model and tokenizer.
 
     `generator` is the stream of random numbers that the sampler goes on with from call to call; its state is all that
@@ -66,17 +66,8 @@ class TransformersSampler:
         self.fallback_reason = why_unsupported(model) if own_decoder else "the own decoder was switched off"
         """Why Hugging Face `generate` is used instead of our own decoder; None when it is not."""
 
-    def sample(
-        self,
-        batch: PromptLike | Iterable[PromptLike],
-        num_samples: int = 1,
-        *,
-        settings: SamplingSettings | None = None,
-    ) -> Samples:
+    def draw(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         """`num_samples` responses for each prompt, with token ids, log-probabilities and offsets."""
-        return sample_prompts(self._sample, batch, num_samples, settings or self.settings)
-
-    def _sample(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         prompt_ids = encode_prompts(self.tokenizer, prompts.prompts)
         check_lengths(prompt_ids, settings.max_new_tokens, self.context)
         drawn = self._generate(prompt_ids, num_samples, settings)

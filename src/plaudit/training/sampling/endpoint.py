@@ -6,7 +6,7 @@ Most servers tell no token ids, and then the trajectories carry none. vLLM and S
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from typing import Any
@@ -16,8 +16,8 @@ from plaudit.endpoint.channel import CallFailed, Channel, EndpointPolicy
 from plaudit.endpoint.http_client import HttpClient, KeySource, check_url
 from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import SamplingFailed
-from plaudit.training.data.prompts import PromptLike, Prompts
-from plaudit.training.sampling.sampler import Response, Samples, SamplingSettings, group_responses, sample_prompts
+from plaudit.training.data.prompts import Prompts
+from plaudit.training.sampling.sampler import PromptSampler, Response, Samples, SamplingSettings, group_responses
 from plaudit.trajectory import Prompt, Tokens, Trajectory
 
 __all__ = ["EndpointSampler"]
@@ -26,7 +26,7 @@ MAX_WORDS = 300
 
 
 @dataclass(frozen=True)
-class EndpointSampler:
+class EndpointSampler(PromptSampler):
     """Draws responses from a server: `EndpointSampler("http://127.0.0.1:8000/v1", "my-model")`.
 
     Calls are bounded, paced and tried again as `policy` says. A prompt that gets no response after that raises
@@ -59,17 +59,8 @@ class EndpointSampler:
     def _key(self) -> KeySource:
         return KeySource(self.api_key_env, self.api_key_file)
 
-    def sample(
-        self,
-        batch: PromptLike | Iterable[PromptLike],
-        num_samples: int = 1,
-        *,
-        settings: SamplingSettings | None = None,
-    ) -> Samples:
+    def draw(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         """`num_samples` responses for each prompt; prompts are asked for side by side."""
-        return sample_prompts(self._sample, batch, num_samples, settings or self.settings)
-
-    def _sample(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         answers = run_awaitable(self._answer_all(prompts, num_samples, settings))
         prompt_ids = [each.prompt_ids for each in answers]
         known = [ids for ids in prompt_ids if ids is not None]

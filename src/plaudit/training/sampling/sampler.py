@@ -5,9 +5,10 @@ are the model's at the sampling temperature, before anything is cut or penalised
 """
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import msgspec
 
@@ -17,8 +18,8 @@ from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.trajectory import Tokens, Trajectory
 
 __all__ = [
-    "Response", "Sampler", "Samples", "SamplingSettings", "TextPolicySampler", "TokenSampler", "derive_seed",
-    "fill_row", "group_responses", "sample_prompts",
+    "PromptSampler", "Response", "Sampler", "Samples", "SamplingSettings", "TextPolicySampler", "TokenSampler",
+    "derive_seed", "fill_row", "group_responses",
 ]  # fmt: skip
 
 
@@ -136,17 +137,27 @@ class TokenSampler(Sampler, Protocol):
         ...
 
 
-Draw: TypeAlias = Callable[[Prompts, int, SamplingSettings], Samples]
+class PromptSampler(ABC):
+    """A sampler that draws for rows of prompts; `sample` takes prompts in any form."""
 
+    settings: SamplingSettings
 
-def sample_prompts(
-    draw: Draw, batch: PromptLike | Iterable[PromptLike], num_samples: int, settings: SamplingSettings
-) -> Samples:
-    """What `draw` gives for a batch as anyone may hand it in; it is only asked when there is something to draw."""
-    if num_samples < 1:
-        raise InvalidSettings(f"num_samples must be at least 1, got {num_samples}")
-    prompts = Prompts.of(batch)
-    return draw(prompts, num_samples, settings) if prompts else Samples([], [])
+    @abstractmethod
+    def draw(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
+        """`num_samples` responses for each of the prompts, of which there is at least one."""
+
+    def sample(
+        self,
+        batch: PromptLike | Iterable[PromptLike],
+        num_samples: int = 1,
+        *,
+        settings: SamplingSettings | None = None,
+    ) -> Samples:
+        """`num_samples` responses for each prompt; `settings` take the place of the sampler's own for this call."""
+        if num_samples < 1:
+            raise InvalidSettings(f"num_samples must be at least 1, got {num_samples}")
+        prompts = Prompts.of(batch)
+        return self.draw(prompts, num_samples, settings or self.settings) if prompts else Samples([], [])
 
 
 def group_responses(

@@ -4,19 +4,18 @@ The engine holds its own copy of the weights: it samples what `model` names, and
 trained here. vLLM is imported when a sampler is made.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 from plaudit.errors import InvalidSettings, require
-from plaudit.training.data.prompts import PromptLike, Prompts
+from plaudit.training.data.prompts import Prompts
 from plaudit.training.sampling.encoding import encode_prompts, find_offsets
-from plaudit.training.sampling.sampler import Response, Samples, SamplingSettings, group_responses, sample_prompts
+from plaudit.training.sampling.sampler import PromptSampler, Response, Samples, SamplingSettings, group_responses
 from plaudit.trajectory import Tokens
 
 __all__ = ["VLLMSampler"]
 
 
-class VLLMSampler:
+class VLLMSampler(PromptSampler):
     """Draws responses from a vLLM engine.
 
     `engine` is a `vllm.LLM`, or what its constructor takes is given in `options`. Log-probabilities are asked for at
@@ -41,17 +40,8 @@ class VLLMSampler:
         )
         self.tokenizer = self.engine.get_tokenizer()
 
-    def sample(
-        self,
-        batch: PromptLike | Iterable[PromptLike],
-        num_samples: int = 1,
-        *,
-        settings: SamplingSettings | None = None,
-    ) -> Samples:
+    def draw(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         """`num_samples` responses for each prompt, with token ids and log-probabilities."""
-        return sample_prompts(self._sample, batch, num_samples, settings or self.settings)
-
-    def _sample(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         prompt_ids = encode_prompts(self.tokenizer, prompts.prompts)
         answers = self.engine.generate(
             [{"prompt_token_ids": ids} for ids in prompt_ids],
