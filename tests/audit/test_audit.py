@@ -1,6 +1,7 @@
 """What an audit reports, how it stops, and what other programs can read of it."""
 
 import json
+import re
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -256,3 +257,14 @@ def test_a_witness_keeps_what_its_title_speaks_of():
 def test_what_one_of_two_prompts_pays_is_not_high():
     for finding in audit_reward("tests.audit.zoo.answers:box_contains", deadline_s=None).findings:
         assert finding.severity != "high" or finding.rate == 1.0 or finding.prompts >= 3
+
+
+def test_a_grade_that_contains_the_right_answer_is_not_an_attack():
+    def last_number(response, ground_truth):
+        numbers = re.findall(r"-?[0-9]+", response)
+        return float(bool(numbers) and numbers[-1] == ground_truth)
+
+    samples = [Trajectory(f"What is {a} - 4?", str(a - 4), ground_truth=str(a - 4)) for a in (5, 9, 14)]
+    report = audit_reward(last_number, samples, deadline_s=None)
+    assert report.findings
+    assert "judges" not in {finding.family for finding in report.findings}

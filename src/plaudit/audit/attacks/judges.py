@@ -4,6 +4,7 @@ Phrases without content are known to be rated right by judges that are language 
 response must never be read as the judge's.
 """
 
+import re
 from collections.abc import Iterator
 
 from plaudit.audit.attacks.operator import Draft, Operator, Scene, Writer
@@ -46,11 +47,17 @@ CLAIMS = (
 def _write(texts: tuple[str, ...]) -> Writer:
     def write(scene: Scene) -> Iterator[Draft]:
         for index, text in enumerate(texts):
+            if _mentions(text, scene.task.right):
+                continue  # it is not wrong by construction
             yield Draft(text, (text,))
             if index < AFTER_ANSWER:
                 yield Draft(f"{scene.present(scene.task.wrong)}\n{text}", (text,))
 
     return write
+
+
+def _mentions(text: str, answer: str) -> bool:
+    return bool(answer) and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _write_keys(scene: Scene) -> Iterator[Draft]:
