@@ -101,29 +101,19 @@ def find_blocks(text: str, name: str) -> list[Block]:
 
 def without_blocks(text: str, names: Sequence[str]) -> str:
     """The text outside the blocks; an unclosed block reaches to the end, an unopened one from the start."""
-    return _outside(text, _tags(text, names))
+    return _split(text, _tags(text, names))[0]
 
 
 def without_thinking(text: str) -> str:
     """What is said, not what is thought: the text outside `<think>`, `<reasoning>` and the like, however spelled."""
     if "<" not in text and not any(end in text for end in _OTHER_ENDS):
         return text
-    return _outside(text, _thought_tags(text))
+    return _split(text, _thought_tags(text))[0]
 
 
 def thoughts_of(text: str) -> str:
     """The text inside `<think>` and the like, the part that `without_thinking` leaves out."""
-    inside: list[str] = []
-    opened, depth, start = "", 0, 0
-    for tag in _thought_tags(text):
-        if depth and tag.name != opened:
-            continue
-        if tag.closing and depth <= 1:
-            inside.append(text[start : tag.start])
-        elif depth == 0:
-            opened, start = tag.name, tag.end
-        depth = max(0, depth + (-1 if tag.closing else 1))
-    return "\n".join([*inside, *([text[start:]] if depth else [])])
+    return _split(text, _thought_tags(text))[1]
 
 
 def _thought_tags(text: str) -> list[_Tag]:
@@ -133,23 +123,26 @@ def _thought_tags(text: str) -> list[_Tag]:
     ]
 
 
-def _outside(text: str, tags: Sequence[_Tag]) -> str:
-    """The text outside blocks; inside a block only tags of its own name count."""
-    kept: list[str] = []
-    opened, depth, place = "", 0, 0
+def _split(text: str, tags: Sequence[_Tag]) -> tuple[str, str]:
+    """The text outside and inside blocks; inside a block only tags of its own name count."""
+    outside: list[str] = []
+    inside: list[str] = []
+    opened, depth, start = "", 0, 0
     for tag in tags:
         if depth and tag.name != opened:
             continue
-        if tag.closing and depth == 0:
-            kept.clear()  # the opening tag stood in the prompt
+        if tag.closing and depth == 0:  # the opening tag stood in the prompt
+            outside, inside = [], [text[: tag.start]]
+        elif tag.closing and depth == 1:
+            inside.append(text[start : tag.start])
         elif depth == 0:
-            kept.append(text[place : tag.start])
+            outside.append(text[start : tag.start])
             opened = tag.name
+        is_boundary = depth <= tag.closing
         depth = max(0, depth + (-1 if tag.closing else 1))
-        place = tag.end
-    if depth == 0:
-        kept.append(text[place:])
-    return "\n".join(kept)
+        start = tag.end if is_boundary else start
+    (inside if depth else outside).append(text[start:])
+    return "\n".join(outside), "\n".join(inside)
 
 
 def find_faults(text: str, names: Sequence[str]) -> list[Fault]:

@@ -27,7 +27,6 @@ READ = {
     "C_5^2": "binomial(5, 2)",
     "4210_7": "based(7)",
     r"0.1\overline{6}": r"0.1\overline{6}",
-    "14 squared": "power(14, 2)",
     r"3 \pm 2": "add(3, plus-minus(2))",
 }
 

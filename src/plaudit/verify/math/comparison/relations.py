@@ -4,8 +4,8 @@ from plaudit.verify.math.comparison.lists import Same, all_of
 from plaudit.verify.math.exact.evaluation import Undefined, evaluate
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.residues import PRIME, Residues
-from plaudit.verify.math.exact.values import counts_something, same_value, share, sign_of
-from plaudit.verify.math.parsing.tree import Node, Op, name, nodes, number, operations, substitute, symbols
+from plaudit.verify.math.exact.values import same_value, share, sign_of
+from plaudit.verify.math.parsing.tree import Node, Op, name, number, operations, substitute, symbols
 from plaudit.verify.math.parsing.vocabulary import FLIPPED
 
 __all__ = ["is_definition", "same_relation", "value_of"]
@@ -238,7 +238,7 @@ def same_equation(truth: Node, answer: Node) -> bool | None:
             return same_value(one, number(0)) if same_value(other, number(0)) else False
     if len(ratios) == 1:
         return True
-    return False if domain.is_proof else _multiple(one, other)
+    return False if domain.is_proof else None
 
 
 def same_inequality(truth: Node, answer: Node) -> bool | None:
@@ -259,32 +259,6 @@ def same_inequality(truth: Node, answer: Node) -> bool | None:
 
 _STRICT = ("<", ">")
 _DIRECTIONS = {"<": -1, "<=": -1, ">": 1, ">=": 1}
-
-
-def _multiple(one: Node, other: Node) -> bool | None:
-    """The same for expressions with roots or functions: the quotient does not change when an unknown does."""
-    unknowns = sorted(symbols(one) | symbols(other))
-    if not unknowns or counts_something(one, other):
-        return None
-    has_absolute = any(found.leaf == "abs" for side in (one, other) for found in nodes(side))
-    places = [
-        {unknown: number(sign * share(f"{unknown} {round_}")) for unknown, sign in zip(unknowns, signs, strict=True)}
-        for round_, signs in enumerate(_signs(len(unknowns), signed=has_absolute))
-    ]
-    pairs = [(substitute(one, place), substitute(other, place)) for place in places]
-    first = pairs[0]
-    return all_of(
-        same_value(Node(Op.MULTIPLY, (first[0], other_side)), Node(Op.MULTIPLY, (one_side, first[1])))
-        for one_side, other_side in pairs[1:]
-    )
-
-
-def _signs(count: int, *, signed: bool) -> list[tuple[int, ...]]:
-    """Signs for places: all positive, and where absolute values are met also others."""
-    positive = [(1,) * count] * 3
-    if not signed:
-        return positive
-    return [*positive, (-1,) * count, *(tuple(-1 if k == place else 1 for k in range(count)) for place in range(count))]
 
 
 def _difference(node: Node) -> Node:

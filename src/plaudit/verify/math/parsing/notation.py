@@ -109,15 +109,8 @@ _RULES: tuple[Rule, ...] = (
 # What is written without LaTeX, or in an older one.
 _WHOLE_RULES: tuple[Rule, ...] = (
     _rule("/d", r"(?<![a-zA-Z])d([a-zA-Z])/d([a-zA-Z])(?![a-zA-Z])", r"\\frac{d\1}{d\2}"),
-    _rule("//", r"//", r"/"),
-    _rule(
-        ":",
-        r"\A\[?\{?((?:[a-zA-Z](?:_?\d+)?: [^{}:]+)+)\}?\]?\Z",  # {x: 1, y: 2}
-        lambda found: found[1].replace(":", "="),
-    ),
     _rule("^", r"(?<=\d)\s?[xX]\s?(?=10\s?\^)", r"\\times "),  # 3.6 x 10^5
     _rule("^o", _DEGREES_SOURCE, "°"),
-    _rule("lim", r"(\\to\s?[^{}^]*?)\s?\^\s?\{?\s?[-+]\s?\}?(?=\s*\})", r"\1"),  # x → 3⁺
     _rule("log", r"\\?log(2|10)(?=\s?[({])", r"\\log_{\1}"),
     _rule("<", r"\A<([^<>=]*,[^<>=]*)>\Z", r"(\1)"),
     _rule("\\over", rf"{_LEFT}\\over{_RIGHT}", r"\\frac{\1}{\2}"),
@@ -135,8 +128,6 @@ _WHOLE_RULES: tuple[Rule, ...] = (
         for word in ("y", "e", "o", "und", "et", "ou", "oder")
     ),
     _rule("to", r"\A(\d+) to (\d+)\Z", r"\1:\2"),
-    _rule("squared", r"(?<=[\d)])\s+squared\b", "^2"),
-    _rule("cubed", r"(?<=[\d)])\s+cubed\b", "^3"),
 )
 
 
