@@ -55,6 +55,7 @@ export function formatSigned(value) {
 
 // A table: columns are [title, kind] with kind "n" for numbers; cells are texts or nodes.
 export function makeTable(caption, columns, rows, kind = "plain") {
+  if (!rows.length && kind === "plain") return null; // headers alone show nothing
   return element("table", { class: kind },
     element("caption", { class: "sr" }, caption),
     element("thead", {}, element("tr", {}, columns.map(([title, kind]) => element("th", { scope: "col", class: kind }, title)))),
