@@ -279,7 +279,7 @@ def test_the_death_of_a_worker_is_noticed_while_a_process_that_it_forked_lives()
 
 
 def read_slowly(content: bytes) -> int:
-    time.sleep(0.6)
+    time.sleep(0.4)
     return len(content)
 
 
@@ -298,6 +298,22 @@ def test_the_clock_of_a_call_starts_when_its_sample_has_been_read() -> None:
     large = Trajectory(prompt="?", response="a", columns={"size": SlowToRead()})
     with Scorer(sized, workers=1, deadline_s=0.3) as scorer:
         assert [output.reward for output in scorer.score([large, large])] == [10 << 20, 10 << 20]
+
+
+class NeverRead:
+    """Takes longer to be unpickled than its size explains."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return time.sleep, (60,)
+
+
+def test_a_sample_that_takes_too_long_to_read_costs_no_other_sample() -> None:
+    many = [Trajectory(prompt="?", response="a" * n, columns={"size": NeverRead() if n == 1 else 2}) for n in range(4)]
+    with Scorer(reward(lambda response, size: float(len(response))), workers=1, deadline_s=0.3) as scorer:
+        outputs = scorer.score(many)
+    assert [(output.status.value, output.reward) for output in outputs] == [
+        ("ok", 0.0), ("timeout", None), ("ok", 2.0), ("ok", 3.0),
+    ]  # fmt: skip
 
 
 def test_the_clock_of_a_call_starts_when_its_sample_has_been_sent() -> None:

@@ -1,7 +1,7 @@
 """The service of scoring workers: a reward, opened once, that scores packed samples."""
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,13 +43,26 @@ class RewardHandler:
         self.in_order = calls_one_sample(reward) and not needs_loop(reward)
 
     def __call__(self, body: bytes, progress: UnitProgress) -> bytes:
-        samples = _unpack_samples(self.reward.name, body, progress)
+        samples = self._unpack(pickle.loads(body), progress)
         if not self.in_order:
-            return pack_outputs(score_samples(self.reward, samples, progress))
+            return pack_outputs(score_samples(self.reward, list(samples), progress))
         self.score_in_order(samples, progress)
         return b""
 
-    def score_in_order(self, samples: Sequence[Trajectory], progress: UnitProgress) -> list[RewardOutput]:
+    def _unpack(self, packed: Sequence[bytes | str], progress: UnitProgress) -> Iterator[Trajectory]:
+        """Each sample when it is needed, so that the time counts as its own; not if it was scored before."""
+        for index, each in enumerate(packed):
+            sample = Trajectory("", "")
+            if isinstance(each, str):
+                progress.failed[index] = RewardOutput.unscored(Status.ERROR, each)
+            elif not (self.in_order and progress.known(Call((), index))):
+                try:
+                    sample = unpack_sample(each)
+                except Exception as error:  # noqa: BLE001 - see pack_samples
+                    progress.failed[index] = describe_failure(self.reward.name, error)
+            yield sample
+
+    def score_in_order(self, samples: Iterable[Trajectory], progress: UnitProgress) -> list[RewardOutput]:
         """Score one sample after the other, and send each output before the next sample is begun."""
         outputs, retried = [], progress.knows_calls
         for index, sample in enumerate(samples):
@@ -81,21 +94,6 @@ def _unsendable(sample: Trajectory) -> str:
         except Exception:  # noqa: BLE001 - see pack_samples
             return f"{name}: "
     return ""
-
-
-def _unpack_samples(name: str, body: bytes, progress: UnitProgress) -> list[Trajectory]:
-    samples = []
-    for index, packed in enumerate(pickle.loads(body)):
-        sample = Trajectory("", "")
-        if isinstance(packed, str):
-            progress.failed[index] = RewardOutput.unscored(Status.ERROR, packed)
-        else:
-            try:
-                sample = unpack_sample(packed)
-            except Exception as error:  # noqa: BLE001 - see pack_samples
-                progress.failed[index] = describe_failure(name, error)
-        samples.append(sample)
-    return samples
 
 
 def outputs_of(unit: PoolUnit) -> list[RewardOutput]:

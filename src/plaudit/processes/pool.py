@@ -30,7 +30,7 @@ logger.addHandler(logging.NullHandler())
 QUEUED = 4  # units that a worker holds, so that it never waits for the parent
 MAX_FALSE_STARTS = 3
 MAX_TRIES = 3
-READ_S = 1e-7  # that a worker may take for a byte of its unit, before the clock of the first call starts
+READ_S = 1e-7  # that a worker may take for a byte of its unit, before the clock of a call starts
 GRACE_S = 0.3  # for a worker to cancel an async call that is overdue, before it is killed
 RETRIED = {-9, -15, -1, -2, EXIT_MEMORY}  # SIGKILL, SIGTERM, SIGHUP, SIGINT: the call is tried once more
 
@@ -142,7 +142,7 @@ class Worker:
             else:
                 self._note_call(unit, kind, message)
         if kind != RESULT and self.process.was_woken:  # else the calls ended at most WAKE_S after it was woken last
-            self.since = time.monotonic()
+            self._start_clock()
         return done
 
     def _note_call(self, unit: PoolUnit, kind: bytes, message: bytes) -> None:
@@ -179,7 +179,7 @@ class Worker:
             self._begin(self.units[0])
 
     def _start_clock(self) -> None:
-        """The clock of the first call of a unit starts when the worker has had time to read the unit."""
+        """The clock of a call starts when the worker has had time to read its samples, which are in the unit."""
         self.since = time.monotonic() + len(self.units[0].body) * READ_S
 
     def _begin(self, unit: PoolUnit) -> None:
