@@ -10,14 +10,14 @@ import re
 import sys
 import types
 from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, UserString, defaultdict, deque, namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import PosixPath, PurePosixPath
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -26,7 +26,6 @@ from plaudit.sandbox.containers import (
     NotPlain,
     check_hashes,
     decode_items,
-    expect_integer,
     expect_text,
     import_numpy,
     items_of,
@@ -76,13 +75,6 @@ def standard_path(thing: Any) -> str:
     if type(module) is not str or type(name) is not str or module.partition(".")[0] not in sys.stdlib_module_names:
         return ""
     return f"{module}:{name}" if vars(sys.modules.get(module, sys)).get(name) is thing else ""
-
-
-def _short(graph: Graph, content: Any) -> int:
-    number = expect_integer(graph, content)
-    if number.bit_length() > FRACTION_BITS:
-        raise NotPlain("a fraction of numbers that are too large")
-    return number
 
 
 # How a view of a dict is built again, by what it shows; each class of views, with what it shows.
@@ -143,62 +135,12 @@ def _read_namedtuple(graph: Graph, content: Any, depth: int) -> Any:
     return kind(*decode_items(graph, items, depth))
 
 
-def _write_datetime(value: datetime) -> list[Any]:
-    zone = value.tzinfo.key if type(value.tzinfo) is ZoneInfo else None
-    return [(value if zone is None else value.replace(tzinfo=None)).isoformat(), zone, value.fold]
-
-
-def _read_datetime(text: Any, zone: Any, fold: Any) -> datetime:
-    value = datetime.fromisoformat(expect_text(text)).replace(fold=fold)
-    return value if zone is None else value.replace(tzinfo=ZoneInfo(expect_text(zone)))
-
-
-def _read_zone(offset: timedelta, name: str) -> timezone:
-    unnamed = timezone(offset)
-    return unnamed if unnamed.tzname(None) == name else timezone(offset, name)
-
-
-def _read_complex(graph: Graph, content: Any, depth: int) -> Any:
-    parts = [graph.decode(part) for part in content]
-    if any(not isinstance(part, float) for part in parts):
-        raise NotPlain("content is not a float")
-    return complex(*parts)
-
-
 def _read_scalar(graph: Graph, content: Any, depth: int) -> Any:
     kind, item = content
     item = graph.decode(item, 1)
     if not ARRAY_TYPE.fullmatch(expect_text(kind)):
         raise NotPlain("not a number")
     return import_numpy().dtype(kind).type(item)
-
-
-def _read_wrapper(graph: Graph, content: Any, depth: int) -> Any:
-    """A `UserDict`, `UserList` or `UserString`, whose content keeps its identity."""
-    name, coded = content
-    kind, base = _USER_CLASSES[expect_text(name)]
-    data = graph.decode(coded, depth)
-    if type(data) is not base:
-        raise NotPlain(f"the data of a {name} is not a {base.__name__}")
-    value = kind.__new__(kind)
-    value.data = data
-    return value
-
-
-def _read_chain(graph: Graph, content: Any, depth: int) -> Any:
-    maps = decode_items(graph, content, depth)
-    if any(type(one) not in (dict, Counter, OrderedDict, defaultdict) for one in maps):
-        raise NotPlain("a ChainMap of something that is not a dict")
-    return ChainMap(*maps)
-
-
-def _read_proxy(graph: Graph, content: Any, depth: int) -> Any:
-    return MappingProxyType(dict(graph.decode(content, depth)))
-
-
-def _read_pattern(graph: Graph, content: Any, depth: int) -> Any:
-    pattern, flags = content
-    return re.compile(graph.decode(pattern, 1), expect_integer(graph, flags))
 
 
 def _read_reference(graph: Graph, content: Any, depth: int) -> Any:
@@ -208,71 +150,122 @@ def _read_reference(graph: Graph, content: Any, depth: int) -> Any:
     return entry.container
 
 
+class Kind(NamedTuple):
+    """A plain type: the parts of a value, which are plain too, and how a value is built of them.
+
+    `types` are the exact types of the parts; without them `build` checks what it gets.
+    """
+
+    tag: str
+    split: Callable[[Any], Iterable[Any]]
+    build: Callable[..., Any]
+    types: tuple[type, ...] | None = None
+
+
+def _split_datetime(value: datetime) -> tuple[Any, ...]:
+    zone = value.tzinfo.key if type(value.tzinfo) is ZoneInfo else None
+    return (value if zone is None else value.replace(tzinfo=None)).isoformat(), zone, value.fold
+
+
+def _build_datetime(text: str, zone: str | None, fold: int) -> datetime:
+    value = datetime.fromisoformat(text).replace(fold=fold)
+    return value if zone is None else value.replace(tzinfo=ZoneInfo(zone))
+
+
+def _build_zone(offset: timedelta, name: str) -> timezone:
+    unnamed = timezone(offset)
+    return unnamed if unnamed.tzname(None) == name else timezone(offset, name)
+
+
+def _build_fraction(numerator: int, denominator: int) -> Fraction:
+    if max(numerator.bit_length(), denominator.bit_length()) > FRACTION_BITS:
+        raise NotPlain("a fraction of numbers that are too large")
+    return Fraction(numerator, denominator)
+
+
+def _build_pattern(pattern: str | bytes, flags: int) -> Any:
+    try:
+        return re.compile(pattern, flags)
+    except re.error as error:
+        raise NotPlain(f"not a regular expression: {error}") from None
+
+
+def _build_chain(*maps: Any) -> Any:
+    if any(type(one) not in (dict, Counter, OrderedDict, defaultdict) for one in maps):
+        raise NotPlain("a ChainMap of something that is not a dict")
+    return ChainMap(*maps)
+
+
+def _wrapper(tag: str, kind: Any, content: type) -> Kind:
+    """A `UserDict` or its like, whose content keeps its identity."""
+
+    def build(data: Any) -> Any:
+        value = kind.__new__(kind)
+        value.data = data
+        return value
+
+    return Kind(tag, lambda value: (value.data,), build, (content,))
+
+
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-_USER_CLASSES: dict[str, tuple[Any, type]] = {
-    "UserDict": (UserDict, dict),
-    "UserList": (UserList, list),
-    "UserString": (UserString, str),
-}
-WRITERS: dict[type, tuple[str, Callable[[Graph, Any, int], Any]]] = {
-    tuple: ("t", items_of),
-    frozenset: ("z", items_of),
-    bytes: ("b", lambda graph, value, depth: value.hex()),
-    memoryview: ("b", lambda graph, value, depth: value.tobytes().hex()),
-    complex: ("c", lambda graph, value, depth: [graph.encode(value.real), graph.encode(value.imag)]),
-    range: ("r", lambda graph, value, depth: [graph.encode(part) for part in (value.start, value.stop, value.step)]),
-    slice: ("x", lambda graph, value, depth: items_of(graph, (value.start, value.stop, value.step), depth)),
-    Decimal: ("D", lambda graph, value, depth: str(value)),
-    Fraction: ("F", lambda graph, value, depth: [graph.encode(value.numerator), graph.encode(value.denominator)]),
-    datetime: ("T", lambda graph, value, depth: _write_datetime(value)),
-    date: ("A", lambda graph, value, depth: value.isoformat()),
-    time: ("M", lambda graph, value, depth: value.isoformat()),
-    timedelta: ("L", lambda graph, value, depth: [value.days, value.seconds, value.microseconds]),
-    timezone: ("Z", lambda graph, value, depth: items_of(graph, (value.utcoffset(None), value.tzname(None)), depth)),
-    ZoneInfo: ("W", lambda graph, value, depth: value.key),
-    type(...): ("o", lambda graph, value, depth: "Ellipsis"),
-    type(NotImplemented): ("o", lambda graph, value, depth: "NotImplemented"),
-    PosixPath: ("P", lambda graph, value, depth: [True, graph.encode(str(value))]),
-    PurePosixPath: ("P", lambda graph, value, depth: [False, graph.encode(str(value))]),
-    UUID: ("U", lambda graph, value, depth: hex(value.int)),
-    **dict.fromkeys(_VIEW_CLASSES, ("v", _write_view)),
+_SINGLETONS: dict[str, Any] = {"Ellipsis": ..., "NotImplemented": NotImplemented}
+KINDS: dict[type, Kind] = {
+    tuple: Kind("t", lambda value: value, lambda *items: items),
+    bytes: Kind("b", lambda value: (value.hex(),), bytes.fromhex, (str,)),
+    memoryview: Kind("b", lambda value: (value.tobytes().hex(),), bytes.fromhex, (str,)),
+    complex: Kind("c", lambda value: (value.real, value.imag), complex, (float, float)),
+    range: Kind("r", lambda value: (value.start, value.stop, value.step), range, (int, int, int)),
+    slice: Kind("x", lambda value: (value.start, value.stop, value.step), slice),
+    Decimal: Kind("D", lambda value: (str(value),), Decimal, (str,)),
+    Fraction: Kind("F", lambda value: (value.numerator, value.denominator), _build_fraction, (int, int)),
+    datetime: Kind("T", _split_datetime, _build_datetime),
+    date: Kind("A", lambda value: (value.isoformat(),), date.fromisoformat, (str,)),
+    time: Kind("M", lambda value: (value.isoformat(),), time.fromisoformat, (str,)),
+    timedelta: Kind("L", lambda value: (value.days, value.seconds, value.microseconds), timedelta, (int, int, int)),
+    timezone: Kind("Z", lambda value: (value.utcoffset(None), value.tzname(None)), _build_zone, (timedelta, str)),
+    ZoneInfo: Kind("W", lambda value: (value.key,), ZoneInfo, (str,)),
     **dict.fromkeys(
-        (UserDict, UserList, UserString),
-        ("w", lambda graph, value, depth: [type(value).__name__, graph.encode(value.data, depth)]),
+        (type(...), type(NotImplemented)), Kind("o", lambda value: (repr(value),), _SINGLETONS.__getitem__, (str,))
     ),
-    ChainMap: ("h", lambda graph, value, depth: items_of(graph, value.maps, depth)),
-    MappingProxyType: ("m", lambda graph, value, depth: graph.encode(dict(value), depth)),
-    re.Pattern: ("R", lambda graph, value, depth: [graph.encode(value.pattern), value.flags]),
+    PosixPath: Kind("P", lambda value: (str(value),), PosixPath, (str,)),
+    PurePosixPath: Kind("p", lambda value: (str(value),), PurePosixPath, (str,)),
+    UUID: Kind("U", lambda value: (value.int,), lambda number: UUID(int=number), (int,)),
+    re.Pattern: Kind("R", lambda value: (value.pattern, value.flags), _build_pattern),
+    MappingProxyType: Kind("m", lambda value: (dict(value),), MappingProxyType, (dict,)),
+    ChainMap: Kind("h", lambda value: value.maps, _build_chain),
+    UserDict: _wrapper("w", UserDict, dict),
+    UserList: _wrapper("j", UserList, list),
+    UserString: _wrapper("J", UserString, str),
+}
+
+
+def _write_parts(kind: Kind, graph: Graph, value: Any, depth: int) -> list[Any]:
+    return [graph.encode(part, depth) for part in kind.split(value)]
+
+
+def _read_parts(kind: Kind, graph: Graph, content: Any, depth: int) -> Any:
+    parts = decode_items(graph, content, depth)
+    if kind.types is not None and tuple(map(type, parts)) != kind.types:
+        raise NotPlain(f"the parts of {kind.tag!r} have other types")
+    return kind.build(*parts)
+
+
+# Kinds whose items are keys, or whose class is part of the value, have functions of their own.
+WRITERS: dict[type, tuple[str, Callable[[Graph, Any, int], Any]]] = {
+    **{kind: (one.tag, partial(_write_parts, one)) for kind, one in KINDS.items()},
+    frozenset: ("z", items_of),
+    **dict.fromkeys(_VIEW_CLASSES, ("v", _write_view)),
 }
 READERS: dict[str, Callable[[Graph, Any, int], Any]] = {
-    "=": _read_reference,
-    "@": lambda graph, content, depth: graph.resolve(content),
-    "n": _read_namedtuple,
+    **{one.tag: partial(_read_parts, one) for one in KINDS.values()},
+    "z": lambda graph, content, depth: frozenset(check_hashes(graph, decode_items(graph, content, depth))),
     "v": _read_view,
+    "n": _read_namedtuple,
     "g": _read_scalar,
     "u": lambda graph, content, depth: bytes.fromhex(expect_text(content)).decode("utf-32-le", "surrogatepass"),
     "i": lambda graph, content, depth: int(expect_text(content), 16),
     "f": lambda graph, content, depth: _FLOATS[expect_text(content)],
-    "t": lambda graph, content, depth: tuple(decode_items(graph, content, depth)),
-    "z": lambda graph, content, depth: frozenset(check_hashes(graph, decode_items(graph, content, depth))),
-    "b": lambda graph, content, depth: bytes.fromhex(expect_text(content)),
-    "c": _read_complex,
-    "r": lambda graph, content, depth: range(*(expect_integer(graph, part) for part in content)),
-    "x": lambda graph, content, depth: slice(*decode_items(graph, content, depth)),
-    "D": lambda graph, content, depth: Decimal(expect_text(content)),
-    "F": lambda graph, content, depth: Fraction(*(_short(graph, part) for part in content)),
-    "T": lambda graph, content, depth: _read_datetime(*content),
-    "A": lambda graph, content, depth: date.fromisoformat(expect_text(content)),
-    "M": lambda graph, content, depth: time.fromisoformat(expect_text(content)),
-    "L": lambda graph, content, depth: timedelta(*(expect_integer(graph, part) for part in content)),
-    "Z": lambda graph, content, depth: _read_zone(*(graph.decode(part) for part in content)),
-    "W": lambda graph, content, depth: ZoneInfo(expect_text(content)),
-    "o": lambda graph, content, depth: {"Ellipsis": ..., "NotImplemented": NotImplemented}[expect_text(content)],
-    "P": lambda graph, content, depth: (PosixPath if content[0] is True else PurePosixPath)(graph.decode(content[1])),
-    "U": lambda graph, content, depth: UUID(int=int(expect_text(content), 16)),
     "k": lambda graph, content, depth: _SENDABLE[expect_text(content)],
-    "w": _read_wrapper,
-    "h": _read_chain,
-    "m": _read_proxy,
-    "R": _read_pattern,
+    "=": _read_reference,
+    "@": lambda graph, content, depth: graph.resolve(content),
 }

@@ -75,11 +75,18 @@ def test_instances_are_followed_through_test_files(text):
         ("@pytest.fixture(params=[1])\ndef x(request):\n    return 1\n", "params"),
         ("def test_f():\n    with pytest.warns(UserWarning):\n        f(1)\n", "pytest.warns"),
         ("@unittest.expectedFailure\ndef test_f():\n    assert f(1) == 1\n", "expectedFailure"),
+        ("def test_f(monkeypatch):\n    monkeypatch.setenv('A', 'b')\n    assert f(1) == 1\n", "monkeypatch.setenv"),
+        (
+            "def test_f(monkeypatch):\n    monkeypatch.setattr('time.time', lambda: 1)\n    assert f(1) == 1\n",
+            "time.time",
+        ),
+        ("@mock.patch('os.getcwd')\ndef test_f(cwd):\n    assert f(1) == 1\n", "os.getcwd"),
+        ("def test_f():\n    with mock.patch.dict(d, {}):\n        assert f(1) == 1\n", "patch.dict"),
     ],
 )
 def test_a_feature_that_is_not_supported_is_named_with_its_line(feature, name):
     with pytest.raises(InvalidTrajectory, match=rf"line \d+: .*{name}"):
-        plan_suite(FileSuite(f"import pytest, unittest\nfrom solution import f\n{feature}"))
+        plan_suite(FileSuite(f"import pytest, unittest\nfrom unittest import mock\nfrom solution import f\n{feature}"))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ place of `sys.stdin` or `input` is handed to the program before it is called.
 """
 
 import builtins
+import contextlib
 import sys
 from typing import Any
 
@@ -42,22 +43,12 @@ class StandardStreams:
         return text
 
     def _lines(self) -> str:
-        """What a replaced `input` would give, asked until it ends; one that never ends is asked often enough."""
+        """What a replaced `input` returns until it raises, at most MAX_LINES lines; some need a prompt as argument."""
         lines: list[str] = []
-        try:
-            while len(lines) < MAX_LINES:
-                lines.append(str(builtins.input()))
-        except (StopIteration, EOFError, IndexError, RuntimeError, TypeError):
-            if not lines:
-                lines = self._lines_with_prompt()
+        for arguments in ((), ("",)):
+            with contextlib.suppress(StopIteration, EOFError, IndexError, RuntimeError, TypeError):
+                while len(lines) < MAX_LINES:
+                    lines.append(str(builtins.input(*arguments)))
+            if lines:
+                break
         return "".join(f"{line}\n" for line in lines)
-
-    def _lines_with_prompt(self) -> list[str]:
-        """The same for one that needs the prompt as its argument."""
-        lines: list[str] = []
-        try:
-            while len(lines) < MAX_LINES:
-                lines.append(str(builtins.input("")))
-        except (StopIteration, EOFError, IndexError, RuntimeError, TypeError):
-            pass
-        return lines

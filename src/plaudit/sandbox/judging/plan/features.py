@@ -64,14 +64,12 @@ def _unsupported_call(
 def _replaced(func: ast.expr, arguments: list[ast.expr]) -> str:
     """What a call of `patch`, `patch.object` or `monkeypatch` replaces; empty for any other call."""
     called = ast.unparse(func)
-    if not arguments or not (called.endswith(("patch", "patch.object", "patch.dict")) or "monkeypatch." in called):
-        return ""
     match arguments:
-        case [ast.Constant(str(path)), *_] if called.endswith(("patch", "setattr")):
+        case [ast.Constant(str(path)), *_] if called.endswith(("patch", "monkeypatch.setattr")):
             return path
-        case [target, ast.Constant(str(name)), *_] if called.endswith(("object", "setattr")):
+        case [target, ast.Constant(str(name)), *_] if called.endswith(("patch.object", "monkeypatch.setattr")):
             return f"{ast.unparse(target)}.{name}"
-    return f"{ast.unparse(arguments[0])} by {called}"
+    return called if called.endswith("patch.dict") or "monkeypatch." in called else ""
 
 
 def _last_name(node: ast.expr) -> str:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import CoroutineType, FunctionType, GeneratorType, MethodType, SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest
 from plaudit.sandbox.judging.styles.pytest_stub import AUTOUSE, FIXTURE, SCOPE, USED
@@ -157,11 +157,11 @@ def _capsys() -> Iterator[Any]:
     sys.stdout, sys.stderr = out, err = io.StringIO(), io.StringIO()
 
     def readouterr() -> Any:
-        read = SimpleNamespace(out=out.getvalue(), err=err.getvalue())
+        read = _Captured(out.getvalue(), err.getvalue())
         for stream in (out, err):
             stream.seek(0)
             stream.truncate()
-        return _Captured(read.out, read.err)
+        return read
 
     try:
         yield SimpleNamespace(readouterr=readouterr)
@@ -169,44 +169,28 @@ def _capsys() -> Iterator[Any]:
         sys.stdout, sys.stderr = before
 
 
-class _Captured(tuple[str, str]):
-    """(out, err), by name too."""
+class _Captured(NamedTuple):
+    """What was printed since the last look."""
 
-    def __new__(cls, out: str, err: str) -> "_Captured":
-        return super().__new__(cls, (out, err))
-
-    @property
-    def out(self) -> str:
-        return self[0]
-
-    @property
-    def err(self) -> str:
-        return self[1]
-
-
-class _MonkeyPatch:
-    """pytest's `monkeypatch`, for what tests can reach here."""
-
-    def __init__(self, stack: ExitStack) -> None:
-        self._stack = stack
-
-    def setattr(self, target: Any, name: Any, value: Any = None, raising: bool = True) -> None:
-        if isinstance(target, str):
-            module, _, attribute = target.rpartition(".")
-            target, name, value = (builtins if module == "builtins" else sys), attribute, name
-        if target not in (builtins, sys):
-            raise UnsupportedTest("monkeypatch.setattr on something of the program's, which is out of reach here")
-        self._stack.callback(setattr, target, name, getattr(target, name, None))
-        setattr(target, name, value)
-
-    def __getattr__(self, name: str) -> Any:
-        raise UnsupportedTest(f"monkeypatch.{name} cannot be judged apart from pytest")
+    out: str
+    err: str
 
 
 @contextmanager
-def _monkeypatch() -> Iterator[_MonkeyPatch]:
+def _monkeypatch() -> Iterator[Any]:
+    """pytest's `monkeypatch`; the plan refuses tests that replace more than `input` and the standard streams."""
     with ExitStack() as stack:
-        yield _MonkeyPatch(stack)
+
+        def replace(target: Any, name: Any, value: Any = None, raising: bool = True) -> None:
+            if isinstance(target, str):
+                module, _, attribute = target.rpartition(".")
+                target, name, value = sys.modules[module], attribute, name
+            if target not in (builtins, sys):
+                raise UnsupportedTest("monkeypatch.setattr of something that tests cannot reach")
+            stack.callback(setattr, target, name, getattr(target, name))
+            setattr(target, name, value)
+
+        yield SimpleNamespace(setattr=replace)
 
 
 _BUILT_IN: dict[str, Callable[[], Any]] = {"capsys": _capsys, "monkeypatch": _monkeypatch}
