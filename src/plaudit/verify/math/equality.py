@@ -41,7 +41,7 @@ _AROUND = " \n"  # not tabs: one may be the rest of an eaten \text
 
 
 class Decision(NamedTuple):
-    """Whether truth and answer are equal, how that was found, and why; `equal` is None where nobody can tell."""
+    """Whether truth and answer are equal, how that was found, and why; `equal` is None if it is undecided."""
 
     equal: bool | None
     method: Method

@@ -18,7 +18,7 @@ from plaudit.verify.math.equality import Decision, decide, quote
 from plaudit.verify.math.extraction.boxes import find_boxes
 from plaudit.verify.math.extraction.candidates import Candidate, Extraction, extract, find_marks, tidy
 from plaudit.verify.math.extraction.marks import Source
-from plaudit.verify.math.extraction.trust import Rejection, Rival, denies_itself
+from plaudit.verify.math.extraction.trust import CompetingAnswer, Rejection, denies_itself
 from plaudit.verify.math.extraction.unmarked import is_bare
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import find_numbers, is_reducible_fraction, parse_plain_number
@@ -79,7 +79,7 @@ def verify_math(
     for candidate in extraction.candidates:
         decision = _decide(truth, candidate.text, policy, prompt)
         if decision.equal:
-            return _accept_unless_rivalled(truth, extraction, candidate, decision, policy)
+            return _accept_unless_contradicted(truth, extraction, candidate, decision, policy)
         decisions.append(decision)
     return _not_equal(truth, extraction, decisions[0])
 
@@ -91,8 +91,8 @@ def find_committed_answer(response: str, policy: MathPolicy = DEFAULT) -> Extrac
         return extraction
     if extraction.condition:
         return extraction._replace(rejected=Rejection.CONDITIONAL)
-    rival = _find_rival(extraction, extraction.candidates[0], policy)
-    return extraction._replace(rejected=rival.why) if rival else extraction
+    competing = _find_competing_answer(extraction, extraction.candidates[0], policy)
+    return extraction._replace(rejected=competing.why) if competing else extraction
 
 
 def _decide(truth: str, answer: str, policy: MathPolicy, prompt: str | None) -> Decision:
@@ -126,30 +126,32 @@ def _is_given(condition: str, prompt: str | None) -> bool:
     return "".join(condition.split()) in "".join((prompt or "").split())
 
 
-def _accept_unless_rivalled(
+def _accept_unless_contradicted(
     truth: str, extraction: Extraction, candidate: Candidate, decision: Decision, policy: MathPolicy
 ) -> MathVerdict:
     """Right, unless the response offers something else beside the right answer."""
-    if rival := _find_rival(extraction, candidate, policy):
-        return _reject(truth, extraction, candidate, rival.why, rival)
+    if competing := _find_competing_answer(extraction, candidate, policy):
+        return _reject(truth, extraction, candidate, competing.why, competing)
     return MathVerdict(
         True, VerdictStatus.OK, decision.reason, truth, candidate.text, extraction.source, decision.method
     )
 
 
-def _find_rival(extraction: Extraction, candidate: Candidate, policy: MathPolicy) -> Rival | None:
+def _find_competing_answer(extraction: Extraction, candidate: Candidate, policy: MathPolicy) -> CompetingAnswer | None:
     """The first answer that a response gives beside a candidate and that differs from it."""
-    rivals = (rival for rival in extraction.rivals if rival.why is not candidate.covers)
-    return next((rival for rival in rivals if _differs(candidate.text, rival, policy)), None)
+    for competing in extraction.competing_answers:
+        if competing.why is not candidate.covers and _differs(candidate.text, competing, policy):
+            return competing
+    return None
 
 
-def _differs(answer: str, rival: Rival, policy: MathPolicy) -> bool:
-    """Whether a rival is another answer of the same kind; remarks in words and other forms of the same are not."""
-    if bool(_DIGIT.search(answer)) != bool(_DIGIT.search(rival.text)):
+def _differs(answer: str, competing: CompetingAnswer, policy: MathPolicy) -> bool:
+    """Whether a competing answer is another answer of the same kind, no remark in words or other form of the same."""
+    if bool(_DIGIT.search(answer)) != bool(_DIGIT.search(competing.text)):
         return False
-    if _DIGIT.search(answer) and not is_bare(rival.text):
+    if _DIGIT.search(answer) and not is_bare(competing.text):
         return False
-    forms = [rival.text, rival.whole] if rival.whole and rival.whole != rival.text else [rival.text]
+    forms = dict.fromkeys(form for form in (competing.text, competing.whole) if form)
     pairs = [pair for form in forms for pair in ((answer, form), (form, answer))]
     verdicts = [decide(one, other, policy).equal for one, other in pairs]
     return verdicts[0] is False and True not in verdicts
@@ -162,9 +164,9 @@ def _is_truth_verbatim(truth: str, answer: str) -> bool:
 
 
 def _reject(
-    truth: str, extraction: Extraction, candidate: Candidate, why: Rejection, rival: Rival | None = None
+    truth: str, extraction: Extraction, candidate: Candidate, why: Rejection, competing: CompetingAnswer | None = None
 ) -> MathVerdict:
-    beside = f" and {quote(rival.text)}" if rival else ""
+    beside = f" and {quote(competing.text)}" if competing else ""
     reason = f"{why.value}: {quote(candidate.text)}{beside}"
     return MathVerdict(False, VerdictStatus.OK, reason, truth, candidate.text, extraction.source, rejected=why)
 

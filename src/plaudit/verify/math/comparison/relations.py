@@ -4,7 +4,7 @@ from plaudit.verify.math.comparison.lists import Same, all_of
 from plaudit.verify.math.exact.evaluation import Undefined, evaluate
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.residues import PRIME, Residues
-from plaudit.verify.math.exact.values import same_value, share, sign_of
+from plaudit.verify.math.exact.values import hash_to_fraction, same_value, sign_of
 from plaudit.verify.math.parsing.tree import Node, Op, name, number, operations, substitute, symbols
 from plaudit.verify.math.parsing.vocabulary import FLIPPED
 
@@ -250,7 +250,7 @@ def same_inequality(truth: Node, answer: Node) -> bool | None:
     one, other = _difference(truth), _difference(answer)
     if same_equation(truth, answer) is not True:
         return False
-    place = {unknown: number(share(unknown)) for unknown in symbols(one) | symbols(other)}
+    place = {unknown: number(hash_to_fraction(unknown)) for unknown in symbols(one) | symbols(other)}
     signs = [sign_of(substitute(side, place)) for side in (one, other)]
     if not signs[0] or not signs[1]:
         return None

@@ -6,7 +6,7 @@ from plaudit.verify.math.comparison.lists import all_of
 from plaudit.verify.math.comparison.words import same_words
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.rounding import agree_as_shown, is_computed, rounds_to
-from plaudit.verify.math.exact.values import same_value, share
+from plaudit.verify.math.exact.values import hash_to_fraction, same_value
 from plaudit.verify.math.parsing.tree import (
     Node,
     Op,
@@ -125,7 +125,7 @@ def _up_to_constant(truth: Node, answer: Node, policy: MathPolicy) -> bool | Non
         return None
     difference = Node(Op.ADD, (one, Node(Op.NEGATE, (other,))))
     unknowns = sorted(symbols(difference))
-    places = [{found: number(share(f"{found} {round_}")) for found in unknowns} for round_ in range(3)]
+    places = [{found: number(hash_to_fraction(f"{found} {round_}")) for found in unknowns} for round_ in range(3)]
     values = [substitute(difference, place) for place in places]
     return all_of(same_value(values[0], value) for value in values[1:])
 
@@ -280,7 +280,7 @@ def _compare_word(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
 
 
 def _may_read_otherwise(truth: Node, answer: Node, policy: MathPolicy) -> bool:
-    """Whether anything in two values calls for another reading; most have nothing, and all that differ ask."""
+    """Whether anything in two values calls for another reading; a cheap check that runs for every unequal pair."""
     if policy.names is Names.FREE:
         return True
     everything = [*nodes(truth), *nodes(answer)]

@@ -17,7 +17,7 @@ from plaudit.verify.math.exact.residues import Residues
 from plaudit.verify.math.parsing.budget import spend
 from plaudit.verify.math.parsing.tree import Node, Op, nodes, number, operations, rewrite, substitute, symbols
 
-__all__ = ["counts_something", "fingerprint", "same_value", "share", "sign_of"]
+__all__ = ["counts_something", "fingerprint", "hash_to_fraction", "same_value", "sign_of"]
 
 COMPARISON = 20  # nodes that a comparison counts for, however small it is
 MAX_PLACES = 5  # where expressions in whole numbers are compared
@@ -110,7 +110,7 @@ def _at_whole_numbers(left: Node, right: Node, names: list[str]) -> bool | None:
         agreed += verdict is True
         missed += verdict is None
         if agreed == MAX_PLACES:
-            between = {unknown: 3 + share(unknown) / 2 for unknown in names}
+            between = {unknown: 3 + hash_to_fraction(unknown) / 2 for unknown in names}
             rounds = _rounds_an_unknown(left, right)
             return not rounds or compare_at(left, right, between, BITS[:1]) != Comparison(False, True)
         if missed > 4 and not agreed:
@@ -151,15 +151,15 @@ def _at_places(left: Node, right: Node, names: list[str]) -> bool | None:
 def _places(names: list[str]) -> Iterator[Places]:
     for round_, (low, width) in enumerate(((0, 1), (0, 1), (1, 2), (2, 5))):
         yield {found: _coordinate(found, round_, low, width) for found in names}
-    yield {found: -2 * share(f"{found} -") for found in names}
+    yield {found: -2 * hash_to_fraction(f"{found} -") for found in names}
 
 
 @lru_cache(maxsize=1024)  # formulas use the same few letters
 def _coordinate(symbol: str, round_: int, low: int, width: int) -> Fraction:
-    return low + width * share(f"{symbol} {round_}")
+    return low + width * hash_to_fraction(f"{symbol} {round_}")
 
 
-def share(text: str) -> Fraction:
+def hash_to_fraction(text: str) -> Fraction:
     """A fraction between 0.05 and 0.95 that is the same for the same text."""
     return Fraction(
         500 + int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=4).digest()) % 9001, 10_000

@@ -1,1 +1,1 @@
-"""Where a response states its answer, and what speaks against it."""
+"""Where a response states its answer, and the objections to it."""

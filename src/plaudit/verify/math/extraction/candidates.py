@@ -1,4 +1,4 @@
-r"""The candidate answers of a response, in order, and what speaks against them; nothing here knows the ground truth.
+r"""The candidate answers of a response, in order, and the objections to them; nothing here knows the ground truth.
 
 The strongest kind of mark decides: the last `\boxed{}`, then `<answer>`, `####`, "the answer is"; without any, bold
 print, the closing formula or number, or the whole of a bare response. Text inside `<think>` is not part of the answer.
@@ -15,11 +15,11 @@ from plaudit.verify.math.extraction.formulas import without_environment
 from plaudit.verify.math.extraction.marks import MAX_MARKS, Mark, Source, find_last
 from plaudit.verify.math.extraction.phrases import find_phrases
 from plaudit.verify.math.extraction.trust import (
+    CompetingAnswer,
     Rejection,
-    Rival,
+    find_competing_answers,
     find_condition,
     find_objection,
-    find_rivals,
     is_corrected,
     is_denied_at,
     is_letter,
@@ -36,23 +36,23 @@ __all__ = ["FINDERS", "Candidate", "Extraction", "extract", "find_marks", "read_
 
 
 class Candidate(NamedTuple):
-    """One way to read the answer of a response; `covers` are the rivals that the text itself includes."""
+    """One way to read the answer of a response; `covers` are the competing answers that the text itself includes."""
 
     text: str
     covers: Rejection | None = None
 
 
 class Extraction(NamedTuple):
-    """The candidates of a response in the order in which they are tried, from where, and what speaks against them.
+    """The candidates of a response in the order in which they are tried, their source, and the objections to them.
 
-    `rejected` says why no candidate counts. Where a rival differs from a candidate, that does not count, nor does any
-    under a `condition` that the problem did not give.
+    `rejected` says why no candidate counts. A candidate does not count if a competing answer differs from it, or under
+    a `condition` that the problem did not set.
     """
 
     candidates: tuple[Candidate, ...] = ()
     source: Source | None = None
     rejected: Rejection | None = None
-    rivals: tuple[Rival, ...] = ()
+    competing_answers: tuple[CompetingAnswer, ...] = ()
     condition: str = ""
 
     @property
@@ -154,7 +154,7 @@ def _look_inside(found: Extraction, content: str, policy: MathPolicy) -> Extract
     inner = extract(content, policy)
     if inner.answer is None or inner.source is Source.WHOLE:
         return found
-    return inner._replace(source=found.source, rivals=(*inner.rivals, *found.rivals))
+    return inner._replace(source=found.source, competing_answers=(*inner.competing_answers, *found.competing_answers))
 
 
 def _find_tags(text: str) -> list[Mark]:
@@ -205,9 +205,9 @@ def _weigh(marks: list[Mark], text: str, policy: MathPolicy) -> Extraction:
         candidates.insert(1, Candidate(together, Rejection.CONTRADICTED))
     is_end = not _INK.search(text, last.end)
     others = [*earlier, *_find_other_kinds(last, text, is_end=is_end)]
-    rivals = find_rivals(last, text, policy) + (_contradictions(others, answer) if others else [])
+    competing_answers = find_competing_answers(last, text, policy) + (_contradictions(others, answer) if others else [])
     condition = find_condition(last, text) if last.source is Source.PHRASE else ""
-    return Extraction(tuple(candidates), last.source, None, tuple(rivals), condition)
+    return Extraction(tuple(candidates), last.source, None, tuple(competing_answers), condition)
 
 
 def _with_amount(answer: str, text: str, end: int) -> str:
@@ -263,10 +263,12 @@ def _stands(mark: Mark, last: Mark, text: str) -> bool:
     return not is_denied and not is_corrected(mark, last, text)
 
 
-def _contradictions(others: list[Mark], answer: str) -> list[Rival]:
+def _contradictions(others: list[Mark], answer: str) -> list[CompetingAnswer]:
     """The other answers that are not the same text as the last."""
     texts = {tidy(mark.text): tidy(mark.whole) for mark in others}
-    return [Rival(text, Rejection.CONTRADICTED, whole) for text, whole in texts.items() if text and text != answer]
+    return [
+        CompetingAnswer(text, Rejection.CONTRADICTED, whole) for text, whole in texts.items() if text and text != answer
+    ]
 
 
 def tidy(text: str) -> str:

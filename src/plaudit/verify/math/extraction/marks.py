@@ -1,6 +1,6 @@
 """The places where a response states its answer, as `boxes`, `phrases` and `unmarked` find them.
 
-Only says where; whether what stands there can be trusted is decided in `doubts`.
+`trust` decides whether the response commits to what stands there.
 """
 
 import re

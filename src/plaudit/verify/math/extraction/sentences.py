@@ -1,4 +1,4 @@
-"""Which number of a sentence is its answer: the one that most speaks for, by the kind of statement that it stands in.
+"""Which number of a sentence is its answer: the one with the most evidence, by the kind of statement around it.
 
 "There are 720 ways to seat all 3 girls" states 720; the 3 is given, as "all" says. `EVIDENCE` lists what is looked at
 and what it weighs. Equal weights leave the last number, and a number that is only a bound answers nothing.
@@ -18,7 +18,7 @@ BOUND = -10  # the weight of a bound, which nothing makes up for
 
 
 class Evidence(NamedTuple):
-    """What speaks for or against a number, by the words that end before it."""
+    """Evidence for or against a number, by the words that end before it."""
 
     name: str
     weight: int
@@ -66,6 +66,6 @@ def find_answer_number(sentence: str, numbers: list[Number]) -> Number | None:
 
 
 def weigh_number(sentence: str, number: Number) -> int:
-    """How much speaks for a number as the answer of its sentence."""
+    """The sum of the evidence for a number as the answer of its sentence."""
     before = sentence[max(0, number.start - WINDOW) : number.start]
     return sum(evidence.weight for evidence in EVIDENCE if evidence.before.search(before))

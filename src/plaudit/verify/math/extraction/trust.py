@@ -21,12 +21,12 @@ from plaudit.verify.patterns import compile_late
 __all__ = [
     "RULES",
     "Rejection",
-    "Rival",
+    "CompetingAnswer",
     "Rule",
     "denies_itself",
     "find_condition",
     "find_objection",
-    "find_rivals",
+    "find_competing_answers",
     "is_corrected",
     "is_denied_at",
     "is_letter",
@@ -59,10 +59,10 @@ class Rule(NamedTuple):
         return not self.cues.isdisjoint(words) or any(sign in text for sign in self.signs)
 
 
-class Rival(NamedTuple):
+class CompetingAnswer(NamedTuple):
     """Another answer that the response offers, and what it makes of the answer if it differs.
 
-    `whole` is the statement that the rival begins, "2, 3" where the text is "2".
+    `whole` is the statement that the text begins, "2, 3" where the text is "2".
     """
 
     text: str
@@ -304,7 +304,7 @@ def find_condition(mark: Mark, text: str) -> str:
     return next((match[1] for _, match in (*_match("condition", before), *_match("provided", after))), "")
 
 
-def find_rivals(mark: Mark, text: str, policy: MathPolicy) -> list[Rival]:
+def find_competing_answers(mark: Mark, text: str, policy: MathPolicy) -> list[CompetingAnswer]:
     """The values that the text offers beside an answer, as a choice, or on second thought; words count as numbers."""
     before = _with_digits(text[max(0, mark.start - BEFORE) : mark.start])
     after = _with_digits(text[mark.end : mark.end + FOLLOWING])
@@ -314,15 +314,17 @@ def find_rivals(mark: Mark, text: str, policy: MathPolicy) -> list[Rival]:
         sentence, *rest = _SENTENCE_END.split(after[:LATER], maxsplit=2)
         zones |= {"beside": sentence, "next": rest[0] if rest else "", "near": " ".join([sentence, *rest[:1]])}
         zones["stated"] = after[:LATER]
-    rivals = []
+    competing_answers = []
     for _, cue in _match("rethink", after if "stated" in zones else ""):
         rest_of_text = after[cue.end() :]
         closing = find_closing(rest_of_text, policy) if find_values is _find_numbers else None
         values = find_values(closing.text if closing else rest_of_text)
-        rivals += [Rival(closing.text if closing else values[-1], _RETRACTED)] if values else []
+        competing_answers += [CompetingAnswer(closing.text if closing else values[-1], _RETRACTED)] if values else []
     for rule, match in [found for zone, part in zones.items() for found in _match(zone, part)]:
-        rivals += [Rival(value, rule.rejection) for value in find_values(match[match.lastindex or 0] or "")]
-    return rivals
+        competing_answers += [
+            CompetingAnswer(value, rule.rejection) for value in find_values(match[match.lastindex or 0] or "")
+        ]
+    return competing_answers
 
 
 def _with_digits(text: str) -> str:
