@@ -62,8 +62,8 @@ class Raised:
         return self.classes[0].rpartition(":")[2] if self.classes else "?"
 
     def __str__(self) -> str:
-        place = f" (line {self.line})" if self.line is not None else ""
-        return f"{self.name}: {self.message}{place}" if self.message else f"{self.name}{place}"
+        position = f" (line {self.line})" if self.line is not None else ""
+        return f"{self.name}: {self.message}{position}" if self.message else f"{self.name}{position}"
 
 
 class Outcome(msgspec.Struct, frozen=True):

@@ -275,8 +275,8 @@ class Session:
         """What a judge that gave no verdict means: its time was up, or it died."""
         answered = _has_answered(judge)
         if not overran and code not in (-signal.SIGPROF, -signal.SIGXCPU):
-            said = os.pread(judge.stderr, 300, 0).decode(errors="replace")
-            raise JudgeLost(said or f"exit code {code}", answered=answered)
+            printed = os.pread(judge.stderr, 300, 0).decode(errors="replace")
+            raise JudgeLost(printed or f"exit code {code}", answered=answered)
         if answered and not overran:
             reason = f"the tests did not end within {self.job.judge_cpu_s:g} s on what the program returned"
             return Verdict(conclusion=RunStatus.TIMEOUT, reason=reason, calls=1)
@@ -328,7 +328,7 @@ def check_verdicts(judge: Callable[[Job], Verdict]) -> None:
             except JudgeLost as error:
                 raise SandboxError(f"the judge could not be started: {error}") from error
             if verdict.refusal or verdict.passed is not passes:
-                found = verdict.refusal or verdict.reason or ("passed" if verdict.passed else "failed")
+                result = verdict.refusal or verdict.reason or ("passed" if verdict.passed else "failed")
                 raise SandboxError(
-                    f"self-test: a program known to be {name} was misjudged ({found}); refusing to score"
+                    f"self-test: a program known to be {name} was misjudged ({result}); refusing to score"
                 )

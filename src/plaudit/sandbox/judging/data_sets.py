@@ -41,8 +41,8 @@ PLAIN_OPCODES = {
 
 def has_tests(row: Mapping[str, Any]) -> bool:
     """Whether a row has a column that tests may be in."""
-    found = [row.get(column) for column in (*GIVEN, *PACKED, *CASES)]
-    return any(isinstance(value, str | Sequence | Mapping) and len(value) > 0 for value in found)
+    values = [row.get(column) for column in (*GIVEN, *PACKED, *CASES)]
+    return any(isinstance(value, str | Sequence | Mapping) and len(value) > 0 for value in values)
 
 
 def read_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -52,9 +52,9 @@ def read_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
         if isinstance(inner, Mapping):
             row = {**row, **inner}
     row = _with_code_prompt(_with_set_up(row))
-    given = next((column for column in GIVEN if row.get(column)), None)
-    if given is not None:
-        return _with_decoded_tests(row, given)
+    tests_column = next((column for column in GIVEN if row.get(column)), None)
+    if tests_column is not None:
+        return _with_decoded_tests(row, tests_column)
     columns = [column for column in CASES if row.get(column)]
     return _with_cases(row, columns) if columns else row
 
@@ -114,15 +114,15 @@ def _with_cases(row: Mapping[str, Any], columns: list[str]) -> Mapping[str, Any]
 
 def _cases(column: str, value: Any) -> list[Any]:
     """The cases of one column: a list of them, lists of inputs and outputs, or either as a text."""
-    found = _decode(column, value)
-    if isinstance(found, Mapping) and {"input", "output"} <= found.keys():
-        inputs, outputs = found["input"], found["output"]
+    cases = _decode(column, value)
+    if isinstance(cases, Mapping) and {"input", "output"} <= cases.keys():
+        inputs, outputs = cases["input"], cases["output"]
         if not isinstance(inputs, Sequence) or not isinstance(outputs, Sequence) or len(inputs) != len(outputs):
             raise InvalidTrajectory(f"{column!r} needs as many outputs as inputs")
         return [{"input": given, "output": out} for given, out in zip(inputs, outputs, strict=True)]
-    if isinstance(found, Sequence) and not isinstance(found, str | bytes):
-        return list(found)
-    raise InvalidTrajectory(f"{column!r} holds a list of cases, got {type(found).__name__}")
+    if isinstance(cases, Sequence) and not isinstance(cases, str | bytes):
+        return list(cases)
+    raise InvalidTrajectory(f"{column!r} holds a list of cases, got {type(cases).__name__}")
 
 
 def _are_cases(tests: Any) -> bool:
@@ -148,8 +148,8 @@ def _function(row: Mapping[str, Any]) -> str | None:
     """The function that is tested, as LiveCodeBench keeps it in a JSON text of its own."""
     metadata = _decode("metadata", row.get("metadata")) if row.get("metadata") else None
     named = metadata.get("func_name") if isinstance(metadata, Mapping) else None
-    found = row.get("fn_name") or row.get("entry_point") or named
-    return found if isinstance(found, str) else None
+    name = row.get("fn_name") or row.get("entry_point") or named
+    return name if isinstance(name, str) else None
 
 
 def _without(row: Mapping[str, Any], column: str) -> dict[str, Any]:

@@ -130,8 +130,8 @@ def _name(truth: Mapping[str, Any]) -> str | None:
 
 
 def _imports(truth: Mapping[str, Any]) -> list[str]:
-    found = truth.get("test_imports") or truth.get("imports") or []
-    return [found] if isinstance(found, str) else [str(line) for line in found]
+    imports = truth.get("test_imports") or truth.get("imports") or []
+    return [imports] if isinstance(imports, str) else [str(line) for line in imports]
 
 
 def _read_pairs(truth: Mapping[str, Any]) -> Suite:
@@ -143,8 +143,8 @@ def _read_pairs(truth: Mapping[str, Any]) -> Suite:
     name = truth.get("fn_name") or truth.get("entry_point")
     if name:
         cases = [
-            (_encode(_arguments(given)), _encode(_read_expected(given, out)))
-            for given, out in zip(inputs, outputs, strict=True)
+            (_encode(_arguments(entry)), _encode(_read_expected(entry, output)))
+            for entry, output in zip(inputs, outputs, strict=True)
         ]
         return CallSuite(
             str(name), cases, truth.get("tolerance"), bool(truth.get("in_place")), _imports(truth),
@@ -166,17 +166,17 @@ def _streams(inputs: Sequence[Any], outputs: Sequence[Any], truth: Mapping[str, 
     )
 
 
-def _arguments(given: Any) -> list[Any]:
+def _arguments(entry: Any) -> list[Any]:
     """The arguments of a call: a list as it is; a text holds one JSON value per line, as in LiveCodeBench."""
-    if isinstance(given, str):
-        return [decode_text("inputs", line) for line in given.split("\n") if line.strip()]
-    if not isinstance(given, list | tuple):
-        raise InvalidTrajectory(f"an input of a function is the list of its arguments, got {type(given).__name__}")
-    return list(given)
+    if isinstance(entry, str):
+        return [decode_text("inputs", line) for line in entry.split("\n") if line.strip()]
+    if not isinstance(entry, list | tuple):
+        raise InvalidTrajectory(f"an input of a function is the list of its arguments, got {type(entry).__name__}")
+    return list(entry)
 
 
-def _read_expected(given: Any, output: Any) -> Any:
-    return decode_text("outputs", output) if isinstance(given, str) and isinstance(output, str) else output
+def _read_expected(entry: Any, output: Any) -> Any:
+    return decode_text("outputs", output) if isinstance(entry, str) and isinstance(output, str) else output
 
 
 def _encode(value: Any) -> str:

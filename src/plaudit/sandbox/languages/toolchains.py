@@ -43,13 +43,13 @@ class Toolchain:
 @lru_cache(maxsize=64)
 def find_toolchain(language: Language) -> Toolchain:
     """The tools of a language; MissingToolchain says what to install."""
-    found = next((path for name in language.tools if (path := shutil.which(name))), None)
-    if found is None:
+    path = next(filter(None, map(shutil.which, language.tools)), None)
+    if path is None:
         raise missing(language, f"none of {', '.join(language.tools)} is installed")
     try:
-        return _FINDERS.get(language.name, _compiler)(language, found)
+        return _FINDERS.get(language.name, _compiler)(language, path)
     except (OSError, subprocess.SubprocessError) as error:
-        raise missing(language, f"{found} does not work ({error})") from None
+        raise missing(language, f"{path} does not work ({error})") from None
 
 
 def missing(language: Language, why: str) -> MissingToolchain:
@@ -57,13 +57,13 @@ def missing(language: Language, why: str) -> MissingToolchain:
     return MissingToolchain(f"{language.title} programs cannot be run here: {why}; to install it: {language.remedy}")
 
 
-def _compiler(language: Language, found: str) -> Toolchain:
-    return Toolchain(language, found, _first_line(found, "--version"), _with_system(_installation(found)), ())
+def _compiler(language: Language, path: str) -> Toolchain:
+    return Toolchain(language, path, _first_line(path, "--version"), _with_system(_installation(path)), ())
 
 
-def _rust(language: Language, found: str) -> Toolchain:
-    root = _first_line(found, "--print", "sysroot")  # rustc itself, not what chooses among several
-    linker = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
+def _rust(language: Language, path: str) -> Toolchain:
+    root = _first_line(path, "--print", "sysroot")  # rustc itself, not what chooses among several
+    linker = next((tool for name in ("cc", "gcc", "clang") if (tool := shutil.which(name))), None)
     if linker is None:
         raise missing(language, "it links with a C compiler, and none is installed (apt install gcc libc6-dev)")
     tool = f"{root}/bin/rustc"
@@ -71,21 +71,21 @@ def _rust(language: Language, found: str) -> Toolchain:
     return Toolchain(language, tool, _first_line(tool, "--version"), reads, (), linker)
 
 
-def _go(language: Language, found: str) -> Toolchain:
-    root = _first_line(found, "env", "GOROOT")
+def _go(language: Language, path: str) -> Toolchain:
+    root = _first_line(path, "env", "GOROOT")
     tool = f"{root}/bin/go"
     version = _first_line(tool, "version")
     library = go_library(tool, version, dict(language.compile_environment))
     return Toolchain(language, tool, version, _with_system([root, library]), (), library=library)
 
 
-def _node(language: Language, found: str) -> Toolchain:
-    tool = os.path.realpath(found)
+def _node(language: Language, path: str) -> Toolchain:
+    tool = os.path.realpath(path)
     return Toolchain(language, tool, f"node {_first_line(tool, '--version')}", (), _apart([tool, *_libraries(tool)]))
 
 
-def _java(language: Language, found: str) -> Toolchain:
-    tool = os.path.realpath(found)
+def _java(language: Language, path: str) -> Toolchain:
+    tool = os.path.realpath(path)
     home = os.path.dirname(os.path.dirname(tool))
     reads = _apart([home, *_libraries(f"{home}/bin/java"), *_libraries(f"{home}/lib/server/libjvm.so"), *_links(home)])
     return Toolchain(language, tool, _first_line(tool, "--version"), reads, reads)

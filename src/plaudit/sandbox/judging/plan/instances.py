@@ -254,8 +254,8 @@ class _Finder:
 
     def _check_comparison(self, node: ast.Compare, env: Env) -> None:
         sides = [node.left, *node.comparators]
-        for place, operator in enumerate(node.ops):
-            pair = sides[place : place + 2]
+        for index, operator in enumerate(node.ops):
+            pair = sides[index : index + 2]
             if isinstance(operator, ast.Is | ast.IsNot) or any(_is_none(side) for side in pair):
                 continue
             if any(self._kind(side, env) in (INSTANCE, CONTAINER) for side in pair):

@@ -96,15 +96,15 @@ def _mentions(node: ast.AST, names: set[str]) -> bool:
 
 def exception_names(tree: ast.AST) -> frozenset[str]:
     """Names that stand where only exception classes can."""
-    found: set[str] = set()
+    classes: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ExceptHandler) and node.type is not None:
-            found |= _class_names_in(node.type)
+            classes |= _class_names_in(node.type)
         elif isinstance(node, ast.Call) and node.args:
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if called in RAISING:
-                found |= _class_names_in(node.args[0])
-    return frozenset(found)
+                classes |= _class_names_in(node.args[0])
+    return frozenset(classes)
 
 
 def _class_names_in(node: ast.expr) -> set[str]:

@@ -53,15 +53,17 @@ class ProgramUse:
         nodes = list(ast.walk(tree))
         imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
         self.has_arrays = any("numpy" in ast.unparse(node) for node in imports)
-        own = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        definitions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
         called = {_root(node.func) for node in nodes if isinstance(node, ast.Call)}
-        self.functions |= {one.arg for node in own for one in node.args.args if one.arg in called} - {
+        self.functions |= {one.arg for node in definitions for one in node.args.args if one.arg in called} - {
             "self",
             "cls",
             *plain,
         }
         for _ in range(2):  # functions and variables that depend on the program through others
-            self.functions |= {node.name for node in own if node.name != "check" and any(map(self.calls, node.body))}
+            self.functions |= {
+                node.name for node in definitions if node.name != "check" and any(map(self.calls, node.body))
+            }
             for value, target in (binding for node in nodes for binding in _bindings(node)):
                 if self.depends(value):
                     self.results |= names_in(target) - {"self"}

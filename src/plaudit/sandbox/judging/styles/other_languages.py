@@ -60,7 +60,7 @@ def _judge_suites(
     for suite in suites:
         check = partial(_check, judge) if suite.checker else output_failure
         part = judge_runs(
-            lambda given: program.run(given.encode("utf-8", "surrogateescape")),
+            lambda stdin_text: program.run(stdin_text.encode("utf-8", "surrogateescape")),
             suite,
             stop_early=job.stop_early,
             check=check,
@@ -71,19 +71,21 @@ def _judge_suites(
     return verdict or Verdict(refusal="there are no tests")
 
 
-def _check(judge: Callable[[Job], Verdict], outcome: Outcome, given: str, expected: str, suite: StreamSuite) -> str:
+def _check(
+    judge: Callable[[Job], Verdict], outcome: Outcome, stdin_text: str, expected: str, suite: StreamSuite
+) -> str:
     """What the suite's checker says of an output, run where code of a data set is run."""
     if outcome.status is not CallStatus.EXITED or outcome.exit_code != 0:
-        return output_failure(outcome, given, expected, suite)
+        return output_failure(outcome, stdin_text, expected, suite)
     replay = REPLAY.format(output=outcome.stdout.hex())
-    verdict = judge(Job(replay, [StreamSuite([given], [expected], checker=suite.checker)]))
+    verdict = judge(Job(replay, [StreamSuite([stdin_text], [expected], checker=suite.checker)]))
     if verdict.refusal:
         raise InvalidTrajectory(verdict.refusal)
     return "" if verdict.passed else verdict.reason
 
 
 def _not_run(suites: list[StreamSuite], reason: str) -> Verdict:
-    names = [f"input {place}" for suite in suites for place in range(len(suite.inputs))]
+    names = [f"input {index}" for suite in suites for index in range(len(suite.inputs))]
     return Verdict(
         results=[TestResult(name, passed=False, reason=reason) for name in names],
         conclusion=RunStatus.UNLOADED,

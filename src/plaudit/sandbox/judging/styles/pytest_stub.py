@@ -137,8 +137,8 @@ class _Marks:
         return known.get(name, _no_mark)
 
 
-def _no_mark(*given: Any, **_: Any) -> Any:
-    return given[0] if len(given) == 1 and callable(given[0]) else lambda function: function
+def _no_mark(*arguments: Any, **_: Any) -> Any:
+    return arguments[0] if len(arguments) == 1 and callable(arguments[0]) else lambda function: function
 
 
 def _use_fixtures(*names: str) -> Callable[[Any], Any]:
@@ -195,10 +195,10 @@ def _mark_fixture(function: Any, options: dict[str, Any]) -> Any:
     return function
 
 
-def _mark_skip(*given: Any, **_: Any) -> Any:
-    if len(given) == 1 and callable(given[0]):
-        setattr(given[0], SKIPPED, True)
-        return given[0]
+def _mark_skip(*arguments: Any, **_: Any) -> Any:
+    if len(arguments) == 1 and callable(arguments[0]):
+        setattr(arguments[0], SKIPPED, True)
+        return arguments[0]
     return lambda function: _mark_skip(function)
 
 

@@ -27,11 +27,11 @@ OutputCheck: TypeAlias = Callable[[Outcome, str, str, StreamSuite], str]  # why 
 
 
 def judge_streams(launcher: Launcher, suite: StreamSuite, plan: TestPlan) -> Verdict:
-    """The verdict of runs on given inputs."""
+    """The verdict of runs on the inputs of a suite."""
 
-    def run(given: str) -> Outcome:
+    def run(stdin_text: str) -> Outcome:
         with launcher.programs.open(launcher.limits) as program:
-            outcome = program.load(launcher.source, stdin=given.encode("utf-8", "surrogateescape"))
+            outcome = program.load(launcher.source, stdin=stdin_text.encode("utf-8", "surrogateescape"))
         launcher.on_first_value()
         return outcome
 
@@ -44,14 +44,14 @@ def judge_runs(run: Callable[[str], Outcome], suite: StreamSuite, *, stop_early:
     results: list[TestResult] = []
     outcomes: list[Outcome] = []
     skipped = ""
-    for place, (given, expected) in enumerate(zip(suite.inputs, suite.outputs, strict=True)):
-        name = f"input {place}"
+    for index, (stdin_text, expected) in enumerate(zip(suite.inputs, suite.outputs, strict=True)):
+        name = f"input {index}"
         if skipped:
             results.append(TestResult(name, passed=False, reason=f"not run: {skipped}"))
             continue
-        outcome = run(given)
+        outcome = run(stdin_text)
         outcomes.append(outcome)
-        failure = check(outcome, given, expected, suite)
+        failure = check(outcome, stdin_text, expected, suite)
         results.append(TestResult(name, passed=not failure, reason=failure))
         if failure and stop_early:
             skipped = "an earlier test failed"
@@ -60,7 +60,7 @@ def judge_runs(run: Callable[[str], Outcome], suite: StreamSuite, *, stop_early:
     return _verdict(results, outcomes)
 
 
-def output_failure(outcome: Outcome, given: str, expected: str, suite: StreamSuite) -> str:
+def output_failure(outcome: Outcome, stdin_text: str, expected: str, suite: StreamSuite) -> str:
     """Why a run is no pass; empty where it is one."""
     if not _ended_well(outcome):
         return f"the program ended: {outcome.reason}"
@@ -95,14 +95,14 @@ def _load_checker(plan: TestPlan) -> Checker:
     return namespace[plan.check]  # type: ignore[index, no-any-return]
 
 
-def _check_output(checker: Checker, outcome: Outcome, given: str, expected: str, suite: StreamSuite) -> str:
+def _check_output(checker: Checker, outcome: Outcome, stdin_text: str, expected: str, suite: StreamSuite) -> str:
     """Why a checker refuses a run; empty where it does not."""
     if not _ended_well(outcome):
         return f"the program ended: {outcome.reason}"
     output = outcome.stdout.decode("utf-8", "surrogateescape")
     is_right = False
     with Caught() as caught:
-        is_right = bool(checker(given, output, expected))
+        is_right = bool(checker(stdin_text, output, expected))
     if violation := take_violation():
         return violation
     if caught.error is not None:
