@@ -1,8 +1,8 @@
 """Bytes to and from one program's process, with limits on all of it.
 
-Time is counted by the processor clock of the whole process, read from outside, anew for each reply; where that clock
-is far away (a judge asks its client for it), only once a reply lets wait. A program that
-closes its channel is waited for, within its limits, since it may still have something to print.
+Limits are on the processor time of the whole process, measured from outside for each reply. A judge gets this clock
+from its client, so it reads it only after the first poll timeout. A program that closes its channel may still print,
+so its end is awaited within its limits.
 """
 
 import contextlib
@@ -62,7 +62,7 @@ class Exchange:
         self._restart()
 
     def wait_for_end(self) -> None:
-        """Wait a little for a process that will end by itself: who waits is then woken once, not by every reply."""
+        """Wait briefly for a process that will end by itself, to wake once instead of for every reply."""
         end = select.poll()
         end.register(self._process, select.POLLIN)
         end.poll(min(self._limits.cpu_s, LEAVES_WITHIN_S) * 1000)
@@ -70,7 +70,7 @@ class Exchange:
     def receive(self) -> tuple[str, float]:
         """The next reply and the processor seconds it took; Stopped when there will be none.
 
-        Replies that have come together took what the first of them is said to have taken.
+        For replies that arrive together, the time of all is reported with the first.
         """
         reply = self._whole_reply()
         if reply is not None:
@@ -146,7 +146,7 @@ class Exchange:
                 self._outgoing.clear()
 
     def _cpu_s(self) -> float:
-        """Processor seconds since the clock was started; one that is far away is not asked before it matters."""
+        """Processor seconds since the clock was started; a remote clock is first read after a poll timeout."""
         now = self._clock()
         if not self._looked:
             self._started_s, self._looked = now, True

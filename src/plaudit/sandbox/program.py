@@ -76,7 +76,7 @@ class Program:
 
     @property
     def open(self) -> bool:
-        """Whether it can be asked, or belongs to the process that this one was forked from."""
+        """Whether it takes calls; false after close, and in a process forked from its owner."""
         return not self._closed and not self._host.lost
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The user's side of judging: send a job and programs to a judge, wait for the verdict, and say how a judge was lost.
+"""The user's side of judging: send a job and programs to a judge, wait for the verdict, explain a lost judge.
 
 Judge and program are processes of two servers, each for one verdict; only a judge of stateless tests is used again, for
 other stateless tests. A judge is confined, so this side does on request what it cannot: start another program, end one,

@@ -1,4 +1,4 @@
-"""Keep the result of every check of a test text while it runs.
+"""Record the result of every check while a test text runs.
 
 A check passes when it ran at least once and never failed. Once the program is lost or a violation was recorded, the
 current check has failed, whatever the test does with the exception.

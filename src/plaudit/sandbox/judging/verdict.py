@@ -1,7 +1,7 @@
 """What the judge says about one program: a result per test, and how the program ended.
 
-A verdict is formed from values that the judge decoded and compared itself; nothing in it is the program's own word,
-except the tails of its output, which are for people.
+A verdict is formed from values that the judge decoded and compared itself. Only the tails of its output are text of the
+program; they are for people.
 """
 
 import enum
@@ -49,7 +49,7 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def passed(self) -> bool:
-        """Whether every test passed, and the program was really asked."""
+        """Whether every test passed, and the program was called."""
         return (
             self.count > 0
             and self.count == len(self.results)
@@ -59,7 +59,7 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def count(self) -> int:
-        """How many tests passed; none where the program was never asked."""
+        """How many tests passed; 0 where the program was never called."""
         return sum(result.passed for result in self.results) if self.calls > 0 else 0
 
     @property
@@ -69,7 +69,7 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def encode_verdict(verdict: Verdict) -> bytes:
-    """A verdict as bytes; words of the program's that are no text (lone surrogates) are written with escapes."""
+    """A verdict as bytes; lone surrogates in text of the program are escaped."""
     try:
         return msgspec.msgpack.encode(verdict)
     except UnicodeEncodeError:

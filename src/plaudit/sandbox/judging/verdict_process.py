@@ -130,7 +130,7 @@ def _mark_answered() -> None:
 
 
 class _Discard(io.TextIOBase):
-    """Where tests print to: nobody reads it."""
+    """Discards what tests print."""
 
     encoding = "utf-8"
 

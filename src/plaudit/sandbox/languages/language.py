@@ -138,7 +138,7 @@ def find_language(word: str) -> Language | None:
 
 
 def is_other_language(word: str) -> bool:
-    """Whether a word names a programming language, known here or not; "English" does not."""
+    """Whether a word is the name of a programming language, supported or not ("English" is not)."""
     name = word.strip().lower()
     known = name in PYTHON_NAMES or name in _BY_NAME or name in OTHERS.split()
     return known or _STANDARD.fullmatch(name) is not None

@@ -1,8 +1,8 @@
-"""Arrays that a program returned, made anew here from plain data, and what numpy makes of odd shapes.
+"""Arrays that a program returned, rebuilt from plain data, with stricter comparisons than those of numpy.
 
-numpy stretches one shape to another, and finds every statement about nothing to be true. So an answer computes and
-compares only with its own shape or with a single number, and an empty one only with an empty one. An ordering with NaN
-fails the check, as for single numbers.
+numpy broadcasts shapes, and `all` of an empty array is true. So an array of the program is computed and compared only
+with its own shape or a single number, and an empty one only with an empty one. An ordering with NaN fails the check, as
+for single numbers.
 """
 
 import sys

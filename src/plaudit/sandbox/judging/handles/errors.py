@@ -17,7 +17,7 @@ SILENT = (StopIteration, StopAsyncIteration, GeneratorExit)
 
 
 class ErrorSource(Protocol):
-    """Who calls the program."""
+    """Calls the program."""
 
     def call(self, path: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """The value of a call."""

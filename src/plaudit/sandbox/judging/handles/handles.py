@@ -34,7 +34,7 @@ COMPARING = frozenset({"endswith", "isdisjoint", "issubset", "issuperset", "star
 
 
 class ProgramLink(Protocol):
-    """Who calls the program."""
+    """Calls the program."""
 
     trusts_objects: bool
     class_names: frozenset[str]

@@ -89,14 +89,14 @@ ORDERING = {function.__name__: _check_operands(function) for function in (max, m
 
 
 def is_callable(thing: Any) -> bool:
-    """`callable`; of an object of the program, the program is asked."""
+    """`callable`; for an object of the program, the program answers."""
     if isinstance(thing, Handle):
         return thing.plaudit_link.call("builtins:callable", (thing,), {}) is True
     return callable(thing)
 
 
 def has_attribute(thing: Any, name: str) -> bool:
-    """`hasattr`; a handle has methods that its object may lack, so the program is asked."""
+    """`hasattr`; a handle has methods that its object may lack, so the program answers."""
     if isinstance(thing, Handle):
         return thing.plaudit_link.call("builtins:hasattr", (thing, name), {}) is True
     return hasattr(thing, name)

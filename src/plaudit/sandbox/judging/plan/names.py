@@ -95,7 +95,7 @@ def _mentions(node: ast.AST, names: set[str]) -> bool:
 
 
 def exception_names(tree: ast.AST) -> frozenset[str]:
-    """Names that stand where only exception classes can."""
+    """Names in places where only exception classes are allowed."""
     classes: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.ExceptHandler) and node.type is not None:
@@ -119,7 +119,7 @@ def top_level_names(text: str) -> frozenset[str]:
 
 
 def helpers_in(prompt: str, entry_point: str | None) -> str:
-    """The part of the data set's code that tests may lean on: all but the stubs that the program is to fill."""
+    """The part of the data set's code that tests may use: all but the stubs that the program is to fill in."""
     tree = parse_code(prompt) if prompt.strip() else None
     if tree is None:  # a prompt in words, or one that ends within a function
         return ""

@@ -208,7 +208,7 @@ class _Rewriter(ast.NodeTransformer):
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def _pair_strictly(self, node: ast.Call, name: str) -> None:
-        """Have `zip` and `map` notice an answer that is shorter than what it is paired with."""
+        """Make `zip` and `map` fail for an answer that is shorter than what it is paired with."""
         function, iterables = (node.args[:1], node.args[1:]) if name == "map" else ([], node.args)
         sides = [self._use.depends(side) for side in iterables]
         calls_program = any(self._use.depends(part) for part in function)

@@ -143,7 +143,7 @@ def _packages(tree: ast.AST, text: str) -> frozenset[str]:
 
 
 def _function_to_check(tree: ast.Module, entry_point: str | None, program: tuple[str, ...]) -> str | None:
-    """The function that `check` is to be called with, where there is a `check` that nobody calls."""
+    """The function to call `check` with, where the tests define `check` and do not call it."""
     has_check = any(isinstance(node, ast.FunctionDef) and node.name == "check" for node in tree.body)
     if not has_check or any(_calls_check(node) for node in tree.body):
         return None

@@ -141,7 +141,7 @@ def _parameters(function: Any, group: type | None) -> list[str]:
 
 
 def _has(thing: Any, mark: str) -> bool:
-    """Whether a function of the tests has a mark; a function of the program's is not asked."""
+    """Whether a function of the tests has a mark; handles of the program have none."""
     return isinstance(thing, FunctionType | MethodType) and bool(getattr(thing, mark, False))
 
 

@@ -22,7 +22,7 @@ AUTOUSE, SCOPE, USED = "__plaudit_autouse__", "__plaudit_scope__", "__plaudit_us
 
 
 class Skipped(Exception):
-    """The test file itself asked to leave this test out."""
+    """The test file skips this test."""
 
 
 def pytest_stub() -> ModuleType:
