@@ -277,7 +277,10 @@ class _Originals(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        return _call(self._wrapper, node) if _root(node) not in self._answers else node
+        if _root(node) in self._answers:
+            return node
+        node.value = self.visit(node.value)  # whose attributes are contents, where it is a SimpleNamespace
+        return _call(self._wrapper, node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         if isinstance(node.func, ast.Name) and node.func.id.startswith("__"):
