@@ -57,7 +57,7 @@ def _unsupported_call(
         return f"{name} with a condition on the program"
     if name == "fixture" and any(word.arg == "params" for word in keywords):
         return "pytest.fixture(params=…)"
-    replaced = _replaced(func, arguments)
+    replaced = _replaced(func, arguments) if isinstance(func, ast.Attribute) or name == "patch" else ""
     return f"a replacement of {replaced}" if replaced and replaced not in REPLACEABLE else ""
 
 

@@ -36,7 +36,8 @@ def rewrite(tree: ast.Module, use: "ProgramUse", read: Collection[str] = ()) -> 
 
 def _shared_settings(tree: ast.Module) -> dict[str, str]:
     """The calls that change a setting of the program; tests that draw random numbers keep their seed to themselves."""
-    called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    called = {ast.unparse(call.func) for call in calls if isinstance(call.func, ast.Attribute)}
     draws = any("random." in name for name in called - SETTINGS.keys())
     return {name: path for name, path in SETTINGS.items() if not (draws and "random." in name)}
 
@@ -186,8 +187,9 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        if (setting := self._settings.get(ast.unparse(node.func))) and not node.keywords:
-            return _call("__setting__", ast.Constant(setting), *node.args)
+        path = ast.unparse(node.func) if isinstance(node.func, ast.Attribute) else ""
+        if path in self._settings and not node.keywords:
+            return _call("__setting__", ast.Constant(self._settings[path]), *node.args)
         if self._has_arrays and isinstance(node.func, ast.Attribute) and "close" in node.func.attr:
             node.args = [_call("__literal__", one) if _is_number(one) else one for one in node.args]
         if name == "type" and len(node.args) == 1 and not node.keywords:
