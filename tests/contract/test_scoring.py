@@ -2,6 +2,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 
 import pytest
 import torch
@@ -118,6 +119,19 @@ def test_what_a_call_changes_in_the_process_is_put_back(tmp_path):
     assert statuses(meddles) == ["ok"] * 6
     assert (os.getcwd(), sys.getrecursionlimit(), signal.getsignal(signal.SIGALRM)) == before
     assert signal.getitimer(signal.ITIMER_REAL)[0] == pytest.approx(alarm_s, abs=5)
+
+
+def test_an_alarm_of_the_caller_rings_once():
+    rings = []
+    before = signal.signal(signal.SIGALRM, lambda *_: rings.append("ring"))
+    left, interval = signal.setitimer(signal.ITIMER_REAL, 0.01)
+    try:
+        score(reward(lambda response: time.sleep(0.01) or 1.0), SAMPLES)
+        time.sleep(0.1)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, left, interval)
+    assert rings == ["ring"]
 
 
 def test_async_parts_of_a_sum_are_under_way_together():

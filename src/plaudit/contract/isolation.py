@@ -133,7 +133,9 @@ class ProcessState:
 
     def _restore_alarm(self) -> None:
         now, then = _alarm_time(), self._alarm_at
-        if now is None or then is None or abs(now - then) > LEAST_S:
+        if now is None and then is not None and then <= time.monotonic():
+            self._alarm_at = None  # it has rung
+        elif now is None or then is None or abs(now - then) > LEAST_S:
             signal.setitimer(ITIMER_REAL, 0.0 if then is None else max(LEAST_S, then - time.monotonic()))
 
     def _restore_handlers(self) -> None:
