@@ -1,5 +1,6 @@
 """What keeps calls apart: copies of their samples, a context of their own, and process settings that are put back."""
 
+import contextlib
 import inspect
 import os
 import signal
@@ -82,13 +83,6 @@ _ALARM, _CHILD, _INTERRUPT, _TERMINATE = _HANDLED
 _ENVIRONMENT: dict[bytes, bytes] = os.environ._data  # type: ignore[attr-defined]  # os.environ takes long to compare
 
 
-def _read_folder() -> str:
-    try:
-        return getcwd()
-    except OSError:  # it was removed
-        return ""
-
-
 def _alarm_time() -> float | None:
     """When the alarm rings, if one is set."""
     seconds = getitimer(ITIMER_REAL)[0]
@@ -98,10 +92,13 @@ def _alarm_time() -> float | None:
 class ProcessState:
     """The settings of the process that a function may change, as they were when this was made."""
 
+    _folder = ""
+
     def __init__(self) -> None:
         self._alarm_at = _alarm_time()
         self._handlers = tuple(map(getsignal, _HANDLED))
-        self._folder = _read_folder()
+        with contextlib.suppress(OSError):  # it was removed
+            self._folder = getcwd()
         self._environment = _ENVIRONMENT.copy()
         self._import_path = list(sys.path)
         self._limits = getrecursionlimit(), get_int_max_str_digits(), getdefaulttimeout()
@@ -115,7 +112,11 @@ class ProcessState:
             self._restore_alarm()  # first: it must not ring while the other settings are put back
         if (getsignal(_ALARM), getsignal(_CHILD), getsignal(_INTERRUPT), getsignal(_TERMINATE)) != self._handlers:
             self._restore_handlers()
-        if _read_folder() != self._folder:
+        try:
+            folder = getcwd()
+        except OSError:  # it was removed
+            folder = ""
+        if folder != self._folder:
             self._restore_folder()
         if self._environment != _ENVIRONMENT:
             self._restore_environment()
