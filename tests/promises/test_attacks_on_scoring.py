@@ -22,6 +22,7 @@ from plaudit.engine.reward_service import RewardService, outputs_of, pack_sample
 from plaudit.engine.shipping import Shipment
 from plaudit.errors import InvalidSettings
 from plaudit.processes.pool import Limits, Pool, PoolUnit
+from tests.promises.slow_values import NeverRead, SlowToRead
 
 BACKENDS = ("inline", "processes")
 
@@ -278,18 +279,6 @@ def test_the_death_of_a_worker_is_noticed_while_a_process_that_it_forked_lives()
     assert time.monotonic() - began < 30
 
 
-def read_slowly(content: bytes) -> int:
-    time.sleep(0.4)
-    return len(content)
-
-
-class SlowToRead:
-    """Takes time to be unpickled, as data of that size may."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return read_slowly, (bytes(10 << 20),)
-
-
 def test_the_clock_of_a_call_starts_when_its_sample_has_been_read() -> None:
     @reward
     def sized(response: str, size: int) -> float:
@@ -298,13 +287,6 @@ def test_the_clock_of_a_call_starts_when_its_sample_has_been_read() -> None:
     large = Trajectory(prompt="?", response="a", columns={"size": SlowToRead()})
     with Scorer(sized, workers=1, deadline_s=0.3) as scorer:
         assert [output.reward for output in scorer.score([large, large])] == [10 << 20, 10 << 20]
-
-
-class NeverRead:
-    """Takes longer to be unpickled than its size explains."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return time.sleep, (60,)
 
 
 def test_a_sample_that_takes_too_long_to_read_costs_no_other_sample() -> None:
