@@ -17,7 +17,7 @@ from plaudit.verify.math.comparison.forms import Method
 from plaudit.verify.math.equality import Decision, decide, quote
 from plaudit.verify.math.extraction.boxes import find_boxes
 from plaudit.verify.math.extraction.candidates import Candidate, Extraction, extract, find_marks, tidy
-from plaudit.verify.math.extraction.marks import Source
+from plaudit.verify.math.extraction.marks import DIGIT, MATHEMATICAL, Source
 from plaudit.verify.math.extraction.trust import CompetingAnswer, Rejection, denies_itself
 from plaudit.verify.math.extraction.unmarked import is_bare
 from plaudit.verify.math.policy import MathPolicy
@@ -51,9 +51,7 @@ class MathVerdict(NamedTuple):
 
 
 DEFAULT = MathPolicy()
-_DIGIT = compile_late(r"\d")
 _PLAIN_NUMBER = compile_late(r"-?\d[\d.,/]*")
-_MATHEMATICAL = compile_late(r"[\d\\=+^∞∅π√(]|\b(?:arc|a)?(?:sin|cos|tan|ln|log|sqrt)")
 
 
 def verify_math(
@@ -147,9 +145,9 @@ def _find_competing_answer(extraction: Extraction, candidate: Candidate, policy:
 
 def _differs(answer: str, competing: CompetingAnswer, policy: MathPolicy) -> bool:
     """Whether a competing answer is another answer of the same kind, no remark in words or other form of the same."""
-    if bool(_DIGIT.search(answer)) != bool(_DIGIT.search(competing.text)):
+    if bool(DIGIT.search(answer)) != bool(DIGIT.search(competing.text)):
         return False
-    if _DIGIT.search(answer) and not is_bare(competing.text):
+    if DIGIT.search(answer) and not is_bare(competing.text):
         return False
     forms = dict.fromkeys(form for form in (competing.text, competing.whole) if form)
     pairs = [pair for form in forms for pair in ((answer, form), (form, answer))]
@@ -178,7 +176,7 @@ def _not_equal(truth: str, extraction: Extraction, decision: Decision) -> MathVe
         status, reason = VerdictStatus.UNPARSED_TRUTH, f"the ground truth cannot be read: {reason}"
     elif decision.equal is None:
         status, reason = VerdictStatus.UNPARSED_ANSWER, f"{quote(answer)} is undecided: {reason}"
-    elif extraction.source is Source.WHOLE and not _MATHEMATICAL.search(answer) and _DIGIT.search(truth):
+    elif extraction.source is Source.WHOLE and not MATHEMATICAL.search(answer) and DIGIT.search(truth):
         # mere words where the truth is a number: "I do not know" for 42
         return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, truth)
     return MathVerdict(False, status, reason, truth, answer, extraction.source, decision.method)

@@ -6,7 +6,7 @@ outermost counts, and a box with nothing to read in it is a blank of the problem
 
 import re
 
-from plaudit.verify.math.extraction.marks import MAX_MARKS, Mark, Source
+from plaudit.verify.math.extraction.marks import INK, MAX_MARKS, Mark, Source
 from plaudit.verify.math.parsing.vocabulary import GREEK
 from plaudit.verify.patterns import compile_late
 
@@ -18,7 +18,6 @@ _ONLY_BOX = compile_late(
     r"(?<!\\)\\++boxed[ \t]?\{((?:[^{}\\]++|\\.|\{(?:[^{}\\]++|\\.|\{(?:[^{}\\]++|\\.)*+\})*+\})*+)\}", re.DOTALL
 )
 _BLANK = compile_late(r"(?<!\\)\\++(?:[a-zA-Z]*space\s?\{[^{}]*\}|q?quad|_|[,;:! ])|[\s_?.…~{}$]")
-_INK = compile_late(r"[^\W_]|[∞∅√]")
 _JOINT = compile_late(
     r"(?:[\s,;.$&~+*、，；]|\\+[,;:! ()\[\]]|\\+q?quad(?![a-z])|\\+(?:text|mbox|mathrm)\s?\{\s*(?:and|or|,)?\s*\}"
     r"|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|及){0,40}"
@@ -116,7 +115,7 @@ def _close(box: Mark, boxes: list[Mark]) -> None:
 
 def _is_readable(content: str) -> bool:
     """Whether a box holds something to read, and not just the room for it."""
-    if not _INK.search(content):
+    if not INK.search(content):
         return False
     may_be_blank = "space" in content or "quad" in content
     return not may_be_blank or _BLANK.sub("", content) != ""

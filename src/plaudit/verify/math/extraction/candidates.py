@@ -12,7 +12,7 @@ from typing import NamedTuple
 from plaudit.verify.fences import find_fences
 from plaudit.verify.math.extraction.boxes import find_boxes
 from plaudit.verify.math.extraction.formulas import without_environment
-from plaudit.verify.math.extraction.marks import MAX_MARKS, Mark, Source, find_last
+from plaudit.verify.math.extraction.marks import DIGIT, INK, MATHEMATICAL, MAX_MARKS, Mark, Source, find_last
 from plaudit.verify.math.extraction.phrases import find_phrases
 from plaudit.verify.math.extraction.trust import (
     CompetingAnswer,
@@ -86,9 +86,6 @@ _LATEX_COMMENT = compile_late(r"%(?<![\w)}\]$\\]%)(?<![\w)}\]$\\][ \t]%)[^\n]*")
 # A number alone, or the last line: anything else behind four hashes is a heading.
 _HASHES = compile_late(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)
 _MONEY = compile_late(r"(?<!\\)\$\s?-?[\d.]")
-_DIGIT = compile_late(r"\d")
-_INK = compile_late(r"[^\W_]|[∞∅√]")
-_MATHEMATICAL = compile_late(r"[\d\\=+^∞∅π√(]|\b(?:arc|a)?(?:sin|cos|tan|ln|log|sqrt)")
 _WORD_BEHIND = compile_late(r"(?:[*$}~ ]|\\[,;: )]|\\text\s?\{){1,6}([^\W\d_]+)")
 _DRESSING = " \t\r\n*_`"
 
@@ -129,14 +126,14 @@ def _without_code(text: str) -> str:
         return text
     outside = [text[block.end : following.start] for block, following in pairwise(blocks)]
     last, rest = blocks[-1], text[blocks[-1].end :]
-    is_answer = last.language.lower() in _TEXT_BLOCKS and not _INK.search(rest)
+    is_answer = last.language.lower() in _TEXT_BLOCKS and not INK.search(rest)
     return "\n".join([text[: blocks[0].start], *outside, *([last.text] if is_answer else []), rest])
 
 
 def find_marks(text: str) -> list[Mark]:
     """The marks of the strongest kind that a text has, in order."""
     for find in FINDERS.values():
-        marks = [mark for mark in find(text) if _INK.search(mark.text)]
+        marks = [mark for mark in find(text) if INK.search(mark.text)]
         if marks:
             return marks
     return []
@@ -200,10 +197,10 @@ def _weigh(marks: list[Mark], text: str, policy: MathPolicy) -> Extraction:
     if last.source is Source.WHOLE:
         return Extraction(tuple(candidates), last.source)
     earlier = [mark for mark in marks[:-1] if _stands(mark, last, text)]
-    if 0 < len(earlier) < MAX_TOGETHER and all(_MATHEMATICAL.search(mark.text) for mark in (*earlier, last)):
+    if 0 < len(earlier) < MAX_TOGETHER and all(MATHEMATICAL.search(mark.text) for mark in (*earlier, last)):
         together = ", ".join(tidy(mark.text) for mark in (*earlier, last))
         candidates.insert(1, Candidate(together, Rejection.CONTRADICTED))
-    is_end = not _INK.search(text, last.end)
+    is_end = not INK.search(text, last.end)
     others = [*earlier, *_find_other_kinds(last, text, is_end=is_end)]
     competing_answers = find_competing_answers(last, text, policy) + (_contradictions(others, answer) if others else [])
     condition = find_condition(last, text) if last.source is Source.PHRASE else ""
@@ -220,7 +217,7 @@ def _with_amount(answer: str, text: str, end: int) -> str:
 
 def _find_stated_number(phrase: Mark, text: str, policy: MathPolicy) -> Mark | None:
     """The number that a response states elsewhere, where "the answer is even" only announces words."""
-    if _MATHEMATICAL.search(phrase.text):
+    if MATHEMATICAL.search(phrase.text):
         return None
     mark = find_unmarked_answer(text, policy)
     is_stated = mark is not None and mark.source is not Source.WHOLE and not find_objection(mark, text)
@@ -236,16 +233,16 @@ def _find_other_kinds(last: Mark, text: str, *, is_end: bool) -> list[Mark]:
     if last.source is not Source.PHRASE and (start := _start_of_phrases(last, text, is_end=is_end)) is not None:
         shifted = (mark._replace(start=mark.start + start, end=mark.end + start) for mark in find_phrases(text[start:]))
         found += [mark for mark in shifted if _PLAIN_ANSWER.match(text, mark.start) or _is_stated(mark, last, text)]
-    is_like = is_letter if is_letter(last.text) else _DIGIT.search
+    is_like = is_letter if is_letter(last.text) else DIGIT.search
     return [mark for mark in found if _is_apart(mark, last) and is_like(mark.text) and _stands(mark, last, text)]
 
 
 def _start_of_phrases(last: Mark, text: str, *, is_end: bool) -> int | None:
     """From where on "the answer is" may announce another number than the last mark; None where nothing may."""
     near = text.find("nswer", max(0, last.start - NEAR), last.start)
-    if near >= 0 and (is_letter(last.text) or _DIGIT.search(text, near, last.start)):
+    if near >= 0 and (is_letter(last.text) or DIGIT.search(text, near, last.start)):
         return max(0, near - len(" the a"))
-    return last.end if not is_end and (is_letter(last.text) or _DIGIT.search(text, last.end)) else None
+    return last.end if not is_end and (is_letter(last.text) or DIGIT.search(text, last.end)) else None
 
 
 def _is_stated(mark: Mark, last: Mark, text: str) -> bool:

@@ -8,9 +8,16 @@ from collections import deque
 from enum import StrEnum
 from typing import NamedTuple
 
-__all__ = ["MARKED", "MAX_MARKS", "Mark", "Source", "find_last"]
+from plaudit.verify.patterns import compile_late
+
+__all__ = ["DIGIT", "INK", "MARKED", "MATHEMATICAL", "MAX_MARKS", "Mark", "Source", "find_last"]
 
 MAX_MARKS = 50  # of a kind, counted from the end of a response
+DIGIT = compile_late(r"\d")
+INK = compile_late(r"[^\W_]|[∞∅√]")
+"""A character that a reader sees as a part of an answer."""
+MATHEMATICAL = compile_late(r"[\d\\=+^∞∅π√(]|\b(?:arc|a)?(?:sin|cos|tan|ln|log|sqrt)")
+"""A sign of an answer that is more than words."""
 
 
 class Source(StrEnum):

@@ -7,7 +7,7 @@ import re
 from itertools import pairwise
 
 from plaudit.verify.math.extraction.formulas import end_of_statement, find_formulas, without_formulas
-from plaudit.verify.math.extraction.marks import Mark, Source, find_last
+from plaudit.verify.math.extraction.marks import DIGIT, Mark, Source, find_last
 from plaudit.verify.patterns import compile_late
 
 __all__ = ["find_phrases"]
@@ -55,7 +55,6 @@ _BRACKETED = compile_late(r"\{[^{}]*\}|(?:^|(?<=\W))[(\[](?!\s*[^\W\d_]{2}|[^()\
 _ASCII_NOUNS = ("answer", "option", "choice", "reponse", "antwort", "ergebnis", "respuesta")
 _NOUNS = (*_ASCII_NOUNS, "réponse", "lösung", "答", "故选")
 _PAIRED = {"}": ("}", "{"), ")": (")]", "(["), "]": (")]", "([")}  # `[2, 5)` is closed
-_DIGIT = compile_late(r"\d")
 _LONGEST = 400
 
 
@@ -126,7 +125,7 @@ def _cut_prose(head: str) -> str:
     if len(formulas) != 1 or formulas[0].start() > len("**"):
         return head
     rest = head[formulas[0].end() :]
-    return head[: formulas[0].end()] if len(rest.split()) > 2 and not _DIGIT.search(rest) else head
+    return head[: formulas[0].end()] if len(rest.split()) > 2 and not DIGIT.search(rest) else head
 
 
 def _cover(found: re.Match[str]) -> str:

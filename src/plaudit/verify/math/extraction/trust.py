@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from plaudit.verify.math.extraction.marks import MARKED, Mark
+from plaudit.verify.math.extraction.marks import DIGIT, MARKED, Mark
 from plaudit.verify.math.extraction.unmarked import find_closing
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.number_words import NUMBER_WORDS, digits_for_words, find_number_words
@@ -262,7 +262,6 @@ _CLAUSE_START = compile_late(
     re.IGNORECASE,
 )
 _SENTENCE_END = compile_late(r"(?:[.!?](?=\s|$)|[。！？\n])\s*")
-_DIGIT = compile_late(r"\d")
 _LETTERS = frozenset("ABCDEFGHIJ")
 _OPTION_LETTER = compile_late(r"(?<![\w'’])\(?([A-HJ])\)?(?![\w'’]|\s+(?!or\b|and\b|is\b)\w)")
 _WORD = compile_late(r"[^\x00-\x7f]|\?|(?<![\\a-zA-Z])[a-zA-Z]{2}")  # words, beside commands
@@ -282,7 +281,7 @@ def find_objection(mark: Mark, text: str) -> Rejection | None:
 
 def denies_itself(answer: str) -> Rejection | None:
     """Why an answer with a number in it denies that number; "does not exist" is an answer."""
-    if not _WORD.search(answer) or not (_DIGIT.search(answer[:LATER]) or find_number_words(answer)):
+    if not _WORD.search(answer) or not (DIGIT.search(answer[:LATER]) or find_number_words(answer)):
         return None
     return _find("inside", answer[:LATER])
 
@@ -337,7 +336,7 @@ def is_letter(answer: str) -> bool:
 
 
 def _find_numbers(text: str) -> list[str]:
-    return [number.text for number in find_numbers(text)] if _DIGIT.search(text) else []
+    return [number.text for number in find_numbers(text)] if DIGIT.search(text) else []
 
 
 def _find_letters(text: str) -> list[str]:
@@ -346,7 +345,7 @@ def _find_letters(text: str) -> list[str]:
 
 def _find_guess(mark: Mark, text: str) -> Rejection | None:
     """Why the author of an unmarked number does not stand behind it."""
-    if mark.source in MARKED or not _DIGIT.search(mark.text):
+    if mark.source in MARKED or not DIGIT.search(mark.text):
         return None
     return _find("around", text[max(0, mark.start - AROUND) : mark.end + AROUND])
 
