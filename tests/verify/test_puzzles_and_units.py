@@ -72,6 +72,7 @@ def test_people_that_are_wrong_or_missing_are_named():
         ("2 m and 3 s", [(2.0, "meter"), (3.0, "second")]),
         ("m", []),
         ("1e999 m", []),
+        ("0A(", [(0.0, "")]),
     ],
 )
 def test_quantities_are_read_with_their_units(text, quantities):

@@ -30,7 +30,7 @@ __all__ = [
 HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 """A heading in markdown; its group is the title."""
 THOUGHT = re.compile(
-    r"<\s*\|?\s*(?P<end>/|end_of_)?\s*(?:begin_of_|[a-z]+:)?(?P<name>think|thought|reasoning|reflection|scratchpad"
+    r"<\s*+(?:\|\s*+)?(?:(?P<end>/|end_of_)\s*+)?(?:begin_of_|[a-z]+:)?(?P<name>think|thought|reasoning|reflection|scratchpad"
     r"|analysis|inner_monologue|monologue)(?:ing|s)?(?=[\s|>])[^<>]{0,80}>|[\[◁](?P<other_end>/)?think(?:ing)?[\]▷]"
     r"|<\|channel\|>(?:analysis|commentary|(?P<final>final))[^<>]{0,80}<\|message\|>",
     re.IGNORECASE,

@@ -113,6 +113,7 @@ ATTACKS = {
     "matrices in matrices": Attack("1", boxed(r"\begin{pmatrix}" * 500 + "1" + r"\end{pmatrix}" * 500), ANY),
     "text in text": Attack("1", boxed(r"\text{" * 5000 + "1" + "}" * 5000), NEVER_WRONG),
     "bars": Attack("4", boxed("|" * 10_000 + "4" + "|" * 10_000), ANY),
+    "spaces in a tag": Attack("4", "<" + " " * 20_000 + boxed("4"), ANY),
     "boxes that never close": Attack("4", r"\boxed{" * 50_000, NEVER_RIGHT),
     # Collections.
     "set in another order": Attack(rf"\{{{', '.join(ELEMENTS)}\}}", boxed(rf"\{{{', '.join(SHUFFLED)}\}}"), RIGHT),

@@ -3,6 +3,7 @@
 import functools
 import math
 import re
+import tokenize
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -167,6 +168,7 @@ def _parse_unit(written: str) -> str | None:
         KeyError,
         AssertionError,
         SyntaxError,
+        tokenize.TokenError,
         ArithmeticError,
         RecursionError,
     ):
