@@ -1,10 +1,12 @@
 """The server of `plaudit view`: who may read, what it serves, and how it follows a file that grows."""
 
 import gzip
+import importlib
 import json
 import time
 import urllib.error
 import urllib.request
+from types import SimpleNamespace
 
 import pytest
 
@@ -163,3 +165,11 @@ def test_a_growing_file_is_read_in_parts(tmp_path):
     parts = [responses(growing.read(most=30)) for _ in range(4)]
     assert [len(part) for part in parts] == [30, 30, 20, 0]
     assert [each for part in parts for each in part] == responses(ROLLOUTS)
+
+
+def test_a_folder_that_does_not_exist_yet_is_named(tmp_path, monkeypatch, capfd):
+    command = importlib.import_module("plaudit.cli.scoring.view")
+    ended = SimpleNamespace(Event=lambda: SimpleNamespace(wait=lambda: None))  # as if Ctrl-C came at once
+    monkeypatch.setattr(command, "threading", ended)
+    command.view([tmp_path / "later"])
+    assert f"{tmp_path / 'later'} does not exist yet: its run is shown when it begins" in capfd.readouterr().err

@@ -334,6 +334,14 @@ def plain_rollouts(count, *, prompts=None, score=None, words=""):
         yield Rollout(trajectory, RewardOutput(value, score=value if score else None))
 
 
+def test_no_table_has_headers_only(page, tmp_path):
+    trajectories = [Trajectory("q", "r", group="q", training_step=step) for step in (1, 1, 2, 2)]
+    visit(page, write_run(tmp_path / "few.html", [Rollout(each, RewardOutput(1.0)) for each in trajectories]))
+    expect(page.locator("#main")).to_contain_text("Over training")
+    assert page.locator("table.plain").count() > 0
+    assert page.locator("table.plain:not(:has(tbody tr))").count() == 0
+
+
 def test_nothing_is_said_about_groups_or_scores_where_there_are_none(page, tmp_path):
     visit(page, write_run(tmp_path / "plain.html", plain_rollouts(60)))
     shown = page.locator("#main").inner_text().lower()

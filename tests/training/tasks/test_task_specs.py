@@ -240,3 +240,11 @@ def test_what_is_wrong_with_a_key_is_said(override, said):
 def test_a_task_that_is_no_rows_is_an_error():
     with pytest.raises(DataError, match="row 1 must be a mapping with a prompt"):
         Task.from_rows("mine", [{"prompt": "a"}, {"promt": "b"}], "exact_match", held_out=1)
+
+
+@pytest.mark.parametrize(("share", "noted"), [(0.1, True), (0.5, False), (0, False)])
+def test_data_of_which_no_prompt_is_held_out_has_a_note_unless_that_was_asked_for(tmp_path, share, noted):
+    rows = [{"prompt": f"{number}=", "answer": str(number)} for number in range(3)]
+    (tmp_path / "few.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    task = load_task(load_config(None, [f"data.path={tmp_path}/few.jsonl", f"data.eval_share={share}"]), "exact_match")
+    assert any("no prompts are held out" in note for note in task.notes) is noted
