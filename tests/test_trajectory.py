@@ -1,12 +1,14 @@
 import copy
+import gc
 import pickle
+import weakref
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import plaudit
-from plaudit import Step, Tokens, Trajectory
+from plaudit import RewardOutput, Step, Tokens, Trajectory
 from plaudit.errors import InvalidTrajectory
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
@@ -174,3 +176,18 @@ def test_a_deep_copy_shares_no_list_of_tokens():
     copied.ids.append(3)
     copied.mask.append(1)
     assert tokens == Tokens(ids=[1, 2], offsets=[(0, 1), (1, 2)], logprobs=[-0.5, -1.0], mask=[1, 0])
+
+
+class Holder:
+    """An object in the metadata that refers to its sample or output, as the state of an environment may."""
+
+
+@pytest.mark.parametrize("kind", [lambda metadata: Trajectory("p", "r", metadata=metadata),
+                                  lambda metadata: RewardOutput(1.0, metadata=metadata)])  # fmt: skip
+def test_a_sample_or_output_that_its_metadata_refers_to_is_collected(kind):
+    holder = Holder()
+    holder.value = kind({"holder": holder})
+    reference = weakref.ref(holder)
+    del holder
+    gc.collect()
+    assert reference() is None
