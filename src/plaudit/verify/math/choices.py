@@ -4,7 +4,7 @@ import re
 
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["find_letter", "find_options", "same_choice"]
+__all__ = ["find_letter", "find_options", "may_name_option", "same_choice"]
 
 _OPTION = compile_late(
     r"(?:^|(?<=[\s$/])|(?<=quad))(?:\\+textbf\s?\{\s?|\*\*|\\+(?:text|mathrm)\s?\{)?[(（]?(?P<letter>[A-J])(?:[)）]|[.:、．](?=\s|\$|\d))"
@@ -38,6 +38,11 @@ def find_options(prompt: str) -> dict[str, str]:
         content = text[option.end() : following.start() if following else len(text)]
         options[letter] = _END.sub("", content.split("\n\n")[0]).strip()
     return options if len(options) > 1 else {}
+
+
+def may_name_option(text: str) -> bool:
+    """Whether a text begins with the letter of an option."""
+    return _LETTER.match(text) is not None
 
 
 def find_letter(text: str, options: dict[str, str]) -> str | None:

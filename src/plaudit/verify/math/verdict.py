@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.verify.math.choices import find_letter, find_options
+from plaudit.verify.math.choices import find_letter, find_options, may_name_option
 from plaudit.verify.math.comparison.forms import Method
 from plaudit.verify.math.equality import Decision, decide, quote
 from plaudit.verify.math.extraction.boxes import find_boxes
@@ -98,8 +98,9 @@ def _decide(truth: str, answer: str, policy: MathPolicy, prompt: str | None) -> 
     decision = decide(truth, answer, policy)
     if decision.equal and prompt and not policy.unevaluated and _is_copied_fraction(answer, truth, prompt):
         return Decision(False, decision.method, f"{quote(answer)} is a fraction of the prompt, not reduced")
-    if decision.equal or not prompt or not (options := find_options(prompt)):
+    if decision.equal or not prompt or not (may_name_option(truth) or may_name_option(answer)):
         return decision
+    options = find_options(prompt)
     truth_letter, answer_letter = find_letter(truth, options), find_letter(answer, options)
     if truth_letter and answer_letter:
         return Decision(truth_letter == answer_letter, Method.CHOICE, f"option {answer_letter} against {truth_letter}")

@@ -107,7 +107,7 @@ def extract(response: str, policy: MathPolicy) -> Extraction:
 
 def read_response(response: str, policy: MathPolicy) -> str:
     """What a response says: without thinking, code, calculator marks and what a reader does not see as an answer."""
-    text = response if response.isascii() else remove_invisible(response)
+    text = without_calculator_marks(response if response.isascii() else remove_invisible(response))
     text = THOUGHT.sub(" ", text) if policy.read_think else without_thinking(text)
     if "```" in text or "~~~" in text:
         text = _without_code(text)
@@ -115,7 +115,7 @@ def read_response(response: str, policy: MathPolicy) -> str:
         text = _HIDDEN.sub(" ", text)
     if "%" in text:
         text = _LATEX_COMMENT.sub(" ", text)
-    return without_calculator_marks(text)
+    return text
 
 
 def _without_code(text: str) -> str:
