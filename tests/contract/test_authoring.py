@@ -143,11 +143,10 @@ def as_number(value):
 @every_style
 def test_calling_with_ground_truths_gives_a_list_of_numbers(style):
     truths = ["4", "5", "?"]
-    called = style(SAMPLES, truths)
-    assert (asyncio.run(called) if asyncio.iscoroutine(called) else called) == [1.0, 1.0, 0.0]
+    assert style(SAMPLES, truths) == [1.0, 1.0, 0.0]
 
 
-@pytest.mark.parametrize("style", [s for s in STYLES if not isinstance(s, ByCall | ByCallAsync)], ids=lambda s: s.name)
+@every_style
 def test_calling_with_one_trajectory_gives_its_output(style):
     output = style(SAMPLES[1])
     assert isinstance(output, RewardOutput)
@@ -180,6 +179,23 @@ def test_a_direct_call_raises_what_failed_and_none_means_not_scored():
         ScoringFailed, match=r"sample 1: fails_on_five raised KeyError: '5' \(at test_authoring.py:\d+\)"
     ):
         fails_on_five(SAMPLES)
+
+
+class LowersByCall(ByCall):
+    def __call__(self, trajectories, ground_truths):
+        return [value / 2 for value in super().__call__(trajectories, ground_truths)]
+
+
+class FailsByCall(RewardFunction):
+    def __call__(self, trajectories, ground_truths):
+        raise KeyError("absent")
+
+
+def test_a_direct_call_of_a_class_for_pairs_is_scored_like_any_other():
+    assert LowersByCall()(SAMPLES, ["4", "4", "6"]) == [0.5, 0.0, 0.5]
+    assert [output.reward for output in score(LowersByCall(), SAMPLES)] == [0.5, 0.0, 0.5]
+    with pytest.raises(ScoringFailed, match="FailsByCall raised KeyError"):
+        FailsByCall()(SAMPLES, ["4", "4", "6"])
 
 
 def test_a_class_without_a_reward_cannot_be_built():

@@ -5,6 +5,7 @@ its own, so a subclass need not call `super().__init__()`.
 """
 
 import dataclasses
+import functools
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +17,7 @@ from plaudit.contract.binding import Binding
 from plaudit.contract.calling import are_samples, await_value, raise_failures, single_value, with_truths
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.rules import Bounds, Rule, Weight, WeightedSum
-from plaudit.contract.scoring import Style, score_samples
+from plaudit.contract.scoring import Style, invoke_batch, paired_method, score_samples
 from plaudit.errors import InvalidSettings
 from plaudit.normalize import Normalizer, Scope, normalizer
 from plaudit.schedules import Schedule
@@ -59,8 +60,11 @@ class RewardFunction:
     @property
     def is_async(self) -> bool:
         """Whether the method that computes rewards is a coroutine function."""
-        methods = {Style.SAMPLE: self.compute_reward, Style.BATCH: self.compute_rewards, Style.PAIRED: self.__call__}
-        return inspect.iscoroutinefunction(methods.get(self.call_style))
+        if self.call_style is Style.PAIRED:
+            return inspect.iscoroutinefunction(paired_method(self))
+        return inspect.iscoroutinefunction(
+            {Style.SAMPLE: self.compute_reward, Style.BATCH: self.compute_rewards}.get(self.call_style)
+        )
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -69,6 +73,8 @@ class RewardFunction:
         defined = [style for method, style in _STYLES.items() if method in cls.__dict__]
         if defined and "call_style" not in cls.__dict__:
             cls.call_style = defined[0]
+        if defined and cls.call_style is Style.PAIRED:
+            cls.__call__ = _score_if_called(cls.__call__)  # type: ignore[method-assign]
         cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # a dataclass replaces a method that is inherited
 
     def __new__(cls, *args: Any, **keywords: Any) -> "RewardFunction":
@@ -94,9 +100,7 @@ class RewardFunction:
         return self._many(trajectories)
 
     def _many(self, trajectories: Sequence[Trajectory]) -> Any:
-        if self.call_style is Style.PAIRED:
-            return await_value(self(trajectories, [trajectory.ground_truth for trajectory in trajectories]))
-        return await_value(self.compute_rewards(trajectories))
+        return await_value(invoke_batch(self, list(trajectories)))
 
     @overload
     def __call__(self, trajectories: Trajectory, ground_truths: Any = None) -> RewardOutput: ...
@@ -282,6 +286,22 @@ def as_reward(rewarding: RewardLike) -> RewardFunction:
     if isinstance(rewarding, type):
         raise InvalidSettings(f"{rewarding.__name__} is a class; make a reward of it first: {rewarding.__name__}(...)")
     return FunctionReward(rewarding)
+
+
+def _score_if_called(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A `__call__(trajectories, ground_truths)` that scores, like a direct call of any reward, and raises on failure.
+
+    The scoring path calls the method itself, and so does a subclass that overrides it and calls it by `super()`.
+    """
+
+    @functools.wraps(method)
+    def call(self: RewardFunction, *arguments: Any, **keywords: Any) -> Any:
+        samples = arguments[0] if arguments else keywords.get("trajectories")
+        if type(self).__call__ is not call or not are_samples(samples):
+            return method(self, *arguments, **keywords)
+        return RewardFunction.__call__(self, *arguments, **keywords)
+
+    return call
 
 
 def check_max_batch(max_batch: int | None) -> int | None:

@@ -21,8 +21,8 @@ from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "Call", "EndedCall", "Observer", "Progress", "Style", "calls_one_sample",
-    "check_concurrency", "needs_loop", "pass_nothing_on", "score_one", "score_samples", "scope_of",
+    "Call", "EndedCall", "Observer", "Progress", "Style", "calls_one_sample", "check_concurrency", "invoke_batch",
+    "needs_loop", "paired_method", "pass_nothing_on", "score_one", "score_samples", "scope_of",
 ]  # fmt: skip
 
 Outputs = list[RewardOutput]
@@ -286,10 +286,16 @@ class _Replaced(Sequence[Trajectory]):
         return self._changed.get(index) or self._samples[index]
 
 
+def paired_method(reward: Any) -> Callable[..., Any]:
+    """The `__call__` that the class of a paired reward defines; to call the reward would score it again."""
+    method: Callable[..., Any] = type(reward).__call__.__wrapped__  # type: ignore[attr-defined]  # see RewardFunction
+    return method
+
+
 def invoke_batch(reward: Any, batch: list[Trajectory]) -> Any:
     """Call a function written for batches; what it returns may have to be awaited."""
     if reward.call_style is Style.PAIRED:
-        return reward(batch, [sample.ground_truth for sample in batch])
+        return paired_method(reward)(reward, batch, [sample.ground_truth for sample in batch])
     return reward.compute_rewards(batch)
 
 
