@@ -35,16 +35,17 @@ def _assign_rows(weights: Sequence[Sequence[float]], rows: int, columns: int) ->
     for new_row in range(rows):
         slack, previous = [float("inf")] * columns, [-1] * columns
         visited: list[int] = []
+        unvisited = set(range(columns))
         row, last, distance = new_row, -1, 0.0
         while True:
-            for column in range(columns):
-                if column not in visited:
-                    cost = distance - weights[row][column] - row_potential[row] - column_potential[column]
-                    if cost < slack[column]:
-                        slack[column], previous[column] = cost, last
-            last = min((column for column in range(columns) if column not in visited), key=slack.__getitem__)
+            for column in unvisited:
+                cost = distance - weights[row][column] - row_potential[row] - column_potential[column]
+                if cost < slack[column]:
+                    slack[column], previous[column] = cost, last
+            last = min(unvisited, key=slack.__getitem__)
             distance = slack[last]
             visited.append(last)
+            unvisited.remove(last)
             occupant = row_in[last]
             if occupant is None:
                 break

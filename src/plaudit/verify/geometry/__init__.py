@@ -1,0 +1,1 @@
+"""Verifiers of places in images: boxes and points."""
