@@ -14,8 +14,10 @@ from .repetition import RepetitionPenalty as RepetitionPenalty
 from .structured import StructuredOutputReward as StructuredOutputReward
 from .text_similarity import TextSimilarityReward as TextSimilarityReward
 from .verifiers.auto import AutoReward as AutoReward
+from .verifiers.kinds import BoxesReward as BoxesReward
 from .verifiers.kinds import ChoiceReward as ChoiceReward
 from .verifiers.kinds import ContainsReward as ContainsReward
+from .verifiers.kinds import CountReward as CountReward
 from .verifiers.kinds import CountdownReward as CountdownReward
 from .verifiers.kinds import IfEvalReward as IfEvalReward
 from .verifiers.kinds import IfTrainReward as IfTrainReward
@@ -23,6 +25,7 @@ from .verifiers.kinds import KnightsKnavesReward as KnightsKnavesReward
 from .verifiers.kinds import LanguageReward as LanguageReward
 from .verifiers.kinds import LengthTargetReward as LengthTargetReward
 from .verifiers.kinds import McqReward as McqReward
+from .verifiers.kinds import PointsReward as PointsReward
 from .verifiers.kinds import QaReward as QaReward
 from .verifiers.kinds import QuantityReward as QuantityReward
 from .verifiers.kinds import RegexReward as RegexReward

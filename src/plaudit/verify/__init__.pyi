@@ -1,3 +1,4 @@
+from .answers.count import Count as Count
 from .answers.mcq import Choice as Choice
 from .answers.mcq import Mcq as Mcq
 from .answers.qa import Qa as Qa
@@ -5,6 +6,8 @@ from .answers.quantities import Quantity as Quantity
 from .card import Card as Card
 from .card import Measurement as Measurement
 from .card import load_card as load_card
+from .geometry.boxes import Boxes as Boxes
+from .geometry.points import Points as Points
 from .instructions.following import IfEval as IfEval
 from .instructions.following import IfTrain as IfTrain
 from .math import Extraction as Extraction

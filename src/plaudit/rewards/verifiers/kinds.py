@@ -2,9 +2,12 @@
 
 from plaudit.rewards.verifiers.verifier_reward import VerifierReward
 from plaudit.settings import set_field
+from plaudit.verify.answers.count import Count
 from plaudit.verify.answers.mcq import ABSTAINED, Choice, Mcq
 from plaudit.verify.answers.qa import Qa
 from plaudit.verify.answers.quantities import Quantity
+from plaudit.verify.geometry.boxes import Boxes
+from plaudit.verify.geometry.points import Points
 from plaudit.verify.instructions.following import IfEval, IfTrain
 from plaudit.verify.puzzles.countdown import Countdown
 from plaudit.verify.puzzles.knights_knaves import KnightsKnaves
@@ -18,9 +21,9 @@ from plaudit.verify.tools.tool_call import ToolCalls
 from plaudit.verify.verifier import Verdict
 
 __all__ = [
-    "ChoiceReward", "ContainsReward", "CountdownReward", "IfEvalReward", "IfTrainReward", "KnightsKnavesReward",
+    "BoxesReward", "ChoiceReward", "ContainsReward", "CountReward", "CountdownReward", "IfEvalReward", "IfTrainReward", "KnightsKnavesReward",
     "LanguageReward",
-    "LengthTargetReward", "McqReward", "QaReward", "QuantityReward", "RegexReward", "SudokuReward", "TableF1Reward",
+    "LengthTargetReward", "McqReward", "PointsReward", "QaReward", "QuantityReward", "RegexReward", "SudokuReward", "TableF1Reward",
     "ToolCallReward", "WerReward",
 ]  # fmt: skip
 
@@ -101,3 +104,15 @@ class RegexReward(Regex, VerifierReward):
 
 class ToolCallReward(ToolCalls, VerifierReward):
     __doc__ = ToolCalls.__doc__
+
+
+class BoxesReward(Boxes, VerifierReward):
+    __doc__ = Boxes.__doc__
+
+
+class PointsReward(Points, VerifierReward):
+    __doc__ = Points.__doc__
+
+
+class CountReward(Count, VerifierReward):
+    __doc__ = Count.__doc__

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
+from plaudit.verify.geometry.reading import read_shapes
 from plaudit.verify.instructions.constraints import IFEVAL, TRAINING
 from plaudit.verify.rows import find_column, read_literal
 from plaudit.verify.texts.language_names import LANGUAGES
@@ -35,6 +36,15 @@ NAMES: dict[str, tuple[str, ...]] = {
         "allenai/RLVR-IFeval",
     ),
     "tool_call": ("rlla",),
+    "boxes": (
+        "refcoco", "refcoco+", "refcocog", "jxu124/refcoco", "jxu124/refcocoplus", "jxu124/refcocog", "lmms-lab/RefCOCO",
+        "lmms-lab/RefCOCOplus", "lmms-lab/RefCOCOg", "coco", "detection-datasets/coco",
+    ),
+    "points": (
+        "screenspot", "screenspot_v2", "screenspot_pro", "rootsautomation/ScreenSpot", "Voxel51/ScreenSpot",
+        "likaixin/ScreenSpot-Pro",
+    ),
+    "count": ("tallyqa", "vikhyatk/tallyqa-test", "clevr_count", "leonardPKU/clevr_cogen_a_train", "circle_count"),
 }  # fmt: skip
 """Rewards and the names that verl (`data_source`) and open-instruct (`dataset`) use for rows of their kind."""
 
@@ -58,6 +68,9 @@ BY_COLUMNS: tuple[Recogniser, ...] = (
     Recogniser(
         "tool_call", "function or tools with expected calls, or expected_action", lambda sample: _has_calls(sample)
     ),
+    Recogniser("points", "max_dist, mask, or bbox with data_type or ui_type", lambda sample: _has_place(sample)),
+    Recogniser("boxes", "bbox, bboxes, or solution with a box in <answer>", lambda sample: _has_boxes(sample)),
+    Recogniser("count", "circles and target_color", _has("circles", "target_color")),
     Recogniser("mcq", "choices or options, with an answer", lambda sample: _has_options(sample)),
     Recogniser("choice", "labels, or final_decision", lambda sample: _has_labels(sample)),
     Recogniser("qa", "golden_answers, answers, or an answer that is a list", lambda sample: _has_answers(sample)),
@@ -104,6 +117,18 @@ def _has_calls(sample: Trajectory) -> bool:
     except InvalidTrajectory:
         return False
     return True
+
+
+def _has_place(sample: Trajectory) -> bool:
+    on_screen = find_column(sample, "bbox") is not None and find_column(sample, "data_type", "ui_type") is not None
+    return on_screen or find_column(sample, "max_dist", "mask", "ground_truth_mask") is not None
+
+
+def _has_boxes(sample: Trajectory) -> bool:
+    """COCO and RefCOCO have `bbox`; VLM-R1 has a solution with the corners in `<answer>`."""
+    truth = sample.ground_truth
+    tagged = isinstance(truth, str) and "<answer>" in truth and len(read_shapes(truth, 4)) > 0
+    return tagged or find_column(sample, "bbox", "bboxes") is not None
 
 
 def _has_options(sample: Trajectory) -> bool:

@@ -26,7 +26,7 @@ _SMALL = (
 _MENTION = compile_late(
     rf"(?<![\w.,])(?P<digits>-?{DECIMAL})(?![\w%]|[.,]\d)"
     rf"|\b(?P<single>(?:a|only\s+a|just\s+a)\s+single)\b|\b(?P<words>(?:a\s+)?(?:{_SMALL})\b(?:(?:\s+and\s+|[\s-]+)(?:{_SMALL})\b)*)"
-    r"|\b(?P<none>no(?=\s+(?!one\b|more\b|less\b|fewer\b|doubt\b)[a-z])|none|(?:not|\w{2,8}n['’]t)\s+any)\b",
+    r"|\b(?P<none>no(?=\s+(?!one\b|more\b|less\b|fewer\b|doubt\b)[a-z])|none|(?:not|\w{2,8}n['’]t)\s+(?:\w+\s+)?any)\b",
     re.IGNORECASE,
 )
 _PRONOUN_BEFORE = compile_late(r"\b(?:this|that|the|another|each|which|every|no|any|last|first)\s+\Z", re.IGNORECASE)
@@ -43,7 +43,8 @@ _BOUND_BEFORE = compile_late(
     re.IGNORECASE,
 )
 _BOUND_AFTER = compile_late(
-    r"\s*(?:\+|or\s+(?:more|fewer|less|so)\b|[-–—]\s*\d|\bto\s+\d|/\s*\d|\bplus\b|\bdozens?\b)", re.IGNORECASE
+    r"\s*(?:\+|or\s+(?:more|fewer|less|so)\b|[-–—]\s*\d|\bto\s+\d|/\s*\d|\bplus\b|\bdozens?\b|and\s+a\s+(?:half|quarter)\b)",
+    re.IGNORECASE,
 )
 
 
@@ -79,8 +80,8 @@ class Count(Verifier[Fraction]):
 def find_counts(text: str) -> set[Fraction]:
     """The numbers that a text commits to; empty where it only bounds or denies one.
 
-    Where a text has several, those after the last word of conclusion count ("so", "in total", "="), else those that
-    stand neither in brackets nor after a colon.
+    Where a text has several, those after the last word of conclusion count ("so", "in total", "=") or in its
+    sentence, else those that stand neither in brackets nor after a colon.
 
     >>> find_counts("2 cats and 3 dogs, so there are five animals")
     {Fraction(5, 1)}
@@ -91,8 +92,11 @@ def find_counts(text: str) -> set[Fraction]:
     if len(counts) < 2:
         return counts
     conclusions = list(_CONCLUSION.finditer(text))
-    if conclusions and (concluded := _mentions(text[conclusions[-1].end() :])):
-        return concluded
+    if conclusions:
+        end = conclusions[-1].end()
+        sentence = text[max(text.rfind(mark, 0, end) for mark in (". ", "\n", "! ")) + 1 :]
+        if concluded := _mentions(text[end:]) or _mentions(sentence):
+            return concluded
     main = _ASIDE.sub(" ", text)
     head = _HEAD.match(main)
     return (_mentions(head[0]) if head else set()) or _mentions(main) or counts

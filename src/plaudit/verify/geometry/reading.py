@@ -137,6 +137,7 @@ def _of_tags(text: str, size: int) -> list[Shape]:
 
 
 def _of_text(text: str, size: int) -> list[Shape]:
+    text = _TAG.sub(" ", text) if "<" in text else text
     if bare := _BARE[size].fullmatch(text):
         return [Shape(tuple(map(_as_float, bare.groups())))]
     if size == 2:

@@ -114,7 +114,7 @@ def read_mask(value: Any) -> Polygons | Grid:
         value = [[int(bit) if bit in "01" else -1 for bit in row] for row in value]
     if all(map(is_number, value)) or _is_ring(value):
         value = [value]
-    if all(isinstance(row, list | tuple) and set(map(_bit, row)) <= {0, 1} for row in value):
+    if len(value) > 1 and all(isinstance(row, list | tuple) and set(map(_bit, row)) <= {0, 1} for row in value):
         return _grid([bytes(map(_bit, row)) for row in value])
     return Polygons(tuple(_read_ring(ring) for ring in value))
 
