@@ -21,9 +21,10 @@ from plaudit.verify.tools.tool_call import ToolCalls
 from plaudit.verify.verifier import Verdict
 
 __all__ = [
-    "BoxesReward", "ChoiceReward", "ContainsReward", "CountReward", "CountdownReward", "IfEvalReward", "IfTrainReward", "KnightsKnavesReward",
+    "BoxesReward", "CountReward", "PointsReward",
+    "ChoiceReward", "ContainsReward", "CountdownReward", "IfEvalReward", "IfTrainReward", "KnightsKnavesReward",
     "LanguageReward",
-    "LengthTargetReward", "McqReward", "PointsReward", "QaReward", "QuantityReward", "RegexReward", "SudokuReward", "TableF1Reward",
+    "LengthTargetReward", "McqReward", "QaReward", "QuantityReward", "RegexReward", "SudokuReward", "TableF1Reward",
     "ToolCallReward", "WerReward",
 ]  # fmt: skip
 

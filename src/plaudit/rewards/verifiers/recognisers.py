@@ -37,8 +37,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "tool_call": ("rlla",),
     "boxes": (
-        "refcoco", "refcoco+", "refcocog", "jxu124/refcoco", "jxu124/refcocoplus", "jxu124/refcocog", "lmms-lab/RefCOCO",
-        "lmms-lab/RefCOCOplus", "lmms-lab/RefCOCOg", "coco", "detection-datasets/coco",
+        "refcoco", "refcoco+", "refcocog", "jxu124/refcoco", "jxu124/refcocoplus", "jxu124/refcocog",
+        "lmms-lab/RefCOCO", "lmms-lab/RefCOCOplus", "lmms-lab/RefCOCOg", "coco", "detection-datasets/coco",
     ),
     "points": (
         "screenspot", "screenspot_v2", "screenspot_pro", "rootsautomation/ScreenSpot", "Voxel51/ScreenSpot",

@@ -128,7 +128,7 @@ def _expect_points(sample: Trajectory, max_dist: Any) -> ExpectedPlaces:
     numbers = [number for shape in shapes for number in shape.numbers]
     if not 0 < len(shapes) <= MOST_POINTS or not all(map(math.isfinite, numbers)):
         raise InvalidTrajectory(f"the ground truth is a point x, y or a list of points, got {truth!r:.60}")
-    places = tuple(NearPoint(*shape.numbers, float(max_dist)) for shape in shapes)
+    places = tuple(NearPoint(shape.numbers[0], shape.numbers[1], float(max_dist)) for shape in shapes)
     frame = read_frame(sample, numbers)
     undeclared = find_column(sample, "coordinates", "coordinate_scale") is None
     thousandths = undeclared and all(0 <= number <= 1 for number in numbers)

@@ -152,8 +152,8 @@ def _read_run_lengths(value: dict[Any, Any]) -> Grid:
     if not isinstance(size, list | tuple) or len(size) != 2 or not all(type(each) is int and each > 0 for each in size):
         raise InvalidTrajectory(f"run lengths have a size [height, width], got {size!r:.60}")
     height, width = size
-    lengths = _decode_counts(counts) if isinstance(counts, str) else counts
-    valid = isinstance(lengths, list | tuple) and all(type(each) is int and each >= 0 for each in lengths)
+    lengths = _decode_counts(counts) if isinstance(counts, str) else counts if isinstance(counts, list) else []
+    valid = all(type(each) is int and each >= 0 for each in lengths)
     if not valid or height * width > MOST_CELLS or sum(lengths) != height * width:
         raise InvalidTrajectory(f"run lengths are numbers that add up to {height} * {width}, got {counts!r:.60}")
     cells = b"".join(bytes([index % 2]) * length for index, length in enumerate(lengths))
