@@ -6,7 +6,7 @@ from .answers.quantities import Quantity as Quantity
 from .card import Card as Card
 from .card import Measurement as Measurement
 from .card import load_card as load_card
-from .geometry.boxes import Boxes as Boxes
+from .geometry.bounding_boxes import Boxes as Boxes
 from .geometry.points import Points as Points
 from .instructions.following import IfEval as IfEval
 from .instructions.following import IfTrain as IfTrain

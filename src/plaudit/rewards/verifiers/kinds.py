@@ -6,7 +6,7 @@ from plaudit.verify.answers.count import Count
 from plaudit.verify.answers.mcq import ABSTAINED, Choice, Mcq
 from plaudit.verify.answers.qa import Qa
 from plaudit.verify.answers.quantities import Quantity
-from plaudit.verify.geometry.boxes import Boxes
+from plaudit.verify.geometry.bounding_boxes import Boxes
 from plaudit.verify.geometry.points import Points
 from plaudit.verify.instructions.following import IfEval, IfTrain
 from plaudit.verify.puzzles.countdown import Countdown

@@ -9,7 +9,7 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.settings import check_fields
 from plaudit.trajectory import Trajectory
 from plaudit.verify.assignment import assign
-from plaudit.verify.geometry.boxes import ExpectedBoxes, answer_boxes, read_boxes
+from plaudit.verify.geometry.bounding_boxes import ExpectedBoxes, answer_boxes, read_boxes
 from plaudit.verify.geometry.frames import Frame, is_number, read_format, read_frame
 from plaudit.verify.geometry.reading import Shape, read_shapes, shapes_of_data
 from plaudit.verify.geometry.shapes import Area, Grid, read_mask
