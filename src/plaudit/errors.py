@@ -61,6 +61,11 @@ class InvalidTrajectory(PlauditError, ValueError):
 class MissingGroundTruth(InvalidTrajectory):
     """A sample without the ground truth that a reward needs: it is skipped."""
 
+    @classmethod
+    def among(cls, names: Iterable[str]) -> "MissingGroundTruth":
+        """The error about a sample that has these columns instead."""
+        return cls(f"the sample has no ground truth (it has {', '.join(names) or 'no further columns'})")
+
 
 class InvalidOutput(PlauditError, ValueError):
     """A reward gave something that is not a reward."""

@@ -114,7 +114,7 @@ def test_a_ground_truth_that_a_sample_does_not_have_is_an_error_unless_there_is_
     exec(f"def needs({name}): return {name}\ndef accepts({name}='none'): return {name}", functions)
     assert Binding.of(functions["needs"]).call(Trajectory("q", "r", ground_truth="7")) == "7"
     assert Binding.of(functions["accepts"]).call(NOTHING) == "none"
-    with pytest.raises(InvalidTrajectory, match=f"asks for '{name}', which the sample does not have \\("):
+    with pytest.raises(InvalidTrajectory, match=f"asks for '{name}', and the sample has no ground truth \\("):
         Binding.of(functions["needs"]).call(NOTHING)
 
 

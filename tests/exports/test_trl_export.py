@@ -93,8 +93,8 @@ def test_each_reason_is_reported_once_in_the_log_and_as_a_warning(caplog):
     assert record.name == "plaudit.exports"
     assert [str(each.message) for each in warned] == [record.getMessage()]
     for part in (
-        "MathReward: sample 0 with the prompt '2+2?' was not scored (skipped): the sample has no ground truth",
-        "columns found: expected",
+        "MathReward: sample 0 with the prompt '2+2?' was not scored (skipped): the sample has no ground truth "
+        "(it has prompt, expected); if the reward needs one, map the column that holds it: ",
         "columns={'ground_truth': 'expected'} (plaudit export -c ground_truth=expected)",
     ):
         assert part in record.getMessage()

@@ -61,8 +61,8 @@ def test_metadata_tells_every_test_the_output_and_the_tier():
 
 
 UNSCORED = {
-    "no ground truth": (None, Status.SKIPPED, "no tests"),
-    "an empty list": ([], Status.SKIPPED, "no tests"),
+    "no ground truth": (None, Status.SKIPPED, "no ground truth"),
+    "an empty list": ([], Status.SKIPPED, "no ground truth"),
     "tests that cannot be split": (["assert f(lambda: 1) == 2"], Status.UNPARSED, "function of their own"),
     "tests that never call the program": (["assert 1 + 1 == 2"], Status.UNPARSED, "never call the program"),
     "a ground truth of another kind": ({"answer": 42}, Status.UNPARSED, "no tests among"),

@@ -149,8 +149,9 @@ class _Argument:
         own = list(dict.fromkeys(name for trajectory in trajectories for name in own_values(trajectory)))
         absent, have = ("the sample does", "it has") if len(trajectories) == 1 else ("the samples do", "they have")
         hint = self.remedy or did_you_mean(self.name, [name for name in (*FIELDS, *own) if name != self.name])
-        kind = MissingGroundTruth if self.is_ground_truth else InvalidTrajectory
-        return kind(
+        if self.is_ground_truth:
+            return MissingGroundTruth(f"the reward asks for {self.name!r}, and {MissingGroundTruth.among(own)}{hint}")
+        return InvalidTrajectory(
             f"the reward asks for {self.name!r}, which {absent} not have{hint} "
             f"({have} {', '.join(own) or 'no further columns'})"
         )

@@ -9,9 +9,17 @@ from pathlib import PurePath
 from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.errors import MissingGroundTruth, PlauditError
+from plaudit.errors import InvalidTrajectory, MissingGroundTruth, PlauditError
 
-__all__ = ["DescribedFailure", "attempt", "describe_failure", "pass_nothing_on", "passed_on", "timed_out"]
+__all__ = [
+    "DescribedFailure",
+    "attempt",
+    "describe_failure",
+    "describe_unusable",
+    "pass_nothing_on",
+    "passed_on",
+    "timed_out",
+]
 
 MAX_REASON = 500
 _passed_on: tuple[type[BaseException], ...] = (KeyboardInterrupt,)
@@ -51,6 +59,12 @@ def describe_failure(name: str, error: BaseException, seconds: float | None = No
             where = where[:MAX_REASON]
     reason = reason[: MAX_REASON - len(where)] + where
     return RewardOutput(None, status=_status(error), reason=reason, latency_s=seconds)
+
+
+def describe_unusable(error: InvalidTrajectory) -> RewardOutput:
+    """The output of a sample whose data cannot be used: skipped where it has no ground truth, else unparsed."""
+    status = Status.SKIPPED if isinstance(error, MissingGroundTruth) else Status.UNPARSED
+    return RewardOutput.unscored(status, str(error))
 
 
 def _status(error: BaseException) -> Status:

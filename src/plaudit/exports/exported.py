@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypeAlias
 from plaudit.columns import FIELDS, ColumnMapping, message_text
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine.scorer import Scorer
-from plaudit.errors import ScoringFailed
+from plaudit.errors import MissingGroundTruth, ScoringFailed
 from plaudit.trajectory import GroupKey, Trajectory
 
 __all__ = [
@@ -360,8 +360,8 @@ def _remedy(sample: Trajectory, output: RewardOutput) -> str:
     if sample.ground_truth is not None or not sample.columns or output.status in (Status.TIMEOUT, Status.MEMORY):
         return ""
     guess = next(iter(sample.columns)) if len(sample.columns) == 1 else "COLUMN"
+    missing = "" if output.status is Status.SKIPPED else f"; {MissingGroundTruth.among(sample.columns)}"
     return (
-        f"; the sample has no ground truth (columns found: {', '.join(sample.columns)}); if the reward needs "
-        f"one, map the column that holds it: columns={{'ground_truth': '{guess}'}} (plaudit export -c "
-        f"ground_truth={guess})"
+        f"{missing}; if the reward needs one, map the column that holds it: columns={{'ground_truth': '{guess}'}} "
+        f"(plaudit export -c ground_truth={guess})"
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from plaudit.checks.similarity import word_order
+from plaudit.contract.failures import describe_unusable
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidTrajectory
 from plaudit.models.inputs import Encoded, encode_texts, pad_inputs, write_inert
@@ -18,6 +19,7 @@ from plaudit.models.locating import ModelFolder
 from plaudit.rewards.text_similarity import answer_text, discount_copying, references_of
 from plaudit.settings import check_number
 from plaudit.trajectory import Trajectory
+from plaudit.verify.rows import need_truth
 from plaudit.verify.text import words
 
 __all__ = ["SimilarityReward"]
@@ -72,12 +74,10 @@ class SimilarityReward(LocalModelReward):
 
     def _prepare(self, trajectory: Trajectory) -> tuple[str, list[str]] | RewardOutput:
         """The answer and its references, or what can be said without a model."""
-        if trajectory.ground_truth is None:
-            return RewardOutput.unscored(Status.SKIPPED, "the sample has no ground truth")
         try:
-            references = references_of(trajectory.ground_truth)
+            references = references_of(need_truth(trajectory))
         except InvalidTrajectory as error:
-            return RewardOutput.unscored(Status.UNPARSED, str(error))
+            return describe_unusable(error)
         answer = answer_text(trajectory.response)
         if not words(answer):
             return RewardOutput(0.0, score=0.0, reason="the answer is empty", metadata={"cosine": 0.0})

@@ -18,6 +18,7 @@ from plaudit.models.local_model import LocalModelReward, compute_batched
 from plaudit.rewards.text_similarity import references_of
 from plaudit.settings import check_choice, set_field
 from plaudit.trajectory import Trajectory
+from plaudit.verify.rows import need_truth
 from plaudit.verify.tags import find_blocks, without_blocks
 
 __all__ = ["LikelihoodReward"]
@@ -71,13 +72,11 @@ class LikelihoodReward(LocalModelReward):
 
     def _read(self, loaded: LoadedModel, trajectory: Trajectory) -> list[Encoded] | RewardOutput:
         """The texts to rate: with the reasoning, and without it where the measure compares; one pair per reference."""
-        if trajectory.ground_truth is None:
-            return RewardOutput.unscored(Status.SKIPPED, "the sample has no ground truth")
         try:
+            references = references_of(need_truth(trajectory))
             reasoning = write_inert(loaded.tokenizer, _reasoning(trajectory.response))
             texts = [reasoning, ""] if self.measure in WITH_BASELINE else [reasoning]
             contexts = [self._context(loaded, trajectory, text) for text in texts]
-            references = references_of(trajectory.ground_truth)
             return [self._encode(loaded, context, truth) for truth in references for context in contexts]
         except InvalidTrajectory as error:
             return RewardOutput.unscored(Status.SKIPPED, f"{self.name}: {error}")

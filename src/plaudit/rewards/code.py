@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from plaudit.contract.failures import describe_unusable
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Bounds
@@ -28,6 +29,7 @@ from plaudit.sandbox.judging.suites import CallSuite, FileSuite
 from plaudit.settings import check_choice, check_number, set_field
 from plaudit.trajectory import Trajectory, message_text
 from plaudit.verify.code_blocks import defined_names, find_program, python_of
+from plaudit.verify.rows import need_truth
 
 __all__ = ["CodeReward"]
 
@@ -84,11 +86,6 @@ class CodeReward(RewardFunction):
         """The job for one sample, or its output where there is nothing to run."""
         try:
             truth = _tests(trajectory)
-        except InvalidTrajectory as error:
-            return RewardOutput.unscored(Status.UNPARSED, str(error))
-        if truth is None or truth == [] or truth == {} or (isinstance(truth, str) and not truth.strip()):
-            return RewardOutput.unscored(Status.SKIPPED, "the sample has no tests as its ground truth")
-        try:
             prompt = python_of(_read_prompt(trajectory))
             suites = _suites(truth, prompt if _names_entry_point(truth) else "")
             wanted = _find_names(suites[0])
@@ -97,7 +94,7 @@ class CodeReward(RewardFunction):
                 return RewardOutput.unscored(Status.UNPARSED, unscored)
             choice = choose_language(trajectory, truth, self.language, suites)
         except InvalidTrajectory as error:
-            return RewardOutput.unscored(Status.UNPARSED, str(error))
+            return describe_unusable(error)
         if choice.language is None:
             lacking = next(filter(None, (find_lacking(suite, prompt, FLAVOURS[self.flavour]) for suite in suites)), "")
             if lacking:
@@ -202,9 +199,10 @@ def _describe(verdict: Verdict) -> dict[str, Any]:
 
 def _tests(trajectory: Trajectory) -> Any:
     """The ground truth, or, where a sample has none, the columns of its row: all of it from the data set."""
-    truth = trajectory.ground_truth
-    if truth in (None, "") and has_tests(trajectory.metadata):
-        truth = {name: value for name, value in trajectory.metadata.items() if name != "language"}
+    if trajectory.ground_truth in (None, "") and has_tests(trajectory.metadata):
+        truth: Any = {name: value for name, value in trajectory.metadata.items() if name != "language"}
+    else:
+        truth = need_truth(trajectory)
     if isinstance(truth, str) and truth.lstrip().startswith("{"):
         with contextlib.suppress(ValueError, RecursionError):
             truth = json.loads(truth)

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from plaudit.checks.correctness import PARTIAL_TOLERANCE, POLICY, check_numbers
+from plaudit.contract.failures import describe_unusable
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.rules import Bounds
@@ -19,6 +20,7 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify import MathPolicy, MathVerdict, VerdictStatus, verify_math
 from plaudit.verify.math.numeric import is_within
 from plaudit.verify.math.policy import policy_from_switches
+from plaudit.verify.rows import need_truth
 
 __all__ = ["CheckNumbersReward", "MathReward", "require_truth", "verify_response"]
 
@@ -108,10 +110,8 @@ def verify_response(
 
 def require_truth(trajectory: Trajectory, score: Callable[[Trajectory], RewardOutput]) -> RewardOutput:
     """The output for a trajectory that has a ground truth, or an unscored one where it has none that can be used."""
-    truth = trajectory.ground_truth
-    if truth is None or truth == [] or (isinstance(truth, str) and not truth.strip()):
-        return RewardOutput.unscored(Status.SKIPPED, "the sample has no ground truth")
     try:
+        need_truth(trajectory)
         return score(trajectory)
     except InvalidTrajectory as error:  # the checks say so when they cannot use the truth
-        return RewardOutput.unscored(Status.UNPARSED, str(error))
+        return describe_unusable(error)

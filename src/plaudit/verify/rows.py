@@ -7,10 +7,11 @@ object that is the ground truth (verl) or in the metadata (`extra_info`).
 
 import ast
 import json
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from plaudit.errors import InvalidTrajectory
+from plaudit.errors import InvalidTrajectory, MissingGroundTruth
 from plaudit.trajectory import Trajectory
 
 __all__ = ["columns_of", "find_column", "need_column", "need_truth", "read_literal"]
@@ -34,10 +35,12 @@ def need_column(sample: Trajectory, *names: str) -> Any:
 
 
 def need_truth(sample: Trajectory) -> Any:
-    """The ground truth; raises InvalidTrajectory where there is none."""
+    """The ground truth; raises MissingGroundTruth where it is None, NaN, empty or blank."""
     truth = sample.ground_truth
-    if truth is None or (isinstance(truth, str | list | tuple | dict) and not truth) or truth != truth:
-        raise InvalidTrajectory(f"the row has no ground truth (found {', '.join(columns_of(sample))})")
+    content = truth.strip() if isinstance(truth, str) else truth
+    is_empty = isinstance(content, str | list | tuple | dict) and not content
+    if truth is None or is_empty or (isinstance(truth, float) and math.isnan(truth)):
+        raise MissingGroundTruth.among(name for name in columns_of(sample) if name != "ground_truth")
     return truth
 
 
