@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-__all__ = ["GroupDifference", "compare_group", "merge_groups"]
+__all__ = ["DEAD_SPREAD", "GroupDifference", "compare_group", "merge_groups"]
 
 DEAD_SPREAD = 1e-9
+"""Rewards of a group that differ by no more than this teach nothing."""
 
 
 @dataclass(frozen=True, slots=True)

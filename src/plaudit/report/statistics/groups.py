@@ -9,12 +9,12 @@ responses to one prompt do not count as independent.
 import numpy as np
 import numpy.typing as npt
 
+from plaudit.diff.group_order import DEAD_SPREAD
 from plaudit.report.figures import Correlation, GroupSummary, LengthBias, LengthBin
 from plaudit.report.table import RIGHT, Floats, Groups, Samples, ratio
 
-__all__ = ["DEAD_SPREAD", "group_kinds", "length_bias", "summarize_groups"]
+__all__ = ["group_kinds", "length_bias", "summarize_groups"]
 
-DEAD_SPREAD = 1e-9
 LIVE, PHANTOM, DEAD_RIGHT, DEAD_WRONG, DEAD_OTHER = range(5)
 BINS = 8
 _Z = 1.96
