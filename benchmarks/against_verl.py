@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
+from msgspec import structs
 from torch import Tensor
 
 from plaudit.training.advantages.baseline import Advantage
@@ -31,8 +32,8 @@ from plaudit.training.advantages.estimators import (
     ReinforceBaselineAdvantage,
     RLOOAdvantage,
 )
+from plaudit.training.config.learning_keys import LOSSES, Average, KLEstimator, LossSettings
 from plaudit.training.learning.log_ratios import kl_divergence
-from plaudit.training.learning.loss_settings import LOSSES, Average, KLEstimator, LossSettings
 from plaudit.training.learning.losses import Anchors, policy_loss, value_loss
 
 PINNED = ("verl==0.9.1", "tensordict==0.15.3", "pyvers==0.2.3", "codetiming==1.4.0", "omegaconf==2.4.0")
@@ -316,7 +317,7 @@ def losses(algos: Any) -> Iterator[Comparison]:
     names = {"grpo": "vanilla", "dapo": "vanilla", "ppo": "vanilla", "gspo": "gspo", "cispo": "cispo",
              "reinforce": "gpg"}  # fmt: skip
     for (name, their), average in itertools.product(names.items(), AVERAGES):
-        settings = replace(LOSSES[name], average=average, max_tokens=20)
+        settings = structs.replace(LOSSES[name], average=average, max_tokens=20)
         yield Comparison(f"loss {name}, {average}", our_loss(settings), their_loss(algos, their, settings))
     for name in ("dapo", "gspo", "cispo"):
         settings = LOSSES[name]
@@ -326,7 +327,7 @@ def losses(algos: Any) -> Iterator[Comparison]:
             their_loss(algos, names[name], settings, corrected=True),
         )
     why = "the ratio has a bound where the advantage is negative in `ppo` only here; in verl always"
-    unbound, bound = LOSSES["grpo"], replace(LOSSES["grpo"], dual_clip=3.0)
+    unbound, bound = LOSSES["grpo"], structs.replace(LOSSES["grpo"], dual_clip=3.0)
     yield Comparison("loss grpo, dual clip", our_loss(unbound), their_loss(algos, "vanilla", bound), why)
 
 

@@ -17,7 +17,7 @@ from plaudit import RewardOutput, Trajectory
 from plaudit.contract.function import RewardFunction
 from plaudit.training import load_config, train
 from plaudit.training.advantages.estimators import ADVANTAGES
-from plaudit.training.learning.loss_settings import LOSSES
+from plaudit.training.config.learning_keys import LOSSES
 
 SETTINGS = (
     "sampling.prompts_per_step=16",

@@ -9,7 +9,8 @@ import time
 import torch
 
 from plaudit.training import SamplingSettings, TransformersSampler
-from plaudit.training.learning.warm_start import WarmStart, warm_start
+from plaudit.training.config.schema import ModelConfig
+from plaudit.training.learning.warm_start import warm_start
 from plaudit.training.model.loading import tiny_policy
 from plaudit.training.tasks.catalog import find_task
 
@@ -20,7 +21,7 @@ SIZES = ((16, 8), (32, 8), (64, 16))
 def main() -> None:
     torch.set_num_threads(1)
     policy, task = tiny_policy(seed=1), find_task("sort_digits")
-    warm_start(policy, task.demonstrations, WarmStart(steps=25))
+    warm_start(policy, task.demonstrations, ModelConfig(warm_start_steps=25))
     samplers = {
         "own decoder": policy.sampler(),
         "generate": TransformersSampler(policy.model, policy.tokenizer, own_decoder=False),

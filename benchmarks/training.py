@@ -30,9 +30,9 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from plaudit import RewardFunction, Trajectory, reward
 from plaudit.errors import require
 from plaudit.training import load_config, train
-from plaudit.training.config.schema import RunConfig
+from plaudit.training.config.schema import ModelConfig, RunConfig
 from plaudit.training.evaluation import HeldOut
-from plaudit.training.learning.warm_start import WarmStart, warm_start
+from plaudit.training.learning.warm_start import warm_start
 from plaudit.training.model.loading import character_tokenizer
 from plaudit.training.model.policy import Policy
 from plaudit.training.reporting.progress import NoProgress
@@ -133,7 +133,7 @@ def write_14m(folder: Path) -> None:
         eos_token_id=tokenizer.eos_token_id, bos_token_id=None, tie_word_embeddings=False,
     )  # fmt: skip
     policy = Policy(LlamaForCausalLM(config), tokenizer)
-    warm_start(policy, find_task("sort_digits").demonstrations, WarmStart(60, 64, 1e-3))
+    warm_start(policy, find_task("sort_digits").demonstrations, ModelConfig(warm_start_steps=60, warm_start_lr=1e-3))
     policy.save(folder)
 
 

@@ -81,7 +81,7 @@ def read_yaml(path: str | Path, what: str) -> Any:
 
 
 def check_fields(settings: Any) -> None:
-    """Raise InvalidSettings for the first field of a dataclass whose value is outside its declared type or range.
+    """Raise InvalidSettings for the first field of a dataclass or struct whose value is outside its declared range.
 
     Fields declared as Literal, as bool, or with a range are checked, and these or None.
     """
@@ -153,7 +153,8 @@ def _field_names(kind: Any) -> tuple[list[str], list[str]]:
 @cache
 def _checked_hints(kind: type) -> tuple[tuple[str, Any], ...]:
     hints = get_type_hints(kind, include_extras=True)
-    return tuple((each.name, hints[each.name]) for each in fields(kind) if _is_checked(hints[each.name]))
+    names, _ = _field_names(kind)
+    return tuple((name, hints[name]) for name in names if _is_checked(hints[name]))
 
 
 def _is_checked(hint: Any) -> bool:

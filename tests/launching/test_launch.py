@@ -59,7 +59,7 @@ def test_openrlhf_gets_reward_label_estimator_samples_model_and_data():
 
 
 def test_the_command_of_openrlhf_is_read_back_as_the_same_settings():
-    more = ("loss.name=dapo", "loss.clip_high=0.28", "filter.by=mean", "filter.low=0.1", "training.minibatches=2")
+    more = ("loss.name=dapo", "loss.clip_high=0.3", "filter.by=mean", "filter.low=0.1", "training.minibatches=2")
     flags = read_openrlhf_flags(shlex.split(plan("openrlhf", *more).command.replace("\\\n", " "))[3:])
     read = flatten(flags.complete(load_config(overrides=flags.overrides), lambda _: 18).to_dict())
     ours = flatten(load_config(overrides=[*SETTINGS, *more]).to_dict())

@@ -6,7 +6,8 @@ import torch
 
 from plaudit import RewardFunction, Trajectory
 from plaudit.training import GRPOAdvantage, SamplingSettings, TransformersSampler, find_task, policy_loss, tiny_policy
-from plaudit.training.learning.warm_start import WarmStart, warm_start
+from plaudit.training.config.schema import ModelConfig
+from plaudit.training.learning.warm_start import warm_start
 
 
 class SortReward(RewardFunction):
@@ -21,7 +22,7 @@ def test_the_loop_of_the_document_trains():
     torch.set_num_threads(1)
     task = find_task("sort_digits")
     policy = tiny_policy(seed=1)
-    warm_start(policy, task.demonstrations[:2000], WarmStart(steps=15, seed=1))
+    warm_start(policy, task.demonstrations[:2000], ModelConfig(warm_start_steps=15), seed=1)
     optimizer = torch.optim.AdamW(policy.parameters(), lr=1e-3, betas=(0.9, 0.99))
     dataloader = [task.prompts[start : start + 24] for start in range(0, 30 * 24, 24)]
 

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from plaudit.training.learning.warm_start import WarmStart, warm_start
+from plaudit.training.config.schema import ModelConfig
+from plaudit.training.learning.warm_start import warm_start
 from plaudit.training.model.loading import tiny_policy
 from plaudit.training.model.policy import Policy
 from plaudit.training.tasks.catalog import find_task
@@ -23,7 +24,7 @@ def sort_task():
 def warm_policy(sort_task) -> Policy:
     """Do not train this one: it is shared."""
     policy = tiny_policy(seed=1)
-    warm_start(policy, sort_task.demonstrations[:2000], WarmStart(steps=25, seed=1))
+    warm_start(policy, sort_task.demonstrations[:2000], ModelConfig(warm_start_steps=25), seed=1)
     return policy
 
 

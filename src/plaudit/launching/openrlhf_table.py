@@ -32,7 +32,7 @@ AVERAGES = {"token": "token-mean", "sequence": "seq-mean-token-mean"}
 
 
 def _compute(context: LaunchContext) -> Arguments:
-    config, files, loss = context.config, context.files, context.loss
+    config, files, loss = context.config, context.files, context.config.loss
     if config.batch_size % config.training.minibatches:
         raise InvalidSettings(f"training.minibatches does not divide the {config.batch_size} responses of a step")
     if files.has_columns:

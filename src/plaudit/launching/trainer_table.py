@@ -8,7 +8,6 @@ from typing import Any
 from plaudit.errors import InvalidSettings
 from plaudit.launching.launch_files import LaunchFiles
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.learning.loss_settings import LossSettings, build_loss
 
 __all__ = [
     "Arguments", "FILES", "LaunchContext", "Machines", "PROMPT_TOKENS", "TrainerTable", "note_data_elsewhere",
@@ -44,10 +43,6 @@ class LaunchContext:
     files: LaunchFiles
     machines: Machines
     notes: list[str] = field(default_factory=list)
-
-    @property
-    def loss(self) -> LossSettings:
-        return build_loss(self.config, self.files.max_new_tokens)
 
     @property
     def micro_batch(self) -> int:

@@ -68,7 +68,7 @@ NO_DUAL_CLIP = 1000.0  # verl always has one
 
 
 def _compute(context: LaunchContext) -> Arguments:
-    config, files, loss = context.config, context.files, context.loss
+    config, files, loss = context.config, context.files, context.config.loss
     refuse_agents_and_servers(context, "verl")
     prompts = config.sampling.prompts_per_step
     if prompts % config.training.minibatches:

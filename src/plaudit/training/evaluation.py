@@ -8,7 +8,7 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -18,11 +18,11 @@ from plaudit.report.coverage import CoveredMean, mean_reward, mean_score, wilson
 from plaudit.report.statistics.pass_rates import pass_at_k
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import Scoring
-from plaudit.training.config.schema import EvalConfig, RunConfig
+from plaudit.training.config.schema import EvalConfig, RunConfig, SamplingSettings
 from plaudit.training.data.levels import Levels
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.reporting.metrics import split_by
-from plaudit.training.sampling.sampler import Sampler, SamplingSettings, derive_seed
+from plaudit.training.sampling.sampler import Sampler, derive_seed
 from plaudit.training.trained_model import TrainedModel
 from plaudit.trajectory import GroupKey, Trajectory
 
@@ -190,7 +190,7 @@ def _score_samples(
     """`count` scored responses to each prompt, about `at_once` of them in one call of the sampler."""
     size = max(1, at_once // count)
     for number, start in enumerate(range(0, len(prompts), size)):
-        seeded = replace(settings, seed=derive_seed(settings.seed, number))
+        seeded = msgspec.structs.replace(settings, seed=derive_seed(settings.seed, number))
         trajectories = sampler.sample(prompts[start : start + size], count, settings=seeded).trajectories
         yield from map(Rollout, trajectories, scorer.score(trajectories))
 

@@ -24,24 +24,24 @@ from plaudit.loading import load_agent
 from plaudit.models.loading import choose_device
 from plaudit.training.batches.collecting import Collector, PrefetchedBatches, Scoring, SequentialBatches
 from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
-from plaudit.training.config.schema import RunConfig
+from plaudit.training.config.schema import RunConfig, SamplingSettings
 from plaudit.training.data.curriculum import build_stream
 from plaudit.training.data.levels import Levels
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.data.templates import set_template_arguments
 from plaudit.training.engine import RunOptions
 from plaudit.training.evaluation import HeldOut
-from plaudit.training.learning.loss_settings import build_pieces, check_learning
+from plaudit.training.learning.from_config import build_pieces, check_learning
 from plaudit.training.learning.updater import Updater
-from plaudit.training.learning.warm_start import WarmStart, train_own_weights, warm_start
-from plaudit.training.model.loading import EMBEDDED, LoraSettings, load_policy
+from plaudit.training.learning.warm_start import train_own_weights, warm_start
+from plaudit.training.model.loading import EMBEDDED, add_lora, load_policy
 from plaudit.training.model.policy import Policy
 from plaudit.training.reporting.checkpoint import explain_full_disk
 from plaudit.training.reporting.logs import check_logs
 from plaudit.training.reporting.progress import Progress
 from plaudit.training.reporting.run_folder import RunFolder
 from plaudit.training.sampling.encoding import keep_fitting
-from plaudit.training.sampling.sampler import Sampler, SamplingSettings, derive_seed
+from plaudit.training.sampling.sampler import Sampler, derive_seed
 from plaudit.training.tasks.config_task import MAX_NEW_TOKENS, load_demonstrations, load_task
 from plaudit.training.tasks.task import Task, ground_truth_text
 from plaudit.trajectory import Trajectory
@@ -49,7 +49,6 @@ from plaudit.trajectory import Trajectory
 __all__ = ["MAX_NEW_TOKENS", "Run", "build_run", "open_run"]
 
 SCOPES = "using('FILE', scope='batch') (all samples of a step), scope='group' (those of a prompt), or max_batch=N"
-WARM_START_LR = 3e-3
 
 
 @dataclass(frozen=True)
@@ -137,14 +136,14 @@ class Run:
         needed = embedded if self.policy.is_lora else bool(config.loss.kl_beta)
         if not steps or (resumed and not needed):
             return
-        lr = model.warm_start_lr or (WARM_START_LR if embedded else config.optimizer.lr)
-        seed = derive_seed(config.seed, "warm start")
-        settings = WarmStart(steps, model.warm_start_batch, lr, seed, build_pieces(config))
+        lr = model.warm_start_lr or (None if embedded else config.optimizer.lr)
         with train_own_weights(self.policy) if embedded else nullcontext():
             warm_start(
                 self.policy,
                 self.demonstrations,
-                settings,
+                msgspec.structs.replace(model, warm_start_steps=steps, warm_start_lr=lr),
+                seed=derive_seed(config.seed, "warm start"),
+                pieces=build_pieces(config),
                 on_step=lambda step, loss: progress.warm_start(step + 1, steps, loss),
             )
 
@@ -209,15 +208,7 @@ def build_run(config: RunConfig, reward: RewardLike | None = None, progress: Pro
         task = _keep_fitting(task, policy, config)
         limits = None if agent is None else _episode_limits(config, policy)
         stack.pop_all()
-    sampling = SamplingSettings(
-        max_new_tokens=task.max_new_tokens,
-        temperature=config.sampling.temperature,
-        top_p=config.sampling.top_p,
-        top_k=config.sampling.top_k,
-        min_p=config.sampling.min_p,
-        repetition_penalty=config.sampling.repetition_penalty,
-        stop=config.sampling.stop,
-    )
+    sampling = config.sampling.settings(task.max_new_tokens)
     notes = (*task.notes, *_note_unknown_characters(task, policy))
     return Run(config, task, policy, scorer, judge, sampling, agent, limits, notes=notes, demonstrations=demonstrations)
 
@@ -249,9 +240,9 @@ def _load_demonstrations(config: RunConfig, task: Task) -> tuple[Trajectory, ...
 
 def _load_policy(config: RunConfig) -> Policy:
     model = config.model
-    lora = LoraSettings(model.lora_rank, model.lora_alpha, model.lora_targets) if model.lora_rank else None
     dtype = "float32" if config.engine == "trl" else model.dtype  # TRL keeps float32 weights and computes in bfloat16
-    return load_policy(model.path or EMBEDDED, seed=config.seed, dtype=dtype, device=model.device, lora=lora)
+    policy = load_policy(model.path or EMBEDDED, seed=config.seed, dtype=dtype, device=model.device)
+    return add_lora(policy, model, seed=config.seed) if model.lora_rank else policy
 
 
 def _keep_fitting(task: Task, policy: Policy, config: RunConfig) -> Task:

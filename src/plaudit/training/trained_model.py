@@ -11,13 +11,13 @@ from plaudit.contract.function import RewardLike
 from plaudit.errors import InvalidSettings, PolicyError
 from plaudit.training.config.keys import read_config_file
 from plaudit.training.config.reading import load_config
-from plaudit.training.config.schema import RunConfig
+from plaudit.training.config.schema import RunConfig, SamplingSettings
 from plaudit.training.data.templates import PromptTemplate
 from plaudit.training.model.loading import load_policy
 from plaudit.training.model.policy import Policy
 from plaudit.training.reporting.run_folder import RunFolder
 from plaudit.training.sampling.endpoint import EndpointSampler
-from plaudit.training.sampling.sampler import Sampler, SamplingSettings
+from plaudit.training.sampling.sampler import Sampler
 from plaudit.training.tasks.config_task import load_task
 from plaudit.training.tasks.task import Task
 

@@ -5,9 +5,10 @@ import pytest
 from plaudit.errors import InvalidSettings
 from plaudit.training.advantages.estimators import GAEAdvantage, GDPOAdvantage, GRPOAdvantage, PassAtKAdvantage
 from plaudit.training.config.keys import flatten
+from plaudit.training.config.learning_keys import LossSettings, OptimizerConfig
 from plaudit.training.config.reading import KEYS, build_config, document_config, load_config
-from plaudit.training.config.schema import RunConfig
-from plaudit.training.learning.loss_settings import build_advantage, build_loss, check_learning
+from plaudit.training.config.schema import RunConfig, SamplingConfig, SamplingSettings
+from plaudit.training.learning.from_config import build_advantage, check_learning
 
 
 def test_without_anything_it_is_the_embedded_default():
@@ -145,16 +146,34 @@ def test_what_the_config_says_of_estimator_and_loss_reaches_them():
          "loss.ratio=sequence", "loss.surrogate=clipped", "loss.entropy_bonus=0.01", "loss.off_policy_limit=0.1"],
     )  # fmt: skip
     assert build_advantage(config) == GAEAdvantage(gamma=0.9, lam=0.5)
-    loss = build_loss(config, 7)
+    loss = config.loss
     assert (loss.dual_clip, loss.ratio, loss.surrogate, loss.average) == (5, "sequence", "clipped", "token")
-    assert (loss.entropy_bonus, loss.off_policy_limit, loss.max_tokens) == (0.01, 0.1, 7)
+    assert (loss.entropy_bonus, loss.off_policy_limit) == (0.01, 0.1)
     scaled = load_config(None, ["advantage=grpo", "training.advantage_scale=batch"])
     assert build_advantage(scaled) == GRPOAdvantage(scale="batch")
     weighed = load_config(None, ["advantage=gdpo", "training.component_weights={a: 2, b: 1}"])
     assert build_advantage(weighed) == GDPOAdvantage({"a": 2.0, "b": 1.0})
     assert build_advantage(load_config(None, ["advantage=pass_at_k", "training.pass_k=2"])) == PassAtKAdvantage(k=2)
-    held = build_loss(load_config(None, ["loss.name=kl_cov", "loss.covariance_share=0.1", "loss.covariance_kl=2"]), 7)
+    held = load_config(None, ["loss.name=kl_cov", "loss.covariance_share=0.1", "loss.covariance_kl=2"]).loss
     assert (held.covariance, held.covariance_share, held.covariance_kl) == ("kl", 0.1, 2.0)
+
+
+def test_null_in_the_loss_is_the_value_of_its_preset_and_another_name_takes_its_own(tmp_path):
+    path = tmp_path / "printed.yaml"
+    path.write_text(document_config(load_config(None, ["loss.name=gspo", "loss.clip_high=0.1"])))
+    gspo, cispo = load_config(path).loss, load_config(path, ["loss.name=cispo"]).loss
+    assert (gspo.ratio, gspo.clip_low, gspo.clip_high) == ("sequence", 3e-4, 0.1)
+    assert (cispo.ratio, cispo.clip_low, cispo.clip_high) == ("token", 1.0, 0.1)
+    assert gspo == LossSettings(name="gspo", clip_high=0.1, clip_low=None)
+
+
+@pytest.mark.parametrize("section", [RunConfig, LossSettings, OptimizerConfig, SamplingConfig, SamplingSettings])
+def test_a_section_that_exists_is_valid(section):
+    """Sections are the settings that code works with, so a wrong value fails wherever one is built."""
+    for name, default in section().to_dict().items():
+        if isinstance(default, int | float) and not isinstance(default, bool):
+            with pytest.raises(InvalidSettings, match=name):
+                section(**{name: -1.0})
 
 
 @pytest.mark.parametrize(
@@ -165,9 +184,9 @@ def test_what_the_config_says_of_estimator_and_loss_reaches_them():
         (["training.component_weights={a: 1}"], "training.component_weights is not for"),
         (["advantage=pass_at_k", "training.pass_k=9"], "sampling.samples_per_prompt is 8"),
         (["sampling.samples_per_prompt=1", "eval.pass_at=[1]"], "compares responses to one prompt"),
-        (["loss.name=reinforce", "loss.clip_high=0.3"], "loss.clip_high is not for loss.name=reinforce"),
-        (["loss.name=cispo", "loss.dual_clip=9"], "loss.dual_clip is not for loss.name=cispo"),
-        (["loss.covariance_share=0.1"], "loss.covariance_share is for loss.name=clip_cov and kl_cov"),
+        (["loss.name=reinforce", "loss.clip_high=0.3"], "loss: clip_high is not for name=reinforce"),
+        (["loss.name=cispo", "loss.dual_clip=9"], "loss: dual_clip is not for name=cispo"),
+        (["loss.covariance_share=0.1"], "loss: covariance_share is for name=clip_cov and kl_cov"),
         (["loss.kl_target=0.1"], "loss.kl_target needs a KL"),
         (["loss.reference_every=5"], "loss.reference_every needs a KL"),
         (["loss.reference_every=5", "loss.kl_beta=0.1", "model.lora_rank=4"], "without its adapters"),

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from plaudit.training.advantages.estimators import ADVANTAGES
+from plaudit.training.config.learning_keys import LOSSES
 from plaudit.training.config.reading import KEYS
-from plaudit.training.learning.loss_settings import LOSSES
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "advantages.md"
 

@@ -1,13 +1,12 @@
 """The same batch gives the same advantages and the same losses and gradients in TRL's GRPOTrainer and here."""
 
-from dataclasses import replace
-
 import pytest
 import torch
+from msgspec.structs import replace
 
 from plaudit.training.advantages.estimators import GDPOAdvantage, GRPOAdvantage
+from plaudit.training.config.learning_keys import LOSSES
 from plaudit.training.learning.log_ratios import keep_on_policy
-from plaudit.training.learning.loss_settings import LOSSES
 from plaudit.training.learning.losses import Anchors, policy_loss
 from plaudit.training.model.loading import tiny_policy
 from tests.training.learning.test_losses import random_batch

@@ -9,10 +9,10 @@ import torch
 from plaudit import RewardOutput
 from plaudit.training import load_config
 from plaudit.training.batches.collecting import Batch
+from plaudit.training.config.schema import ModelConfig, SamplingSettings
 from plaudit.training.learning.updater import Updater
-from plaudit.training.model.loading import LoraSettings, add_lora
+from plaudit.training.model.loading import add_lora
 from plaudit.training.model.policy import Policy
-from plaudit.training.sampling.sampler import SamplingSettings
 from tests.training.runs import SMALL
 
 PROMPTS = ["12=", "4321=", "9=", "776655="]
@@ -139,7 +139,7 @@ def test_demonstrations_teach_where_no_reward_does(policy, batches):
 @pytest.mark.parametrize("lora", [False, True])
 def test_layers_computed_anew_give_the_same_gradients_and_keep_less(policy, batches, lora):
     if lora:
-        policy = add_lora(policy, LoraSettings(4))
+        policy = add_lora(policy, ModelConfig(lora_rank=4))
     tokens = policy.batch(batches[0].sampled)
 
     def gradients():

@@ -5,8 +5,9 @@ import torch
 
 from plaudit.errors import InvalidSettings, PolicyError
 from plaudit.training import SamplingSettings
-from plaudit.training.learning.warm_start import WarmStart, warm_start
-from plaudit.training.model.loading import LoraSettings, add_lora, load_policy, tiny_policy
+from plaudit.training.config.schema import ModelConfig
+from plaudit.training.learning.warm_start import warm_start
+from plaudit.training.model.loading import add_lora, load_policy, tiny_policy
 from plaudit.training.model.policy import Policy
 from plaudit.trajectory import Tokens, Trajectory
 
@@ -33,7 +34,7 @@ def doubled(policy: Policy) -> Policy:
 @pytest.mark.parametrize("lora", [False, True], ids=["weights", "lora"])
 def test_log_probabilities_and_gradients_are_those_of_transformers(lora):
     policy = tiny_policy(seed=1)
-    policy = doubled(add_lora(policy, LoraSettings(rank=2)) if lora else policy)
+    policy = doubled(add_lora(policy, ModelConfig(lora_rank=2)) if lora else policy)
     got = policy.logprobs(policy.pack(PROMPTS, RESPONSES)).logprobs_B_T
     own = torch.autograd.grad(got.sum(), list(policy.parameters()))
     plain = [plain_logprobs(policy, *pair) for pair in zip(PROMPTS, RESPONSES, strict=True)]
@@ -77,7 +78,7 @@ def test_a_part_of_a_batch_has_the_same_log_probabilities():
 @pytest.mark.parametrize("lora", [False, True], ids=["weights", "lora"])
 def test_a_reference_stays_as_it_was(lora):
     policy = tiny_policy(seed=1)
-    policy = add_lora(policy) if lora else policy
+    policy = add_lora(policy, ModelConfig(lora_rank=8)) if lora else policy
     batch = policy.pack(PROMPTS, RESPONSES)
     reference, before = policy.reference(), policy.logprobs(batch).logprobs_B_T.detach()
     doubled(policy)
@@ -100,7 +101,7 @@ def test_a_saved_policy_loads_as_the_same(tmp_path):
 
 def test_an_adapter_loads_on_top_of_its_model(tmp_path):
     tiny_policy(seed=1).save(tmp_path / "model")
-    policy = doubled(load_policy(tmp_path / "model", lora=LoraSettings(rank=2)))
+    policy = doubled(add_lora(load_policy(tmp_path / "model"), ModelConfig(lora_rank=2)))
     policy.save(tmp_path / "adapter")
     assert not (tmp_path / "adapter" / "model.safetensors").exists()
     batch = policy.pack(PROMPTS, RESPONSES)
@@ -110,7 +111,7 @@ def test_an_adapter_loads_on_top_of_its_model(tmp_path):
 
 
 def test_a_merged_policy_needs_no_adapter(tmp_path):
-    policy = doubled(add_lora(tiny_policy(seed=1), LoraSettings(rank=2)))
+    policy = doubled(add_lora(tiny_policy(seed=1), ModelConfig(lora_rank=2)))
     policy.merge_adapters().save(tmp_path)
     batch = policy.pack(PROMPTS, RESPONSES)
     merged = load_policy(tmp_path)
@@ -120,7 +121,7 @@ def test_a_merged_policy_needs_no_adapter(tmp_path):
 
 
 def test_lora_trains_only_its_adapters():
-    policy = add_lora(tiny_policy(seed=1), LoraSettings(rank=2))
+    policy = add_lora(tiny_policy(seed=1), ModelConfig(lora_rank=2))
     assert all("lora_" in name for name in policy.state())
     assert len(policy.state()) == len(list(policy.parameters())) == 2 * 2 * 7
 
@@ -132,7 +133,7 @@ def test_a_state_restores_and_one_of_another_model_is_refused():
     policy.restore(state)
     assert all(torch.equal(kept, state[name]) for name, kept in policy.state().items())
     with pytest.raises(PolicyError, match="of another model"):
-        policy.restore(add_lora(tiny_policy(seed=1)).state())
+        policy.restore(add_lora(tiny_policy(seed=1), ModelConfig(lora_rank=8)).state())
 
 
 @pytest.mark.parametrize(
@@ -170,13 +171,13 @@ def test_making_a_model_leaves_the_global_random_numbers_alone():
     torch.manual_seed(5)
     expected = torch.rand(1)
     torch.manual_seed(5)
-    add_lora(tiny_policy(seed=1))
+    add_lora(tiny_policy(seed=1), ModelConfig(lora_rank=8))
     assert torch.equal(torch.rand(1), expected)
 
 
 def test_a_warm_start_lowers_the_loss_and_is_repeatable(sort_task):
     losses: list[float] = []
-    settings = WarmStart(steps=6, batch_size=16)
+    settings = ModelConfig(warm_start_steps=6, warm_start_batch=16)
     last = warm_start(
         tiny_policy(), sort_task.demonstrations[:64], settings, on_step=lambda _, loss: losses.append(loss)
     )

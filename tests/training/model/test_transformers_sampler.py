@@ -13,7 +13,8 @@ from transformers import (
 
 from plaudit.errors import DataError, InvalidSettings
 from plaudit.training import SamplingSettings, TransformersSampler
-from plaudit.training.model.loading import LoraSettings, add_lora, character_tokenizer, tiny_policy
+from plaudit.training.config.schema import ModelConfig
+from plaudit.training.model.loading import add_lora, character_tokenizer, tiny_policy
 from plaudit.training.model.policy import Policy
 from plaudit.trajectory import Trajectory
 
@@ -136,7 +137,7 @@ def test_log_probabilities_are_those_of_the_policy_at_that_temperature(warm_poli
 
 
 def test_a_lora_policy_is_sampled_with_its_adapters():
-    policy = add_lora(tiny_policy(seed=1), LoraSettings(rank=2))
+    policy = add_lora(tiny_policy(seed=1), ModelConfig(lora_rank=2))
     with torch.no_grad():
         for parameter in policy.parameters():
             parameter.normal_(std=0.3)
@@ -233,11 +234,11 @@ def test_a_prompt_without_tokens_is_an_error(warm_policy):
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"temperature": -1.0}, "temperature must be at least 0"),
-        ({"temperature": float("nan")}, "temperature must be at least 0"),
-        ({"top_p": 0.0}, "top_p must be above 0"),
-        ({"top_k": -1}, "top_k must be at least 0"),
-        ({"max_new_tokens": 0}, "max_new_tokens must be at least 1"),
+        ({"temperature": -1.0}, "temperature: expected float >= 0.0"),
+        ({"temperature": float("nan")}, "temperature: expected float >= 0.0"),
+        ({"top_p": 0.0}, "top_p: expected float > 0.0"),
+        ({"top_k": -1}, "top_k: expected int >= 0"),
+        ({"max_new_tokens": 0}, "max_new_tokens: expected int >= 1"),
         ({"stop": ("",)}, "stop must be texts"),
     ],
     ids=lambda value: str(value),

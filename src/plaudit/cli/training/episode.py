@@ -3,7 +3,6 @@
 import sys
 import time
 from contextlib import ExitStack
-from dataclasses import replace
 from itertools import cycle
 from typing import Annotated, Any
 
@@ -68,7 +67,7 @@ def episode(
         writer = None if out is None else stack.enter_context(RolloutsWriter(out))
         for index, row in zip(range(count), cycle(rows), strict=False):
             host.seconds.clear()
-            [played] = player.sample([row], settings=replace(settings, seed=seed + index)).trajectories
+            [played] = player.sample([row], settings=msgspec.structs.replace(settings, seed=seed + index)).trajectories
             [scored] = scorer.score([played])
             failed += not scored.ok
             _show(index + 1, played, scored, host.seconds, as_json=json)

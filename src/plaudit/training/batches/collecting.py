@@ -10,7 +10,7 @@ import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import msgspec
@@ -18,11 +18,11 @@ import msgspec
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import TrainingError
 from plaudit.rollouts import Rollout, ScoredRollout
-from plaudit.training.config.schema import FilterConfig, RunConfig
+from plaudit.training.config.schema import FilterConfig, RunConfig, SamplingSettings
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.data.streams import Stream
 from plaudit.training.model.policy import Policy
-from plaudit.training.sampling.sampler import Sampler, Samples, SamplingSettings, derive_seed
+from plaudit.training.sampling.sampler import Sampler, Samples, derive_seed
 from plaudit.trajectory import GroupKey, Trajectory
 
 __all__ = ["Batch", "Collector", "FilterResult", "PrefetchedBatches", "Scoring", "SequentialBatches", "filter_groups"]
@@ -144,13 +144,13 @@ class Collector:
         )
 
     def _sample(self, sampler: Sampler, rows: Prompts, step: int, turn: int) -> Samples:
-        settings = replace(self.settings, seed=derive_seed(self.config.seed, "sample", step, turn))
+        settings = msgspec.structs.replace(self.settings, seed=derive_seed(self.config.seed, "sample", step, turn))
         return sampler.sample(rows, self.config.sampling.samples_per_prompt, settings=settings)
 
     def _sample_likeliest(self, sampler: Sampler, rows: Prompts) -> Samples | None:
         if not self._wants_baselines:
             return None
-        return sampler.sample(rows, 1, settings=replace(self.settings, temperature=0.0, seed=0))
+        return sampler.sample(rows, 1, settings=msgspec.structs.replace(self.settings, temperature=0.0, seed=0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,17 +32,10 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import AgentError
 from plaudit.training.advantages.credit import STEP_REWARDS
 from plaudit.training.batches.collecting import Scoring
+from plaudit.training.config.schema import SamplingSettings
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.sampling.encoding import encode_prompts, find_offsets, prompt_text
-from plaudit.training.sampling.sampler import (
-    PromptSampler,
-    Response,
-    Samples,
-    SamplingSettings,
-    TokenSampler,
-    derive_seed,
-    fill_row,
-)
+from plaudit.training.sampling.sampler import PromptSampler, Response, Samples, TokenSampler, derive_seed, fill_row
 from plaudit.trajectory import Tokens, Trajectory, message_text
 
 __all__ = ["EpisodeSampler", "EpisodeScorer"]
@@ -110,7 +103,7 @@ class EpisodeSampler(PromptSampler):
         """An action for each request; requests with equal settings are one batch."""
         alike: dict[SamplingSettings, list[int]] = defaultdict(list)
         for index, request in enumerate(requests):
-            alike[replace(request.sampling_params, seed=None)].append(index)
+            alike[msgspec.structs.replace(request.sampling_params, seed=None)].append(index)
         actions: dict[int, Action] = {}
         for settings, indices in alike.items():
             own = [requests[index] for index in indices]
@@ -195,7 +188,7 @@ def _sampling_settings(
                 f"an episode of {len(token_ids)} tokens leaves no room in the model's context of {context}"
             )
         max_new_tokens = min(max_new_tokens, context - len(token_ids))
-    return replace(
+    return msgspec.structs.replace(
         settings,
         max_new_tokens=max_new_tokens,
         top_p=float(get_param(sampling_params, "top_p", settings.top_p)),

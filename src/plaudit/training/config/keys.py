@@ -29,21 +29,30 @@ import yaml
 from msgspec import Meta
 
 from plaudit.errors import InvalidSettings, did_you_mean
-from plaudit.settings import read_yaml
+from plaudit.settings import check_fields, read_yaml
 
-__all__ = ["Key", "Keys", "PositiveShare", "Section", "flatten", "read_config_file", "write_value"]
+__all__ = ["Key", "Keys", "PRESET", "PositiveShare", "Section", "flatten", "read_config_file", "write_value"]
 
 
 PositiveShare: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
 
 
+PRESET: Any = None
+"""The default of a field that null leaves to a preset, though its type has no None."""
+
+
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A part of the tree; keys nobody knows are errors."""
+    """A part of the tree, valid once built; unknown keys are errors."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def to_dict(self) -> dict[str, object]:
         """Plain data, as it is saved with a run."""
         plain: dict[str, object] = msgspec.json.decode(msgspec.json.encode(self))
-        return plain
+        values = {name: getattr(self, name) for name in plain}
+        sections = {name: value.to_dict() for name, value in values.items() if isinstance(value, Section)}
+        return plain | sections
 
 
 def flatten(plain: Mapping[str, object]) -> dict[str, object]:
@@ -119,6 +128,8 @@ class Keys(Generic[Config]):
             section, _, key = name.partition(".")
             if name not in self.by_name and not (key and section in self.OPEN):
                 raise self._unknown(name)
+            if value is None and name in self.by_name and self.by_name[name].default is None:
+                continue
             (nested.setdefault(section, {}) if key else nested)[key or section] = value
         try:
             return msgspec.convert(nested, self._kind, strict=False)

@@ -1,35 +1,85 @@
-"""The keys that say what the policy learns from: the loss, the optimizer, and how updates are made."""
+"""The keys that say what the policy learns from: the loss, the optimizer, and how updates are made.
 
-from typing import Literal
+Sections are the settings objects: what is read from a config is what the loss and the optimizer work with.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from plaudit.settings import Count, NonNegative, NonNegativeInt, Positive, Share
-from plaudit.training.config.keys import PositiveShare, Section
+from plaudit.errors import InvalidSettings
+from plaudit.settings import Count, NonNegative, NonNegativeInt, Positive, Share, check_choice
+from plaudit.training.config.keys import PRESET, PositiveShare, Section
 
-__all__ = ["LossConfig", "OptimizerConfig", "TrainingConfig"]
+__all__ = [
+    "Average", "ImportanceLevel", "ImportanceMode", "KLEstimator", "LOSSES", "LossSettings", "OptimizerConfig",
+    "TrainingConfig",
+]  # fmt: skip
+
+KLEstimator: TypeAlias = Literal["k1", "k2", "k3"]
+ImportanceLevel: TypeAlias = Literal["token", "sequence"]
+ImportanceMode: TypeAlias = Literal["truncate", "reject"]
+Average: TypeAlias = Literal["token", "sequence", "constant"]
+Ratio: TypeAlias = Literal["token", "sequence", "geometric"]
+Surrogate: TypeAlias = Literal["clipped", "weighted", "soft", "unclipped", "plain"]
+
+_CLIPPED: dict[str, Any] = {
+    "surrogate": "clipped",
+    "ratio": "token",
+    "average": "token",
+    "clip_low": 0.2,
+    "clip_high": 0.2,
+    "dual_clip": None,
+    "token_clip": None,
+    "covariance": None,
+    "covariance_share": 2e-4,
+    "covariance_bounds": (1.0, 5.0),
+    "covariance_kl": 1.0,
+}
+"""PPO's clipped surrogate (arXiv:1707.06347), which the published losses change."""
+_PRESETS: dict[str, Mapping[str, Any]] = {
+    "grpo": {"average": "sequence"},
+    "dapo": {"clip_high": 0.28},
+    "dr_grpo": {"average": "constant"},
+    "gspo": {"ratio": "sequence", "average": "sequence", "clip_low": 3e-4, "clip_high": 4e-4},
+    "cispo": {"surrogate": "weighted", "clip_low": 1.0, "clip_high": 4.0},
+    "ppo": {"dual_clip": 3.0},
+    "gmpo": {"surrogate": "unclipped", "ratio": "geometric", "average": "sequence", "token_clip": 0.4},
+    "sapo": {"surrogate": "soft", "average": "sequence"},
+    "reinforce": {"surrogate": "plain"},
+    "clip_cov": {"covariance": "clip"},
+    "kl_cov": {"surrogate": "unclipped", "covariance": "kl"},
+}
+"""The losses by the names of their papers, with the papers' clips (CISPO's from ScaleRL, arXiv:2510.13786)."""
 
 
-class LossConfig(Section, frozen=True):
-    """The policy loss; null takes the preset's value."""
+class LossSettings(Section, frozen=True):
+    """The policy loss: a published one by `name`, and changes to it; null takes the preset's value."""
 
     name: str = "grpo"
     """The preset: grpo, dapo, dr_grpo, gspo, cispo, gmpo, sapo, ppo, reinforce, clip_cov, kl_cov"""
-    clip_low: NonNegative | None = None
+    clip_low: Share = PRESET
     """The ratio is clipped below 1 - clip_low"""
-    clip_high: NonNegative | None = None
+    clip_high: NonNegative = PRESET
     """The ratio is clipped above 1 + clip_high"""
-    dual_clip: Positive | None = None
+    dual_clip: Positive | None = PRESET
     """The ratio is at most this where the advantage is negative"""
-    ratio: Literal["token", "sequence", "geometric"] | None = None
-    """What the ratio is taken of"""
-    surrogate: Literal["clipped", "weighted", "soft", "unclipped", "plain"] | None = None
-    """How the ratio counts"""
-    average: Literal["token", "sequence", "constant"] | None = None
-    """How tokens are averaged"""
+    token_clip: Positive | None = PRESET
+    """The log-ratio of each token is clipped to this before a mean over the sequence (GMPO)"""
+    ratio: Ratio = PRESET
+    """What the ratio is taken of: a token, a sequence (GSPO), or the sequence's geometric mean (GMPO)"""
+    surrogate: Surrogate = PRESET
+    """How the ratio counts: PPO's minimum, as a constant weight (CISPO), gated by a sigmoid (SAPO), as it is, not"""
+    temperatures: tuple[Positive, Positive] = (1.0, 1.05)
+    """Of surrogate=soft: for positive and for negative advantages"""
+    average: Average = PRESET
+    """How tokens are averaged: all alike, each sequence first, or by samples times max_tokens"""
+    max_tokens: Count | None = None
+    """Of average=constant; null: the most tokens of a response"""
     kl_beta: NonNegative = 0.0
     """Weight of the KL to the model at the start; 0: none"""
-    kl_estimator: Literal["k1", "k2", "k3"] = "k3"
+    kl_estimator: KLEstimator = "k3"
     """How the KL is estimated"""
     kl_in: Literal["loss", "reward"] = "loss"
     """Where the KL counts"""
@@ -49,11 +99,13 @@ class LossConfig(Section, frozen=True):
     """The entropy to keep: the bonus begins at entropy_bonus and moves by entropy_step a batch"""
     entropy_step: Positive = 0.005
     """Of entropy_target"""
-    covariance_share: PositiveShare | None = None
+    covariance: Literal["clip", "kl"] | None = PRESET
+    """Tokens whose log-prob and advantage are high together are left out, or held back"""
+    covariance_share: PositiveShare = PRESET
     """Of clip_cov and kl_cov: the share of tokens left out or held back"""
-    covariance_bounds: tuple[float, float] | None = None
+    covariance_bounds: tuple[float, float] = PRESET
     """Of clip_cov: the covariances that may be left out"""
-    covariance_kl: NonNegative | None = None
+    covariance_kl: NonNegative = PRESET
     """Of kl_cov: how strongly tokens are held back"""
     sft_weight: NonNegative = 0.0
     """Weight of the cross entropy of demonstrations in the loss; 0: none"""
@@ -65,12 +117,55 @@ class LossConfig(Section, frozen=True):
     """Responses cut at the length limit count nowhere"""
     max_importance: Positive = 2.0
     """Where the weights that correct for stale samples or another sampler are cut"""
-    importance_level: Literal["token", "sequence"] = "token"
+    importance_level: ImportanceLevel = "token"
     """What such a weight is for"""
-    importance_mode: Literal["truncate", "reject"] = "truncate"
+    importance_mode: ImportanceMode = "truncate"
     """Weights beyond max_importance are cut to it, or count nothing"""
     off_policy_limit: Positive | None = None
     """Bad responses no longer count once the policy is this far (mean log-ratio) from their sampler"""
+
+    def __post_init__(self) -> None:
+        check_choice("loss", self.name, _PRESETS)
+        for name, value in self.preset.items():
+            if getattr(self, name) is None:
+                msgspec.structs.force_setattr(self, name, value)
+        super().__post_init__()
+        if self.dual_clip is not None and self.dual_clip <= 1.0 + self.clip_high:
+            raise InvalidSettings(f"dual_clip must exceed 1 + clip_high = {1 + self.clip_high}, got {self.dual_clip}")
+        if self.kl_beta and self.kl_estimator == "k1" and self.kl_in == "loss":
+            raise InvalidSettings(
+                "kl_estimator=k1 has no useful gradient in a loss: its expectation is the same whatever the reference; "
+                "take k2 or k3, or put the KL into the reward (kl_in=reward)"
+            )
+        self._check_changes()
+
+    @property
+    def preset(self) -> dict[str, Any]:
+        """The published values of the fields that differ between losses."""
+        return {**_CLIPPED, **_PRESETS[self.name]}
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The values that differ from the preset's."""
+        return {name: getattr(self, name) for name, value in self.preset.items() if getattr(self, name) != value}
+
+    def to_dict(self) -> dict[str, object]:
+        """Plain data, with null for the preset's values: another name then takes those of its own preset."""
+        unchanged = self.preset.keys() - self.changes.keys()
+        return {name: None if name in unchanged else value for name, value in super().to_dict().items()}
+
+    def _check_changes(self) -> None:
+        for name in self.changes:
+            if self.surrogate not in _CLIPPED_BY.get(name, (self.surrogate,)):
+                raise InvalidSettings(f"{name} is not for name={self.name}, which does not clip so; leave it out")
+            if name.startswith("covariance_") and self.covariance is None:
+                raise InvalidSettings(f"{name} is for name=clip_cov and kl_cov, and the loss is {self.name}")
+
+
+_CLIPPED_BY = {"clip_low": ("clipped", "weighted"), "clip_high": ("clipped", "weighted"), "dual_clip": ("clipped",)}
+"""Which surrogates have the clips."""
+LOSSES: dict[str, LossSettings] = {name: LossSettings(name=name) for name in _PRESETS}
+"""The published losses by name."""
 
 
 class OptimizerConfig(Section, frozen=True):

@@ -11,11 +11,11 @@ import msgspec
 from plaudit.errors import InvalidSettings
 from plaudit.settings import Count, NonNegative, NonNegativeInt, Positive, Share
 from plaudit.training.config.keys import PositiveShare, Section
-from plaudit.training.config.learning_keys import LossConfig, OptimizerConfig, TrainingConfig
+from plaudit.training.config.learning_keys import LossSettings, OptimizerConfig, TrainingConfig
 
 __all__ = [
     "BaseModelConfig", "CheckpointConfig", "CurriculumConfig", "DataConfig", "EvalConfig", "FilterConfig",
-    "LoggingConfig", "ModelConfig", "RunConfig", "SamplingConfig", "TaskPart",
+    "LoggingConfig", "ModelConfig", "RunConfig", "SamplingConfig", "SamplingSettings", "TaskPart",
 ]  # fmt: skip
 
 
@@ -91,7 +91,47 @@ class DataConfig(Section, frozen=True):
     """Draw prompts in a new order every epoch"""
 
 
-class SamplingConfig(Section, frozen=True):
+class TokenSampling(Section, frozen=True, kw_only=False):
+    """How the tokens of a response are drawn."""
+
+    max_new_tokens: Count | None = None
+    """Of a response; null: the task's"""
+    temperature: NonNegative = 1.0
+    """Sampling temperature; 0 takes the likeliest token"""
+    top_p: PositiveShare = 1.0
+    """Keep the likeliest tokens up to this probability"""
+    top_k: NonNegativeInt = 0
+    """Keep this many of the likeliest tokens; 0 keeps all"""
+    min_p: Share = 0.0
+    """Keep tokens with at least this share of the likeliest's chance (arXiv:2407.01082)"""
+    repetition_penalty: Positive = 1.0
+    """Above 1, tokens that occurred before become less likely (arXiv:1909.05858); 1: none"""
+    stop: tuple[str, ...] = ()
+    """Texts that end a response"""
+
+    def __post_init__(self) -> None:
+        stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop)
+        msgspec.structs.force_setattr(self, "stop", stop)
+        super().__post_init__()
+        if not all(stop):
+            raise InvalidSettings(f"stop must be texts that are not empty, got {stop!r}")
+
+
+class SamplingSettings(TokenSampling, frozen=True, kw_only=False):
+    """What one call of a sampler draws. Samplers that see the tokens keep a stop text, since it is trained on."""
+
+    max_new_tokens: Count = 64
+    """Of a response"""
+    seed: int | None = None
+    """Makes one call repeatable; without it, a sampler goes on with its own random numbers"""
+
+    @property
+    def draws_from_model(self) -> bool:
+        """Whether tokens are drawn with the model's own chances at the temperature, none cut and none changed."""
+        return self.top_p == 1.0 and not self.top_k and not self.min_p and self.repetition_penalty == 1.0
+
+
+class SamplingConfig(TokenSampling, frozen=True):
     """How the policy answers."""
 
     sampler: Literal["transformers", "vllm"] = "transformers"
@@ -100,20 +140,16 @@ class SamplingConfig(Section, frozen=True):
     """Prompts in a batch"""
     samples_per_prompt: Count = 8
     """Responses to each of them: the size of a group"""
-    temperature: Positive = 1.0
-    """Sampling temperature"""
-    top_p: PositiveShare = 1.0
-    """Keep the likeliest tokens up to this probability"""
-    top_k: NonNegativeInt = 0
-    """Keep this many of the likeliest tokens; 0 keeps all"""
-    min_p: Share = 0.0
-    """Keep tokens with at least this share of the likeliest's chance"""
-    repetition_penalty: Positive = 1.0
-    """Above 1, tokens that occurred before become less likely; 1: none"""
-    max_new_tokens: Count | None = None
-    """Of a response; null: the task's"""
-    stop: tuple[str, ...] = ()
-    """Texts that end a response"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.temperature:
+            raise ValueError("temperature=0 draws the same response to a prompt again and again; training needs others")
+
+    def settings(self, max_new_tokens: int) -> SamplingSettings:
+        """What a sampler draws in this run, where responses have at most so many tokens."""
+        drawn = {name: getattr(self, name) for name in TokenSampling.__struct_fields__}
+        return SamplingSettings(**drawn | {"max_new_tokens": max_new_tokens})
 
 
 class FilterConfig(Section, frozen=True):
@@ -131,6 +167,7 @@ class FilterConfig(Section, frozen=True):
     """Further rounds of sampling a step may take to fill up"""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.low < self.high:
             raise ValueError(f"need low < high, got low={self.low:g} and high={self.high:g}")
 
@@ -154,6 +191,7 @@ class EvalConfig(Section, frozen=True):
     """What judges held-out responses; null: the task's reward, else the training's"""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if unfit := [k for k in self.pass_at if not 1 <= k <= self.samples_per_prompt]:
             raise InvalidSettings(
                 f"pass@{unfit[0]} needs at least {unfit[0]} samples per prompt, got {self.samples_per_prompt}"
@@ -209,6 +247,7 @@ class TaskPart(Section, frozen=True):
     """What scores its responses; null: the task's reward"""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.data and (self.task or self.options):
             raise ValueError("has both a task and data; give one of them")
         if self.data and "path" not in self.data:
@@ -236,6 +275,7 @@ class CurriculumConfig(Section, frozen=True):
     """Samples of it that must be seen before either"""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.stages and self.by != "difficulty":
             raise ValueError("stages open levels of difficulty: they need by=difficulty")
         if not self.stage_down < self.stage_up:
@@ -268,7 +308,7 @@ class RunConfig(Section, frozen=True):
     model: ModelConfig = ModelConfig()
     data: DataConfig = DataConfig()
     sampling: SamplingConfig = SamplingConfig()
-    loss: LossConfig = LossConfig()
+    loss: LossSettings = LossSettings()
     optimizer: OptimizerConfig = OptimizerConfig()
     training: TrainingConfig = TrainingConfig()
     filter: FilterConfig = FilterConfig()
@@ -278,6 +318,7 @@ class RunConfig(Section, frozen=True):
     logging: LoggingConfig = LoggingConfig()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.output_dir.strip():
             raise ValueError("output_dir is empty; name the folder that the run goes to")
         if self.trl and self.engine != "trl":

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from plaudit.errors import InvalidSettings, did_you_mean
-from plaudit.training.learning.loss_settings import ImportanceLevel, ImportanceMode, KLEstimator
+from plaudit.training.config.learning_keys import ImportanceLevel, ImportanceMode, KLEstimator
 
 __all__ = [
     "KL_ESTIMATORS", "importance_weights", "keep_on_policy", "kl_divergence", "pick_at_random", "pick_largest",

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from plaudit.errors import InvalidAdvantage
+from plaudit.training.config.learning_keys import LossSettings
 from plaudit.training.learning.log_ratios import (
     importance_weights,
     keep_on_policy,
@@ -20,11 +21,12 @@ from plaudit.training.learning.log_ratios import (
     pick_largest,
     token_covariance,
 )
-from plaudit.training.learning.loss_settings import LossSettings
 
 __all__ = ["Anchors", "Loss", "pad_advantages", "pick_covariant", "policy_loss", "token_weights", "value_loss"]
 
 
+CLIPPED = LossSettings(average="token")
+"""The loss where no settings are given: PPO's (arXiv:1707.06347), averaged over tokens."""
 SMOOTH = 1e-4
 """Below this a log-ratio is squared instead of taken without its sign, which rounding would decide."""
 
@@ -66,7 +68,7 @@ def policy_loss(
 
     `weights` are the tokens' shares in the loss, `token_weights(mask, settings)` unless given.
     """
-    settings, anchors = settings or LossSettings(), anchors or Anchors()
+    settings, anchors = settings or CLIPPED, anchors or Anchors()
     _check_shapes(logprobs, old_logprobs=old_logprobs, advantages=advantages, mask=mask, weights=weights,
                   reference=anchors.reference, sampler=anchors.sampler)  # fmt: skip
     weights = token_weights(mask, settings) if weights is None else weights
@@ -130,7 +132,7 @@ def pick_covariant(
 
 def token_weights(mask: Tensor, settings: LossSettings | None = None) -> Tensor:
     """The share of every token in the loss. Samples without a token that counts take no part in any average."""
-    settings = settings or LossSettings()
+    settings = settings or CLIPPED
     return _AVERAGES[settings.average](mask.float(), settings)
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+from msgspec import structs
 from torch import Tensor
 
 from plaudit.errors import InvalidSettings
@@ -19,14 +20,13 @@ from plaudit.training.advantages.estimators import GAEAdvantage
 from plaudit.training.batches.collecting import Batch
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.learning.critic import Critic
-from plaudit.training.learning.log_ratios import kl_divergence
-from plaudit.training.learning.loss_settings import (
+from plaudit.training.learning.from_config import (
     build_advantage,
     build_entropy_controller,
     build_kl_controller,
-    build_loss,
     build_pieces,
 )
+from plaudit.training.learning.log_ratios import kl_divergence
 from plaudit.training.learning.losses import Anchors, pad_advantages, pick_covariant, policy_loss, token_weights
 from plaudit.training.learning.optimizer import MasterAdamW, learning_rate
 from plaudit.training.learning.update_batch import UpdateBatch, keep_top
@@ -49,7 +49,7 @@ class Updater:
     ) -> None:
         self.policy, self.config = policy, config
         self.advantage = build_advantage(config)
-        self.loss = build_loss(config, max_new_tokens)
+        self.loss = structs.replace(config.loss, max_tokens=config.loss.max_tokens or max_new_tokens)
         self.kl_controller = build_kl_controller(config)
         self.entropy_controller = build_entropy_controller(config)
         self.pieces = build_pieces(config)
@@ -69,7 +69,7 @@ class Updater:
         rate = learning_rate(self.config, batch.step)
         self.optimizer.set_lr(rate)
         torch.manual_seed(derive_seed(self.config.seed, "update", batch.step))  # for models with dropout, and Clip-Cov
-        self.loss = replace(
+        self.loss = structs.replace(
             self.loss,
             kl_beta=0.0 if self._kl_in_reward else self.kl_controller.weight,
             entropy_bonus=self.entropy_controller.bonus,

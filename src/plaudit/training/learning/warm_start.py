@@ -5,51 +5,48 @@ Without it a model that knows nothing never earns a reward, and reinforcement ha
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 import torch
 
 from plaudit.errors import DataError
 from plaudit.training.config.learning_keys import OptimizerConfig
+from plaudit.training.config.schema import ModelConfig
 from plaudit.training.learning.optimizer import MasterAdamW
 from plaudit.training.learning.update_batch import Pieces
 from plaudit.training.model.policy import Policy
 from plaudit.trajectory import Trajectory
 
-__all__ = ["WarmStart", "imitate", "train_own_weights", "warm_start"]
+__all__ = ["imitate", "train_own_weights", "warm_start"]
 
 
-@dataclass(frozen=True, slots=True)
-class WarmStart:
-    """How the supervised beginning runs."""
-
-    steps: int = 60
-    batch_size: int = 64
-    learning_rate: float = 3e-3
-    seed: int = 0
-    pieces: Pieces = field(default_factory=Pieces)
-    """In which pieces a step is computed: less memory, the same result."""
+LEARNING_RATE = 3e-3
+"""Of the embedded model, where the settings have none."""
 
 
 def warm_start(
     policy: Policy,
     demonstrations: Sequence[Trajectory],
-    settings: WarmStart | None = None,
+    settings: ModelConfig,
     *,
+    seed: int = 0,
+    pieces: Pieces | None = None,
     on_step: Callable[[int, float], None] | None = None,
 ) -> float:
-    """Teach the responses of `demonstrations`, and give the loss of the last step; `on_step` hears each of them."""
-    settings = settings or WarmStart()
+    """Teach the responses of `demonstrations` in `warm_start_steps`; returns the loss of the last step.
+
+    `pieces` say how a step is cut to save memory; `on_step` is called with the number and the loss of each step.
+    """
     if not demonstrations:
         raise DataError("there are no demonstrations to learn from; give some, or set warm-start steps to 0")
-    chance = torch.Generator().manual_seed(settings.seed)
-    adamw = OptimizerConfig(lr=settings.learning_rate, betas=(0.9, 0.999), weight_decay=0.01)  # as torch has it
+    chance = torch.Generator().manual_seed(seed)
+    lr = settings.warm_start_lr or LEARNING_RATE
+    adamw = OptimizerConfig(lr=lr, betas=(0.9, 0.999), weight_decay=0.01)  # as torch has it
     optimizer = MasterAdamW(policy.parameters(), adamw)
     loss = float("nan")
-    for step in range(settings.steps):
-        picked = torch.randint(len(demonstrations), (settings.batch_size,), generator=chance).tolist()
+    for step in range(settings.warm_start_steps or 0):
+        picked = torch.randint(len(demonstrations), (settings.warm_start_batch,), generator=chance).tolist()
         optimizer.zero_grad()
-        loss = imitate(policy, [demonstrations[index] for index in picked], settings.pieces)
+        loss = imitate(policy, [demonstrations[index] for index in picked], pieces)
         optimizer.clip()
         optimizer.step()
         if on_step is not None:

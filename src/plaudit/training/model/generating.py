@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from plaudit.training.config.schema import SamplingSettings
 from plaudit.training.model.decoder import Cache, hidden_states
 from plaudit.training.model.decoder_weights import DecoderWeights
-from plaudit.training.sampling.sampler import SamplingSettings
 
 __all__ = [
     "Ending", "Generated", "apply_temperature", "draw_numbers", "draw_tokens", "generate", "generator_for",

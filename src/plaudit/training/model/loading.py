@@ -1,21 +1,21 @@
 """The policy that a name leads to: the embedded model, or a model that `plaudit.models` loads; with LoRA adapters."""
 
 import string
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
-from plaudit.errors import InvalidSettings, PolicyError, require
+from plaudit.errors import PolicyError, require
 from plaudit.models.cpu_precision import usable_dtype
 from plaudit.models.gguf_weights import smollm2_file, unpack_once
 from plaudit.models.loading import check_placement, choose_device, load_model
 from plaudit.models.locating import locate_model
+from plaudit.training.config.schema import BaseModelConfig
 from plaudit.training.model.policy import Policy
 
-__all__ = ["EMBEDDED", "LoraSettings", "add_adapters", "add_lora", "load_policy", "tiny_policy", "unpacked_model"]
+__all__ = ["EMBEDDED", "add_adapters", "add_lora", "load_policy", "tiny_policy", "unpacked_model"]
 
 transformers = require("transformers", extra="train", purpose="training")
 
@@ -24,34 +24,13 @@ EMBEDDED = "tiny"
 ADAPTER = "adapter_config.json"
 
 
-@dataclass(frozen=True, slots=True)
-class LoraSettings:
-    """Train low-rank adapters instead of the weights (Hu et al. 2021). Without `targets`, all linear layers."""
-
-    rank: int = 8
-    alpha: float = 16.0
-    targets: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.rank < 1 or not self.alpha > 0:
-            raise InvalidSettings(f"need rank >= 1 and alpha > 0, got rank={self.rank}, alpha={self.alpha:g}")
-
-
-def load_policy(
-    spec: str | Path,
-    *,
-    seed: int = 0,
-    dtype: str = "float32",
-    device: str = "cpu",
-    lora: LoraSettings | None = None,
-) -> Policy:
+def load_policy(spec: str | Path, *, seed: int = 0, dtype: str = "float32", device: str = "cpu") -> Policy:
     """The policy that `spec` names: "tiny", "smollm2", a folder, a `.gguf` file, or a model on the hub.
 
     A folder that holds a LoRA adapter is loaded on top of the model it was trained on.
     """
     check_placement(dtype, device)
-    policy = _load(str(spec), seed, dtype, choose_device(device))
-    return policy if lora is None else add_lora(policy, lora, seed=seed)
+    return _load(str(spec), seed, dtype, choose_device(device))
 
 
 def unpacked_model(spec: str | Path = "smollm2") -> Path:
@@ -62,16 +41,17 @@ def unpacked_model(spec: str | Path = "smollm2") -> Path:
     return unpack_once(path)
 
 
-def add_lora(policy: Policy, settings: LoraSettings | None = None, *, seed: int = 0) -> Policy:
-    """The policy with new adapters, which are all that is trained."""
-    return Policy(add_adapters(policy.model, settings or LoraSettings(), seed, task="CAUSAL_LM"), policy.tokenizer)
+def add_lora(policy: Policy, settings: BaseModelConfig, *, seed: int = 0) -> Policy:
+    """The policy with new adapters of rank `lora_rank` (Hu et al. 2021), which are all that is trained."""
+    return Policy(add_adapters(policy.model, settings, seed, task="CAUSAL_LM"), policy.tokenizer)
 
 
-def add_adapters(model: Any, settings: LoraSettings, seed: int, *, task: str) -> Any:
+def add_adapters(model: Any, settings: BaseModelConfig, seed: int, *, task: str) -> Any:
     """A model of transformers with new adapters; `task` is what peft calls its kind."""
     peft = require("peft", extra="train", purpose="training with LoRA")
-    targets = list(settings.targets) or "all-linear"
-    config = peft.LoraConfig(task_type=task, r=settings.rank, lora_alpha=settings.alpha, target_modules=targets)
+    targets = list(settings.lora_targets) or "all-linear"
+    rank, alpha = settings.lora_rank, settings.lora_alpha
+    config = peft.LoraConfig(task_type=task, r=rank, lora_alpha=alpha, target_modules=targets)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:

@@ -19,11 +19,12 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 
 from plaudit.errors import PolicyError
 from plaudit.models.loading import silence_transformers
+from plaudit.training.config.schema import SamplingSettings
 from plaudit.training.model.decoder import response_states
 from plaudit.training.model.decoder_weights import DecoderWeights, why_unsupported
 from plaudit.training.model.transformers_sampler import TransformersSampler
 from plaudit.training.sampling.encoding import encode_prompts, encode_texts
-from plaudit.training.sampling.sampler import Samples, SamplingSettings
+from plaudit.training.sampling.sampler import Samples
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Policy", "TokenBatch", "TokenLogprobs", "rate_tokens", "rate_with_entropy"]

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from plaudit.agents import Action
 from plaudit.errors import require
+from plaudit.training.config.schema import SamplingSettings
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.model.decoder_weights import DecoderWeights, why_unsupported
 from plaudit.training.model.generating import (
@@ -36,7 +37,7 @@ from plaudit.training.sampling.encoding import (
     find_end_ids,
     find_offsets,
 )
-from plaudit.training.sampling.sampler import PromptSampler, Response, Samples, SamplingSettings, group_responses
+from plaudit.training.sampling.sampler import PromptSampler, Response, Samples, group_responses
 from plaudit.trajectory import Tokens
 
 __all__ = ["TransformersSampler", "generate_with_transformers"]

@@ -30,7 +30,7 @@ from plaudit.models.cpu_precision import usable_dtype
 from plaudit.models.inputs import FORMATS
 from plaudit.models.loading import choose_device, load_model, silence_transformers
 from plaudit.models.locating import first_line, locate_model
-from plaudit.training.model.loading import EMBEDDED, LoraSettings, add_adapters, load_policy
+from plaudit.training.model.loading import EMBEDDED, add_adapters, load_policy
 from plaudit.training.reporting.progress import Progress, StopSignals
 from plaudit.training.reward_model.pair import PreferencePair
 from plaudit.training.reward_model.settings import ClassifierConfig, RewardModelConfig
@@ -67,7 +67,7 @@ class Classifier:
             raise PolicyError(f"{error}; take another model, or leave such pairs out") from error
         return [list(ids) for ids in self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]]
 
-    def with_lora(self, settings: LoraSettings, seed: int) -> "Classifier":
+    def with_lora(self, settings: ClassifierConfig, seed: int) -> "Classifier":
         """Fresh adapters, which are all that is trained besides the head."""
         return Classifier(add_adapters(self.model, settings, seed, task="SEQ_CLS"), self.tokenizer, self.longest)
 
@@ -92,9 +92,7 @@ def load_classifier(settings: ClassifierConfig, *, seed: int) -> Classifier:
         tokenizer.chat_template = PLAIN_TEMPLATE
     longest = _limit_tokens(model, tokenizer, settings.max_tokens, embedded=spec == EMBEDDED)
     classifier = Classifier(model.to(device=device, dtype=torch.float32), tokenizer, longest)
-    if not settings.lora_rank:
-        return classifier
-    return classifier.with_lora(LoraSettings(settings.lora_rank, settings.lora_alpha, settings.lora_targets), seed)
+    return classifier.with_lora(settings, seed) if settings.lora_rank else classifier
 
 
 def _add_head(spec: str, seed: int) -> tuple[Any, Any]:

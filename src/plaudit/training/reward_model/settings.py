@@ -83,6 +83,7 @@ class FitConfig(Section, frozen=True):
     """The chosen reward must be higher by the pair's margin (or difference of rewards)"""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.steps is not None and self.epochs is not None:
             raise ValueError(f"steps={self.steps} and epochs={self.epochs:g} both say how long; give one of them")
         if self.batch_size % self.gradient_accumulation:
@@ -105,6 +106,7 @@ class RewardModelConfig(Section, frozen=True):
     training: FitConfig = FitConfig()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.output_dir.strip():
             raise ValueError("output_dir is empty; name the folder that the reward model goes to")
 

@@ -16,8 +16,9 @@ from plaudit.endpoint.channel import CallFailed, Channel, EndpointPolicy
 from plaudit.endpoint.http_client import HttpClient, KeySource, check_url
 from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import SamplingFailed
+from plaudit.training.config.schema import SamplingSettings
 from plaudit.training.data.prompts import Prompts
-from plaudit.training.sampling.sampler import PromptSampler, Response, Samples, SamplingSettings, group_responses
+from plaudit.training.sampling.sampler import PromptSampler, Response, Samples, group_responses
 from plaudit.trajectory import Prompt, Tokens, Trajectory
 
 __all__ = ["EndpointSampler"]

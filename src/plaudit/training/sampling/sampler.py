@@ -14,52 +14,14 @@ import msgspec
 
 from plaudit.agents import Action, CharacterTokenizer
 from plaudit.errors import InvalidSettings
+from plaudit.training.config.schema import SamplingSettings
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.trajectory import Tokens, Trajectory
 
 __all__ = [
-    "PromptSampler", "Response", "Sampler", "Samples", "SamplingSettings", "TextPolicySampler", "TokenSampler",
+    "PromptSampler", "Response", "Sampler", "Samples", "TextPolicySampler", "TokenSampler",
     "derive_seed", "fill_row", "group_responses",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class SamplingSettings:
-    """How responses are drawn. A temperature of 0 takes the likeliest token; `top_k` of 0 cuts nothing."""
-
-    max_new_tokens: int = 64
-    temperature: float = 1.0
-    top_p: float = 1.0
-    top_k: int = 0
-    min_p: float = 0.0
-    """Tokens with less than this share of the likeliest token's chance are not drawn (arXiv:2407.01082)."""
-    repetition_penalty: float = 1.0
-    """What the logits of tokens that occurred before, in prompt or response, are divided by, where they are positive,
-    and multiplied by, where they are not (CTRL, arXiv:1909.05858)."""
-    stop: tuple[str, ...] = ()
-    """Texts after which a response ends. Samplers that see the tokens keep the text, since it is trained on."""
-    seed: int | None = None
-    """Makes one call repeatable; without it, a sampler goes on with its own random numbers."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "stop", (self.stop,) if isinstance(self.stop, str) else tuple(self.stop))
-        wrong = {
-            "max_new_tokens": ("at least 1", self.max_new_tokens < 1),
-            "temperature": ("at least 0", not self.temperature >= 0),
-            "top_p": ("above 0 and at most 1", not 0 < self.top_p <= 1),
-            "top_k": ("at least 0", self.top_k < 0),
-            "min_p": ("at least 0 and at most 1", not 0 <= self.min_p <= 1),
-            "repetition_penalty": ("above 0", not self.repetition_penalty > 0),
-            "stop": ("texts that are not empty", not all(self.stop)),
-        }
-        for name, (expected, is_wrong) in wrong.items():
-            if is_wrong:
-                raise InvalidSettings(f"{name} must be {expected}, got {getattr(self, name)!r}")
-
-    @property
-    def draws_from_model(self) -> bool:
-        """Whether tokens are drawn with the model's own chances at the temperature, none cut and none changed."""
-        return self.top_p == 1.0 and not self.top_k and not self.min_p and self.repetition_penalty == 1.0
 
 
 @dataclass(frozen=True, slots=True)

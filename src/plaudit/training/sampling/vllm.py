@@ -7,9 +7,10 @@ trained here. vLLM is imported when a sampler is made.
 from typing import Any
 
 from plaudit.errors import InvalidSettings, require
+from plaudit.training.config.schema import SamplingSettings
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.sampling.encoding import encode_prompts, find_offsets
-from plaudit.training.sampling.sampler import PromptSampler, Response, Samples, SamplingSettings, group_responses
+from plaudit.training.sampling.sampler import PromptSampler, Response, Samples, group_responses
 from plaudit.trajectory import Tokens
 
 __all__ = ["VLLMSampler"]

@@ -10,8 +10,8 @@ from typing import Any
 
 from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.training.config.keys import flatten
+from plaudit.training.config.learning_keys import LossSettings
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.learning.loss_settings import LossSettings, build_loss
 
 __all__ = [
     "BY_PLAUDIT", "COMPUTED", "RENAMED", "REQUIRED", "Shape", "check_passed_through", "check_trl_can",
@@ -121,7 +121,7 @@ def check_trl_can(config: RunConfig, shape: Shape) -> None:
         for name, value in flatten(config.to_dict()).items()
         if (reason := _why_not(name, value, config)) is not None
     ]
-    problems += [wrong for wrong in (_loss_refusal(config, shape), _batch_refusal(config, shape)) if wrong]
+    problems += [wrong for wrong in (_loss_refusal(config), _batch_refusal(config, shape)) if wrong]
     if problems:
         raise InvalidSettings(f"engine=trl cannot do this; change it, or take engine=local: {'; '.join(problems)}")
 
@@ -161,7 +161,7 @@ def _own_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
     return {
         **{argument: values[name] for name, argument in RENAMED.items()},
         **ADVANTAGES[config.advantage](config.sampling.samples_per_prompt),
-        **_loss_arguments(build_loss(config, shape.max_new_tokens)),
+        **_loss_arguments(config.loss),
         **_sampler_arguments(config),
         **_moving_arguments(config),
         "max_steps": config.steps * per_batch,
@@ -235,8 +235,8 @@ def _sampler_arguments(config: RunConfig) -> dict[str, Any]:
     return {"use_vllm": True, "vllm_mode": "colocate", "vllm_importance_sampling_clip_max": most}
 
 
-def _loss_refusal(config: RunConfig, shape: Shape) -> str | None:
-    loss = build_loss(config, shape.max_new_tokens)
+def _loss_refusal(config: RunConfig) -> str | None:
+    loss = config.loss
     if loss.covariance is not None:
         return f"loss.name={config.loss.name}: TRL has no loss that looks at covariances"
     if loss.surrogate == "unclipped" or loss.ratio == "geometric":

@@ -7,7 +7,7 @@ leaves the others waiting.
 import platform
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -17,11 +17,11 @@ from accelerate.utils import gather_object
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import TrainingError
 from plaudit.training.batches.collecting import Batch, Scoring
-from plaudit.training.config.schema import RunConfig
-from plaudit.training.data.prompts import PromptLike, Prompts
+from plaudit.training.config.schema import RunConfig, SamplingSettings
+from plaudit.training.data.prompts import Prompts
 from plaudit.training.model.policy import Policy
 from plaudit.training.sampling.encoding import decode_responses, find_end_ids
-from plaudit.training.sampling.sampler import Sampler, Samples, SamplingSettings, derive_seed
+from plaudit.training.sampling.sampler import PromptSampler, Sampler, Samples, derive_seed
 from plaudit.training.trl.arguments import optimizer_steps
 from plaudit.trajectory import Tokens, Trajectory
 
@@ -90,29 +90,23 @@ class SharedScorer:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedSampler:
+class SharedSampler(PromptSampler):
     """Samples as a sampler would, each process for some of the prompts."""
 
     sampler: Sampler
     ranks: Ranks
+    settings: SamplingSettings
 
-    def sample(
-        self,
-        batch: PromptLike | Iterable[PromptLike],
-        num_samples: int = 1,
-        *,
-        settings: SamplingSettings | None = None,
-    ) -> Samples:
+    def draw(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         """The samples of all processes in the order of the prompts; every process gives the same prompts."""
-        rows = Prompts.of(batch)
-        indices = list(range(self.ranks.own, len(rows), self.ranks.count))
-        if self.ranks.own and settings is not None and settings.seed is not None:
-            settings = replace(settings, seed=derive_seed(settings.seed, self.ranks.own))
+        indices = list(range(self.ranks.own, len(prompts), self.ranks.count))
+        if self.ranks.own and settings.seed is not None:
+            settings = msgspec.structs.replace(settings, seed=derive_seed(settings.seed, self.ranks.own))
         # a process without a prompt of its own draws along: sharded weights need every process in every pass
-        drawn = self.sampler.sample(rows.pick(indices or [0]), num_samples, settings=settings).trajectories
+        drawn = self.sampler.sample(prompts.pick(indices or [0]), num_samples, settings=settings).trajectories
         groups = [(index, drawn[start : start + num_samples]) for index, start in _starts(indices, num_samples)]
         found = dict(self.ranks.gather(groups))
-        return Samples([each for index in range(len(rows)) for each in found[index]])
+        return Samples([each for index in range(len(prompts)) for each in found[index]])
 
 
 def _starts(indices: Sequence[int], size: int) -> list[tuple[int, int]]:

@@ -185,7 +185,7 @@ class _TRLRun:
             sampler = TransformersSampler(
                 model, self.parts.policy.tokenizer, self.parts.sampling, own_decoder=own_decoder
             )
-            yield SharedSampler(sampler, self.ranks)
+            yield SharedSampler(sampler, self.ranks, self.parts.sampling)
 
     def _finish(self, state: RunState) -> None:
         after = self._sample_responses()

@@ -13,8 +13,8 @@ from plaudit.agents import ActionStates, Agent, EnvironmentHost, EpisodeLimits, 
 from plaudit.contract.event_loop import run_awaitable
 from plaudit.errors import DataError
 from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
+from plaudit.training.config.schema import SamplingSettings
 from plaudit.training.model.policy import Policy
-from plaudit.training.sampling.sampler import SamplingSettings
 from plaudit.trajectory import Trajectory
 
 __all__ = ["episode_reward", "trl_environment_factory", "trl_rollout_func"]
