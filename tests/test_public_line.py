@@ -89,8 +89,8 @@ PUBLIC: dict[str, set[str]] = {
         "ContinuousReward", "CountdownReward", "FormatReward", "GraduatedReward", "IfEvalReward", "IfTrainReward",
         "KeywordReward", "KnightsKnavesReward", "LanguageReward", "LengthReward", "LengthTargetReward", "MathReward",
         "McqReward", "MultiAspectReward", "QaReward", "QuantityReward", "RegexReward", "RepetitionPenalty",
-        "StructuredOutputReward", "SudokuReward", "TableF1Reward", "TemplateReward", "TextSimilarityReward",
-        "ToolCallReward",
+        "SqlReward", "StructuredOutputReward", "SudokuReward", "TableF1Reward", "TemplateReward",
+        "TextSimilarityReward", "ToolCallReward",
         "VerifierReward", "WerReward", "WordReward",
     },
     "plaudit.remote": {
@@ -145,7 +145,7 @@ PUBLIC: dict[str, set[str]] = {
         "Boxes", "Count", "Points",
         "Answer", "Card", "Choice", "Contains", "Countdown", "Extraction", "IfEval", "IfTrain", "KnightsKnaves",
         "Language", "LengthTarget", "MathPolicy", "MathVerdict", "Mcq", "Measurement", "Method", "Names", "Percent",
-        "Qa", "Quantity", "Regex", "Rejection", "Source", "Sudoku", "TableF1", "ToolCalls", "Units", "Verdict",
+        "Qa", "Quantity", "Regex", "Rejection", "Source", "Sql", "Sudoku", "TableF1", "ToolCalls", "Units", "Verdict",
         "VerdictStatus", "Verifier", "Wer", "decide", "extract", "load_card", "verify_math",
     },
     "plaudit.watch": {

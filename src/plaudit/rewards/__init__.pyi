@@ -29,6 +29,7 @@ from .verifiers.kinds import PointsReward as PointsReward
 from .verifiers.kinds import QaReward as QaReward
 from .verifiers.kinds import QuantityReward as QuantityReward
 from .verifiers.kinds import RegexReward as RegexReward
+from .verifiers.kinds import SqlReward as SqlReward
 from .verifiers.kinds import SudokuReward as SudokuReward
 from .verifiers.kinds import TableF1Reward as TableF1Reward
 from .verifiers.kinds import ToolCallReward as ToolCallReward

@@ -60,6 +60,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "boxes": "rewards.verifiers.kinds:BoxesReward",
         "points": "rewards.verifiers.kinds:PointsReward",
         "count": "rewards.verifiers.kinds:CountReward",
+        "sql": "rewards.verifiers.kinds:SqlReward",
         "contains": "rewards.verifiers.kinds:ContainsReward",
         "regex": "rewards.verifiers.kinds:RegexReward",
         "check_answer": "rewards.spellings:check_answer",

@@ -26,6 +26,7 @@ from .math import verify_math as verify_math
 from .puzzles.countdown import Countdown as Countdown
 from .puzzles.knights_knaves import KnightsKnaves as KnightsKnaves
 from .puzzles.sudoku import Sudoku as Sudoku
+from .sql.sql import Sql as Sql
 from .texts.language import Language as Language
 from .texts.length_target import LengthTarget as LengthTarget
 from .texts.matching import Contains as Contains

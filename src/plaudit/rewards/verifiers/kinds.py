@@ -12,6 +12,7 @@ from plaudit.verify.instructions.following import IfEval, IfTrain
 from plaudit.verify.puzzles.countdown import Countdown
 from plaudit.verify.puzzles.knights_knaves import KnightsKnaves
 from plaudit.verify.puzzles.sudoku import Sudoku
+from plaudit.verify.sql.sql import Sql
 from plaudit.verify.texts.language import Language
 from plaudit.verify.texts.length_target import LengthTarget
 from plaudit.verify.texts.matching import Contains, Regex
@@ -23,9 +24,8 @@ from plaudit.verify.verifier import Verdict
 __all__ = [
     "BoxesReward", "CountReward", "PointsReward",
     "ChoiceReward", "ContainsReward", "CountdownReward", "IfEvalReward", "IfTrainReward", "KnightsKnavesReward",
-    "LanguageReward",
-    "LengthTargetReward", "McqReward", "QaReward", "QuantityReward", "RegexReward", "SudokuReward", "TableF1Reward",
-    "ToolCallReward", "WerReward",
+    "LanguageReward", "LengthTargetReward", "McqReward", "QaReward", "QuantityReward", "RegexReward", "SqlReward",
+    "SudokuReward", "TableF1Reward", "ToolCallReward", "WerReward",
 ]  # fmt: skip
 
 
@@ -117,3 +117,7 @@ class PointsReward(Points, VerifierReward):
 
 class CountReward(Count, VerifierReward):
     __doc__ = Count.__doc__
+
+
+class SqlReward(Sql, VerifierReward):
+    __doc__ = Sql.__doc__

@@ -11,6 +11,7 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify.geometry.reading import read_shapes
 from plaudit.verify.instructions.constraints import IFEVAL, TRAINING
 from plaudit.verify.rows import find_column, read_literal
+from plaudit.verify.sql.sql import GOLD_COLUMNS
 from plaudit.verify.texts.language_names import LANGUAGES
 from plaudit.verify.tools.expected import read_expected_calls
 
@@ -45,6 +46,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "likaixin/ScreenSpot-Pro",
     ),
     "count": ("tallyqa", "vikhyatk/tallyqa-test", "clevr_count", "leonardPKU/clevr_cogen_a_train", "circle_count"),
+    "sql": ("spider", "xlangai/spider", "bird", "birdsql/bird", "synsql", "seeklhy/SynSQL-2.5M"),
 }  # fmt: skip
 """Rewards and the names that verl (`data_source`) and open-instruct (`dataset`) use for rows of their kind."""
 
@@ -71,6 +73,7 @@ BY_COLUMNS: tuple[Recogniser, ...] = (
     Recogniser("points", "max_dist, mask, or bbox with data_type or ui_type", lambda sample: _has_place(sample)),
     Recogniser("boxes", "bbox, bboxes, or solution with a box in <answer>", lambda sample: _has_boxes(sample)),
     Recogniser("count", "circles and target_color", _has("circles", "target_color")),
+    Recogniser("sql", "db_id, db_path, db_paths or db_script, with a query", lambda sample: _has_query(sample)),
     Recogniser("mcq", "choices or options, with an answer", lambda sample: _has_options(sample)),
     Recogniser("choice", "labels, or final_decision", lambda sample: _has_labels(sample)),
     Recogniser("qa", "golden_answers, answers, or an answer that is a list", lambda sample: _has_answers(sample)),
@@ -129,6 +132,11 @@ def _has_boxes(sample: Trajectory) -> bool:
     truth = sample.ground_truth
     tagged = isinstance(truth, str) and "<answer>" in truth and len(read_shapes(truth, 4)) > 0
     return tagged or find_column(sample, "bbox", "bboxes") is not None
+
+
+def _has_query(sample: Trajectory) -> bool:
+    has_database = find_column(sample, "db_id", "db_path", "db_paths", "db_script") is not None
+    return has_database and (find_column(sample, *GOLD_COLUMNS, "reward_spec") or sample.ground_truth) is not None
 
 
 def _has_options(sample: Trajectory) -> bool:

@@ -1,0 +1,126 @@
+"""Does a SQL query give the rows of the gold query? Both are run on the database of the row."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from plaudit.errors import InvalidSettings, InvalidTrajectory
+from plaudit.settings import Count, NonNegative, Positive, check_fields
+from plaudit.trajectory import Trajectory
+from plaudit.verify.rows import find_column, need_column
+from plaudit.verify.sql.process import MOST_OPEN, Request, Source, compare_queries
+from plaudit.verify.sql.statements import find_query, parse_query, split_statements
+from plaudit.verify.verifier import Answer, Verdict, Verifier
+
+__all__ = ["GOLD_COLUMNS", "Sql", "SqlTask"]
+
+GOLD_COLUMNS = ("SQL", "sql", "gold_sql", "query")
+EXTENSIONS = (".sqlite", ".db", ".sqlite3")
+
+
+@dataclass(frozen=True, slots=True)
+class SqlTask:
+    """The gold query and the databases on which it is run."""
+
+    gold: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Sql(Verifier[SqlTask]):
+    """1.0 when the query of the response gives the rows of the gold query on the databases of the row, else 0.0.
+
+    A database is the SQLite file in `db_path`, the files in `db_paths` (the rows must agree on all), a script in
+    `db_script`, or the file of `db_id` in the folder `root`: `root/ID/ID.sqlite` or `root/ID.sqlite`; with
+    `test_suite=True` all files in `root/ID`. Floats are equal within the `tolerance`. A query that takes longer than
+    `time_limit_s` of CPU time is wrong. If the gold query does so or gives more than `row_limit` rows, nothing is
+    scored.
+    """
+
+    kind: ClassVar[str] = "sql"
+
+    root: str | None = None
+    test_suite: bool = False
+    tolerance: NonNegative = 1e-9
+    time_limit_s: Positive = 10.0
+    row_limit: Count = 100_000
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if self.root is not None and not Path(self.root).is_dir():
+            raise InvalidSettings(f"root is a folder with databases, got {self.root!r:.200}")
+        if self.test_suite and self.root is None:
+            raise InvalidSettings("test_suite=True needs root, the folder with a folder of databases for each db_id")
+
+    def read(self, sample: Trajectory) -> SqlTask:
+        return SqlTask(_read_gold(sample), self._sources(sample))
+
+    def judge(self, task: SqlTask, answer: Answer) -> Verdict:
+        query, problem = find_query(answer.text)
+        if not problem and not parse_query(query).is_query:
+            problem = f"a query begins with SELECT, WITH or VALUES, not with {query.split()[0]!r:.30}"
+        request = Request(
+            task.sources, task.gold, None if problem else query, self.time_limit_s, self.row_limit, self.tolerance
+        )
+        right, reason = compare_queries(request)
+        if right is None:
+            return Verdict.undecided(reason)
+        details = {"sql": query[:2000]} if query else {}
+        return Verdict(float(right and not problem), problem or reason, details=details)
+
+    def _sources(self, sample: Trajectory) -> tuple[Source, ...]:
+        script, paths = find_column(sample, "db_script"), find_column(sample, "db_paths")
+        path = find_column(sample, "db_path")
+        if script is not None:
+            if not isinstance(script, str) or not script.strip():
+                raise InvalidTrajectory(f"db_script is SQL text, got {type(script).__name__} {script!r:.60}")
+            return (Source(script=script),)
+        if paths is not None or path is not None:
+            listed = [path] if paths is None else paths
+            if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_OPEN:
+                raise InvalidTrajectory(f"db_paths is a list of 1 to {MOST_OPEN} files, got {listed!r:.60}")
+            return tuple(Source(path=self._file(each)) for each in listed)
+        return tuple(Source(path=each) for each in self._files_of(need_column(sample, "db_id")))
+
+    def _file(self, path: Any) -> str:
+        if not isinstance(path, str) or not path or "\0" in path:
+            raise InvalidTrajectory(f"a database is a file, got {path!r:.60}")
+        return str(Path(self.root or "", path).absolute())
+
+    def _files_of(self, db_id: Any) -> list[str]:
+        """The files of a database by its name."""
+        if self.root is None:
+            raise InvalidTrajectory(f"the row names the database {db_id!r:.60}: set root, the folder of databases")
+        if not isinstance(db_id, str) or not db_id or db_id.startswith(".") or set(db_id) & set("/\\\0"):
+            raise InvalidTrajectory(f"db_id is the name of a database, got {db_id!r:.60}")
+        folder = Path(self.root, db_id)
+        if self.test_suite:
+            files = sorted(file for file in folder.glob("*") if file.suffix in EXTENSIONS)[:MOST_OPEN]
+        else:
+            places = [
+                place
+                for extension in EXTENSIONS
+                for place in (folder / f"{db_id}{extension}", folder.with_name(f"{db_id}{extension}"))
+            ]
+            files = [file for file in places if file.is_file()][:1]
+        if not files:
+            raise InvalidTrajectory(f"no database {db_id!r} in {self.root} (expected {db_id}/{db_id}.sqlite)")
+        return [str(file.absolute()) for file in files]
+
+
+def _read_gold(sample: Trajectory) -> str:
+    """The gold query; InvalidTrajectory where it is no single query, or its rows are not the same each time."""
+    specification = find_column(sample, "reward_spec")
+    nested = specification.get("ground_truth") if isinstance(specification, dict) else None
+    gold = find_column(sample, *GOLD_COLUMNS) or nested or sample.ground_truth
+    if not isinstance(gold, str) or not gold.strip():
+        raise InvalidTrajectory(
+            f"the row has no gold query ({', '.join(GOLD_COLUMNS)} or ground_truth), got {gold!r:.60}"
+        )
+    statements = split_statements(gold)
+    query = parse_query(statements[0].strip()) if len(statements) == 1 else None
+    if query is None or not query.is_query:
+        raise InvalidTrajectory(f"the gold query is one SELECT statement, got {gold!r:.80}")
+    if query.unstable:
+        raise InvalidTrajectory(f"the gold query uses {query.unstable}: its rows are not the same each time")
+    return query.sql
