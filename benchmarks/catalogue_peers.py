@@ -1,16 +1,19 @@
 """Verifiers of other packages, called on the same lines as ours; a package that is absent is named and left out."""
 
 import importlib
+import sqlite3
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.verify import Language, Mcq, Wer
+from plaudit.verify import Language, Mcq, Sql, Wer
 from plaudit.verify.rows import read_literal
+from plaudit.verify.sql.statements import find_query
 from plaudit.verify.tags import without_thinking
-from plaudit.verify.verifier import Response, sample_of
+from plaudit.verify.verifier import Response, answer_of, sample_of
 
 __all__ = ["PEERS", "Judge", "Peer"]
 
@@ -114,6 +117,25 @@ def _google_ifeval(*, loose: bool) -> Judge:
     return judge
 
 
+def _set_of_rows() -> Judge:
+    """The published rule of BIRD, NeMo Gym and SkyRL: the sets of rows are equal. On the query that we extract."""
+
+    def judge(row: Mapping[str, Any], response: Response) -> float | None:
+        sample = sample_of(row, response)
+        task, query = Sql().read(sample), find_query(answer_of(sample).text).sql
+        connection = sqlite3.connect(":memory:")
+        connection.executescript(task.sources[0].script or "")
+        until = time.process_time() + 0.1
+        connection.set_progress_handler(lambda: time.process_time() > until, 10_000)
+        gold = set(connection.execute(task.gold).fetchall())
+        try:
+            return float(set(connection.execute(query).fetchmany(1000)) == gold)
+        except sqlite3.Error:
+            return 0.0
+
+    return judge
+
+
 PEERS: dict[str, tuple[Peer, ...]] = {
     "mcq": (Peer("math-verify, letters", _math_verify),),
     "language": (Peer("langdetect, as IFEval", _langdetect), Peer("lingua", _lingua), Peer("py3langid", _py3langid)),
@@ -121,6 +143,7 @@ PEERS: dict[str, tuple[Peer, ...]] = {
         Peer("lm-eval, strict", partial(_google_ifeval, loose=False)),
         Peer("lm-eval, loose", partial(_google_ifeval, loose=True)),
     ),
+    "sql": (Peer("set of rows, as BIRD", _set_of_rows),),
     "wer": (Peer("jiwer", _jiwer),),
     "countdown": (Peer("reasoning-gym", _reasoning_gym("countdown", _countdown_entry)),),
 }

@@ -26,11 +26,11 @@ QUERIES = {
         "SELECT id, total FROM purchase WHERE customer_id < {n} AND total > 900 ORDER BY id",
     ),
     "join and group": (
-        "SELECT c.city, count(*) FROM purchase p JOIN customer c ON c.id = p.customer_id WHERE p.id > {n} GROUP BY c.city",
+        "SELECT c.city, count(*) FROM purchase p JOIN customer c ON c.id = p.customer_id WHERE p.id > {n} GROUP BY 1",
         "SELECT city, count(p.id) FROM customer c, purchase p WHERE c.id = p.customer_id AND p.id > {n} GROUP BY 1",
     ),
     "top ten": (
-        "SELECT customer_id, sum(total) AS s FROM purchase WHERE id > {n} GROUP BY customer_id ORDER BY s DESC LIMIT 10",
+        "SELECT customer_id, sum(total) AS s FROM purchase WHERE id > {n} GROUP BY 1 ORDER BY s DESC LIMIT 10",
         "SELECT customer_id, sum(total) FROM purchase WHERE id > {n} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 10",
     ),
 }

@@ -1,6 +1,7 @@
 """Does a SQL query give the rows of the gold query? Both are run on the database of the row."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -9,7 +10,7 @@ from plaudit.settings import Count, NonNegative, Positive, check_fields
 from plaudit.trajectory import Trajectory
 from plaudit.verify.rows import find_column, need_column
 from plaudit.verify.sql.process import MOST_OPEN, Request, Source, compare_queries
-from plaudit.verify.sql.statements import find_query, parse_query, split_statements
+from plaudit.verify.sql.statements import Query, QueryText, find_query, split_statements
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
 __all__ = ["GOLD_COLUMNS", "Sql", "SqlTask"]
@@ -57,7 +58,7 @@ class Sql(Verifier[SqlTask]):
 
     def judge(self, task: SqlTask, answer: Answer) -> Verdict:
         query, problem = find_query(answer.text)
-        if not problem and not parse_query(query).is_query:
+        if not problem and not Query(query).is_query:
             problem = f"a query begins with SELECT, WITH or VALUES, not with {query.split()[0]!r:.30}"
         request = Request(
             task.sources, task.gold, None if problem else query, self.time_limit_s, self.row_limit, self.tolerance
@@ -117,10 +118,18 @@ def _read_gold(sample: Trajectory) -> str:
         raise InvalidTrajectory(
             f"the row has no gold query ({', '.join(GOLD_COLUMNS)} or ground_truth), got {gold!r:.60}"
         )
+    query, problem = _check_gold(gold)
+    if problem:
+        raise InvalidTrajectory(problem)
+    return query
+
+
+@lru_cache(maxsize=1024)
+def _check_gold(gold: str) -> QueryText:
     statements = split_statements(gold)
-    query = parse_query(statements[0].strip()) if len(statements) == 1 else None
+    query = Query(statements[0].strip()) if len(statements) == 1 else None
     if query is None or not query.is_query:
-        raise InvalidTrajectory(f"the gold query is one SELECT statement, got {gold!r:.80}")
+        return QueryText("", f"the gold query is one SELECT statement, got {gold!r:.80}")
     if query.unstable:
-        raise InvalidTrajectory(f"the gold query uses {query.unstable}: its rows are not the same each time")
-    return query.sql
+        return QueryText("", f"the gold query uses {query.unstable}: its rows are not the same each time")
+    return QueryText(query.sql)

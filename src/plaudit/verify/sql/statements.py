@@ -90,6 +90,8 @@ def find_query(text: str) -> QueryText:
 
 def split_statements(sql: str) -> list[str]:
     """The statements of a text, without the semicolons; blank ones and comments are left out."""
+    if ";" not in sql:
+        return [sql] if next(tokens_of(sql), None) else []
     pieces, begin, is_blank = list[str](), 0, True
     for token in tokens_of(sql):
         if token.text == ";" and token.kind == "mark":
@@ -105,10 +107,12 @@ def _only(texts: list[str | None]) -> QueryText:
         return QueryText("", "no SQL query in the answer")
     if any(len(text) > LONGEST_SQL for text in texts if text):
         return QueryText("", f"a query of more than {LONGEST_SQL:,} characters")
-    statements = {_canonical(each): each.strip() for text in texts if text for each in split_statements(text)}
-    if len(statements) != 1:
-        return QueryText("", "several statements" if statements else "no SQL query in the answer")
-    return QueryText(next(iter(statements.values())))
+    statements = [each for text in texts if text for each in split_statements(text)]
+    if not statements:
+        return QueryText("", "no SQL query in the answer")
+    if len(statements) > 1 and len(set(map(_canonical, statements))) > 1:
+        return QueryText("", "several statements")
+    return QueryText(statements[0].strip())
 
 
 def _canonical(sql: str) -> str:
@@ -167,7 +171,8 @@ class Query:
     @property
     def is_query(self) -> bool:
         """Whether the statement is of a kind that gives rows."""
-        return bool(self.tokens) and self.tokens[0].word in QUERY_WORDS
+        first = next(tokens_of(self.sql), None)
+        return first is not None and first.word in QUERY_WORDS
 
     @cached_property
     def unstable(self) -> str | None:
