@@ -33,11 +33,15 @@ ROWS = {
         "ground_truth": "[{'instruction_id': ['punctuation:punctuation_exclamation'], 'kwargs': [None]}]",
     },
     "if_train of RLVR-IFeval": {"prompt": "?", "ground_truth": '{"func_name": "validate_no_commas", "N": null}'},
+    "sql of Spider": {"question": "?", "db_id": "x", "query": "SELECT 2", "db_script": "SELECT 1"},
+    "sql of BIRD": {"question": "?", "evidence": "", "SQL": "SELECT 2", "db_script": "SELECT 1"},
     "contains": {"prompt": "?", "contains": "2"},
     "regex": {"prompt": "?", "regex": "2"},
 }
 
 RESPONSES = {
+    "sql of Spider": "SELECT 2",
+    "sql of BIRD": "SELECT 2",
     "sudoku": "1234341221434321",
     "knights_knaves": "Ann is a knight.",
     "units": "200 cm",
