@@ -9,13 +9,14 @@ from collections.abc import Sequence
 
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["bare_words", "ngrams", "normalize_text", "sentences", "remove_invisible", "words"]
+__all__ = ["bare_words", "canonical", "ngrams", "normalize_text", "sentences", "remove_invisible", "words"]
 
 # Format characters, and the fillers that Unicode calls letters or symbols but that print nothing.
 _WITHOUT_INK = compile_late(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]+"
 )
+_ASCII_FORMS = str.maketrans({chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F)} | dict(zip("‘’“”", "''\"\"", strict=True)))
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # scripts that put no spaces between words
 _WORD = compile_late(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
 _ASCII_MARKS = "".join(chr(code) for code in range(128) if not chr(code).isalnum())
@@ -32,6 +33,15 @@ _MATH_MARKS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 def remove_invisible(text: str) -> str:
     """The text without characters that print nothing."""
     return text if text.isascii() else _WITHOUT_INK.sub("", text)
+
+
+def canonical(text: str) -> str:
+    """The visible text in one Unicode form: composed letters, ASCII for full-width forms and for curly quotes.
+
+    >>> canonical("Ｃ’s cafe\u0301")
+    "C's café"
+    """
+    return text if text.isascii() else unicodedata.normalize("NFC", remove_invisible(text)).translate(_ASCII_FORMS)
 
 
 def words(text: str) -> list[str]:

@@ -1,23 +1,47 @@
-"""The clause and the sentence around a place in a text: is what is named there denied, or asked about?"""
+"""The words around an option or an answer in a text: is it stated, denied, asked about, or taken back?"""
+
+import re
 
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["NEGATION", "clause_before", "is_denied", "is_question"]
+__all__ = ["ANSWER_NOUNS", "CORRECTION", "IS", "NEGATION", "RETRACTION", "clause_before", "is_denied", "is_denied_after", "is_question"]
 
 LONGEST_CLAUSE = 300
+ANSWER_NOUNS = (
+    "answer", "antwort", "respuesta", "réponse", "risposta", "resposta", "antwoord", "ответ", "答案", "答え", "正解",
+    "정답",
+)  # fmt: skip
+"""What an answer is called, in small letters."""
+IS = r"\b(?:is|ist|lautet|es|est|è|é)\b|是|为|為|は|은|는"
+"""What stands between that noun and the answer, unless a colon does."""
+_SECOND_THOUGHT = "wait|actually|correction|sorry|mistake|oops|scratch|hmm|instead|rather|kidding|second thoughts?"
+RETRACTION = f"no|on second thoughts?|{_SECOND_THOUGHT}"
+"""Words that take back what stands before them."""
+CORRECTION = compile_late(
+    rf"\b(?:{_SECOND_THOUGHT}|however|but|so|therefore|thus|hence|finally?|conclusion|overall)\b|\bno[,.:]",
+    re.IGNORECASE,
+)
+"""Words between two statements, of which the later one counts."""
 _CLAUSE_END = compile_late(
     r"[.!?\n,;:]|(?<!thing )(?<!all )\bbut\b|\b(?:rather|instead|so|therefore|thus|hence|because|since|and)\b"
 )
 NEGATION = compile_late(
-    r"\b(?:not|never|cannot|neither|nor|without|\w+n['’]t|except|excluding|but|rul\w+ out|eliminat\w+)\b"
+    r"\b(?:not|never|cannot|neither|nor|without|\w+n['’]t|except|excluding|but|rul\w+ out|eliminat\w+"
+    r"|nicht|kein\w*|niet|não|не|no es|non è|n['’]est)\b|不|ではな|ではあり|じゃな|아니"
 )
-_WRONG_AFTER = compile_late(r"\W{0,3}(?:is|are|was|seems?)\s+(?:not|wrong|incorrect|false|out|n['’]t)\b|n['’]t\b")
+_WRONG_AFTER = compile_late(
+    r"\W{0,3}(?:is|are|was|seems?)\s+(?:not|wrong|incorrect|false|out|n['’]t)\b|n['’]t\b|(?:では|じゃ)(?:な|あり)"
+)
 
 
 def is_denied(text: str, start: int, end: int) -> bool:
     """Whether what is named here is denied or asked about."""
-    denied = NEGATION.search(clause_before(text, start)) or _WRONG_AFTER.match(text, end)
-    return denied is not None or is_question(text, end)
+    return NEGATION.search(clause_before(text, start)) is not None or is_denied_after(text, end) or is_question(text, end)
+
+
+def is_denied_after(text: str, end: int) -> bool:
+    """Whether what is named before this position is said to be wrong."""
+    return _WRONG_AFTER.match(text, end) is not None
 
 
 def clause_before(text: str, position: int) -> str:

@@ -9,40 +9,52 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from plaudit.verify.answers.clauses import NEGATION, clause_before, is_denied, is_question
+from plaudit.verify.answers.clauses import (
+    ANSWER_NOUNS,
+    CORRECTION,
+    IS,
+    NEGATION,
+    RETRACTION,
+    clause_before,
+    is_denied,
+    is_denied_after,
+    is_question,
+)
 from plaudit.verify.answers.options import Options, Question, fold
 from plaudit.verify.math.extraction.boxes import find_boxes
 from plaudit.verify.patterns import compile_late
+from plaudit.verify.text import canonical
 
 __all__ = ["Commitment", "find_commitment"]
 
 MARK = "\x01"
 _TAG = compile_late(r"</?answer>", re.IGNORECASE)
-_MARKUP = compile_late(r"[*`$]+|\\+(?:text|textbf|textrm|mathrm|mathbf|mbox)\s?(?=\{)|(?<![\w.])[{}]|[{}](?!\w)")
+_MARKUP = compile_late(r"[*`$]+|\\+(?:text|textbf|textrm|mathrm|mathbf|mbox)\s?\{|(?<![\w.])[{}]|[{}](?!\w)")
 _HAS_MARKUP = compile_late(r"[*`$\\{}]")
-_BE = r"\b(?:is|are|was|would\s+be|should\s+be|must\s+be|will\s+be)\b"
+_BE = rf"{IS}|['’]s\b|\s[-–—](?=\s)|\b(?:are|was|would\s+be|should\s+be|must\s+be|will\s+be)\b"
 _NOUN_PHRASE = compile_late(
     rf"(?<!\w)\w+(?:\s+(?:to|for|of)\s+[\w\s']{{1,60}}?)?[\"')\]]*\s*(?:{_BE}|:|=|→|->)[\s:,\"'(\[{MARK}]*",
     re.IGNORECASE,
 )
-_VERB_PHRASE = compile_late(r"(?<!\w)\w+(?:\s+(?:with|for))?\b\s*", re.IGNORECASE)
+_VERB_PHRASE = compile_late(r"(?<!\w)\w+(?:\s+(?:us|me))?(?:\s+(?:with|for))?\b\s*", re.IGNORECASE)
 _PRONOUN_PHRASE = compile_late(
     r"(?<!\w)(?:it|this|that)(?:\s+is|['’]s|\s+must\s+be|\s+has\s+to\s+be)\s+(?=[(\[]?[A-Z0-9][)\]]?(?:[\s.,;!]|$))",
     re.IGNORECASE,
 )
-_CHINESE_PHRASE = compile_late(r"(?:答案|选项|選項)\s*(?:应该)?(?:是|为|為|：|:)[\s:：]*")
+_UNSPACED_PHRASE = compile_late(rf"(?:答案|选项|選項|答え|正解|정답)\s*(?:应该)?(?:{IS}|:)[\s:]*")
+_UNSPACED_NOUNS = ("答案", "选项", "選項", "答え", "正解", "정답")
 _NOUNS = (
-    "answer", "option", "choice", "label", "class", "sentiment", "relation", "verdict", "decision", "prediction",
+    *(noun for noun in ANSWER_NOUNS if noun[0] < "\u2e80"), "option", "choice", "label", "class", "sentiment", "relation", "verdict", "decision", "prediction",
     "category", "conclusion", "solution",
 )  # fmt: skip
 _PHRASES: dict[str, re.Pattern[str]] = {
     MARK: compile_late(rf"{MARK}[\s:]*"),
     **dict.fromkeys(_NOUNS, _NOUN_PHRASE),
     **dict.fromkeys(
-        ("choose", "chose", "pick", "select", "go with", "going with", "opt for", "left with", "say"), _VERB_PHRASE
+        ("choose", "chose", "pick", "select", "go with", "going with", "opt for", "left with", "leaves", "leaving", "say"), _VERB_PHRASE
     ),
     **dict.fromkeys(("it is", "it's", "it’s", "it must", "it has", "this is", "that is"), _PRONOUN_PHRASE),
-    **dict.fromkeys(("答案", "选项", "選項"), _CHINESE_PHRASE),
+    **dict.fromkeys(_UNSPACED_NOUNS, _UNSPACED_PHRASE),
 }
 """How a statement begins, by the words that it begins with; finding these words is quicker than a pattern of all."""
 _LEADING_WORDS = compile_late(
@@ -50,22 +62,26 @@ _LEADING_WORDS = compile_late(
     re.IGNORECASE,
 )
 _IS_BEFORE = compile_late(r"\s+(?:is|are)\s+(?:clearly\s+|definitely\s+|also\s+)?(?:the\s+)?\Z", re.IGNORECASE)
-_LABEL = compile_late(r"[(\[\"']?(?P<label>[A-Za-z]|\d{1,2})(?![\w%]|[.,]\d|['’]\w)[)\]\"']?(?P<mark>[.:)\]]*)")
-_LIST_SEPARATOR = compile_late(r"\s*(?:,\s*and|,\s*or|,|;|/|&|\band\b|\bor\b)\s*(?:options?\s+)?")
+_LABEL = compile_late(
+    r"[(\[\"']?(?P<label>[A-Za-z]|\d{1,2})(?![^\W\u2e80-\uffdc]|%|[.,]\d|['’]\w)[)\]\"']?(?P<mark>[.:)\]]*)"
+)
+_LIST_SEPARATOR = compile_late(
+    r"[\"')\]]*\s*(?:,\s*and|,\s*or|[,;/&|、和与と]|\b(?:and|or|und|oder|et|ou|y|o|и|или)\b)\s*(?:options?\s+)?"
+)
+_ALTERNATIVE = compile_late(r"/|\b(?:or|oder|ou|o|или)\b", re.IGNORECASE)
 _JOINED = compile_late(r"[A-Z]{2,10}(?=[.\s]*\Z)")
 _POSITION = compile_late(r"\b(?:option|choice)\s+(?:number\s+)?#?(\d{1,2})\b(?![.,]\d)", re.IGNORECASE)
 _HEDGE = compile_late(r"\W*(?:if|unless|assuming|provided)\b|[^.!?\n]{0,200}\botherwise\b", re.IGNORECASE)
 _OR = compile_late(r",?\s+or\s+\w", re.IGNORECASE)
 _DENIAL = compile_late(r"\s*(?:not|n['’]t|never|neither)\b|\s*n['’]t\b", re.IGNORECASE)
-_CORRECTION = compile_late(
-    r"\b(?:wait|actually|correction|however|but|so|therefore|thus|hence|final|finally|sorry|instead|rather|mistake|oops"
-    r"|conclusion|overall|scratch|hmm)\b|\bno[,.:]",
-    re.IGNORECASE,
-)
+_RETRACTION = compile_late(rf"\b(?:{RETRACTION})\b", re.IGNORECASE)
 _DOUBT = compile_late(r"\b(?:might|could|may|maybe|perhaps|possibly|or)\b")
 _CONDITION = compile_late(r"\s+(?:if|when|once|until|unless|or)\b")
 _FREE_LABEL = compile_late(
-    r"\((?P<in>[A-Za-z]|\d{1,2})\)|\b(?:option|choice|answer)\s+(?P<named>[A-Z])\b|\b(?P<bare>[A-Z])\b"
+    r"\((?P<in>[A-Za-z]|\d{1,2})\)|\b(?i:option|choice|answer)\s+(?P<named>[A-Z])\b|\b(?P<bare>[A-Z])\b"
+)
+_BEFORE_LETTER = compile_late(
+    rf"(?:\A|[\n,;:=>–—|#]|{_BE}|\b(?:so|thus|hence|therefore|be|to|with|for|leaves|la|el|die))\s*[\"'(\[]?\Z", re.IGNORECASE
 )
 _SENTENCE_END = compile_late(r"[.!?\n]")
 _LABEL_END = compile_late(r"\s*(?:[,.;/)]|or\b|and\b|$)")
@@ -75,6 +91,7 @@ _ABSTENTION = compile_late(
     r"\s+(?:answer|determine|decide|say|tell)|not\s+certain|unsure)\b",
     re.IGNORECASE,
 )
+_SENTENCE = compile_late(r"(?<=[.!?])\s+")
 MOST_STATEMENTS = 200
 MOST_LINES = 40  # in which a list of options is looked for
 LONGEST_STATEMENT = 600
@@ -104,7 +121,7 @@ def find_commitment(question: Question, answer: str, *, leads: bool = False) -> 
     label = question.options.by_label.get(answer.strip("()[].* ").lower()) if len(answer) < 8 else None
     if label is not None:
         return Commitment(frozenset({label}), f"commits to {question.describe(frozenset({label}))}")
-    text = _plain(answer)
+    text = _plain(canonical(answer))
     reader = _Reader(question.options)
     statements = sorted({*reader.phrases(text), *reader.lines(text, leads)}, key=lambda each: each.start)
     foreign = reader.foreign_answer(text)
@@ -121,10 +138,12 @@ def find_commitment(question: Question, answer: str, *, leads: bool = False) -> 
     for statement in statements[1:]:
         if statement.selection == current.selection and statement.hedged == current.hedged:
             continue
-        if not _CORRECTION.search(text, current.end, max(current.end, statement.start)):
+        if not CORRECTION.search(text, current.end, max(current.end, statement.start)):
             both = question.describe(current.selection | statement.selection)
             return Commitment(frozenset(), f"commits to different options: {both}")
         current = statement
+    if reader.takes_back(text, current):
+        return Commitment(frozenset(), f"takes back {question.describe(current.selection)}")
     if current.hedged:
         return Commitment(frozenset(), f"leaves open which: {question.describe(current.selection)}")
     return Commitment(current.selection, f"commits to {question.describe(current.selection)}")
@@ -151,16 +170,16 @@ class _Reader:
 
     def phrases(self, text: str) -> Iterator[Statement]:
         """Statements after a phrase such as "the answer is", and before "is correct"."""
-        lowered = text.lower() if text.isascii() else text
+        lowered = text.lower() if text.isascii() or len(text.lower()) == len(text) else text
         for words, pattern in _PHRASES.items():
             for start in _positions(lowered, words) if words in lowered else ():
                 phrase = pattern.match(text, start)
                 if phrase is None or is_question(text, start) or NEGATION.search(clause_before(text, start)):
                     continue
                 statement = self._statement(text, phrase.end())
-                if statement is not None:
+                if statement is not None and not is_denied_after(text, statement.end):
                     yield statement._replace(start=start)
-        for words in ("correct", "right", "best", "true"):
+        for words in ("correct", "right", "best", "true", "answer"):
             for end in _positions(lowered, words) if words in lowered else ():
                 before = _IS_BEFORE.search(text, max(0, end - LONGEST_COPULA), end)
                 selection = self._subject(text, before.start()) if before else None
@@ -193,9 +212,11 @@ class _Reader:
         opening = self._opening(first, leads)
         if opening is not None and not (lists and self._leading_label(first) is not None):
             yield opening
-        final = self._exactly(last)
-        if final and not (lists and self._leading_label(last) is not None):
-            yield Statement(final, len(text) - len(last), len(text))
+        sentence = _SENTENCE.split(text.rpartition("\n")[2])[-1]
+        for final in (last, sentence):
+            selection = self._exactly(final)
+            if selection and not (lists and self._leading_label(last) is not None):
+                yield Statement(selection, len(text) - len(final), len(text))
 
     def _opening(self, line: str, leads: bool) -> Statement | None:
         """The options that a line begins with: alone, after a marked label, or before a comma where options lead."""
@@ -208,14 +229,25 @@ class _Reader:
         alone = not rest.strip(" .!)\"'\t")
         return statement if alone or statement.hedged or (leads and rest[0] in ",.!:;—–") else None
 
+    def takes_back(self, text: str, statement: Statement) -> bool:
+        """Whether a text takes back its last statement and then names only other options."""
+        retraction = _RETRACTION.search(text, statement.end)
+        if retraction is None:
+            return False
+        named = {
+            index for index, *span in self._mentions(text[retraction.end() :]) if not is_denied(*span)
+        }
+        return bool(named) and not named & statement.selection
+
     def named(self, text: str) -> frozenset[int]:
         """The options that a text names anywhere without denying or asking about them; none if it doubts one."""
         mentions = [mention for mention in self._mentions(text) if not is_denied(*mention[1:])]
         doubted = any(
             _DOUBT.search(clause_before(text, start)) or _CONDITION.match(text, end) for _, text, start, end in mentions
         )
+        presented = any(_presents(searched, start, end) for _, searched, start, end in mentions)
         named = frozenset(index for index, *_ in mentions)
-        return frozenset() if doubted and len(named) == 1 else named
+        return frozenset() if len(named) == 1 and (doubted or not presented) else named
 
     def _mentions(self, text: str) -> list[tuple[int, str, int, int]]:
         """Every place where an option is named by its text or by a capital letter: option, text searched, span."""
@@ -257,7 +289,7 @@ class _Reader:
             separator = _LIST_SEPARATOR.match(segment, position)
             if separator is None or self._one(segment, separator.end()) is None:
                 break
-            hedged = hedged or "or" in separator[0].casefold() or "/" in separator[0]
+            hedged = hedged or _ALTERNATIVE.search(separator[0]) is not None
             position = separator.end()
         if not selection:
             return self._joined(segment, base)
@@ -297,7 +329,7 @@ class _Reader:
         alone = not rest.strip(" .!\n\t\"'")
         if name.islower():
             return alone or segment[label.start()] == "("
-        if label["mark"] or alone or segment[label.start()] in "([\"'" or rest[0] in ",;/&!\n-–—":
+        if label["mark"] or alone or segment[label.start()] in "([\"'" or rest[0] in ",;/&!|\n-–—" or rest[0] > "\u2e80":
             return True
         return name not in "AI" or re.match(r"\s+(?:because|since|as|and|or|is|\(|-)", rest) is not None
 
@@ -377,6 +409,11 @@ def _is_end(text: str, position: int) -> bool:
 def _is_start(text: str, position: int) -> bool:
     before = text[max(0, position - 1) : position]
     return not (before.isalnum() and before.isascii()) and before not in ("-", "/", "^")
+
+
+def _presents(text: str, start: int, end: int) -> bool:
+    """Whether an option is named by more than a letter, or by a letter that a word such as "so" or a mark presents."""
+    return end - start > 1 or _BEFORE_LETTER.search(text, max(0, start - LONGEST_COPULA), start) is not None
 
 
 def _is_list(text: str) -> bool:

@@ -1,18 +1,38 @@
-"""The final answer of a response: in `<answer>`, in a box, after "the answer is", else all of it."""
+"""The final answer of a response: in `<answer>`, in a box, in JSON, after "the answer is", else all of it.
 
+An answer that is stated several times must be the same each time, unless words of correction or conclusion stand
+between; one that is taken back ("actually, …") leaves no answer.
+"""
+
+import json
 import re
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
+from plaudit.verify.answers.clauses import ANSWER_NOUNS, CORRECTION, IS, NEGATION, RETRACTION, clause_before
+from plaudit.verify.fences import find_fences
 from plaudit.verify.math.extraction.boxes import find_boxes
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.tags import find_blocks
+from plaudit.verify.text import canonical
 
 __all__ = ["FinalAnswer", "find_final_answer"]
 
-_PHRASE = compile_late(r"\banswer(?:\s+(?:to|for)\s+[\w\s']{1,60}?)?\s*(?:\bis\b|:)[\s:*]*", re.IGNORECASE)
-_SENTENCE_END = compile_late(r"[.!?]\s")
+MOST_STATEMENTS = 50
+JSON_KEYS = ("answer", "final_answer")
+_NOUN = "|".join(ANSWER_NOUNS)
+_PHRASE = compile_late(
+    rf"(?:{_NOUN})(?:\s+(?:to|for)\s+[\w\s']{{1,60}}?)?\s*(?:{IS}|:)[\s:*]*", re.IGNORECASE
+)
+_HEADING = compile_late(rf"^#{{1,6}}[ \t]+(?:\w+[ \t]+){{0,3}}(?:{_NOUN})[ \t]*:?[ \t]*\n+", re.IGNORECASE | re.MULTILINE)
+_TENTATIVE = compile_late(r"\b(?:thought|initially|first|guess\w*|if|whether|could|might|may)\b")
+_SENTENCE_END = compile_late(r"[.!?]\s|。")
+_TAKEN_BACK = compile_late(rf"[\s.!?。]*(?:{RETRACTION}|or|alternatively|maybe|perhaps|either)\b", re.IGNORECASE)
 _EMPHASIS = compile_late(r"\*\*|__(?=\S)|(?<=\S)__|`")
 _WRAPPED = compile_late(r"\\(?:text|textbf|mathrm|mathbf)\s?\{([^{}]*)\}")
+_RETRACTION = compile_late(rf"\b(?:{RETRACTION})\b", re.IGNORECASE)
+_COPULA_BEHIND = ("です", "だ", "입니다", "이다")
+"""How a statement ends in languages whose verb is at the end."""
 
 
 class FinalAnswer(NamedTuple):
@@ -22,22 +42,81 @@ class FinalAnswer(NamedTuple):
     source: str
 
 
+class _Statement(NamedTuple):
+    line: str
+    sentence: str
+    start: int
+    end: int
+
+    def agrees(self, other: "_Statement") -> bool:
+        """Whether one of two statements begins with the other."""
+        one, two = (each.sentence.strip(" .").casefold() for each in (self, other))
+        return one.startswith(two) or two.startswith(one)
+
+
 def find_final_answer(text: str) -> FinalAnswer:
     """The final answer of a text without thoughts."""
     if "<" in text and (blocks := find_blocks(text, "answer")):
-        return _only([block.text for block in blocks], "<answer>")
+        return _only([block.text for block in blocks], "<answer>", text[blocks[-1].end :])
     if boxes := find_boxes(text):
-        return _only([_WRAPPED.sub(r"\1", box.text) for box in boxes], "box")
-    plain = _EMPHASIS.sub("", text)
-    position = plain.lower().rfind("answer")
-    phrase = _PHRASE.match(plain, position) if position >= 0 else None
-    if phrase is None:
+        return _only([_WRAPPED.sub(r"\1", box.text) for box in boxes], "box", text[boxes[-1].end :])
+    if (value := _find_json_answer(text)) is not None:
+        return FinalAnswer((value,), "JSON")
+    plain = _EMPHASIS.sub("", canonical(text))
+    statements = list(_statements(plain))
+    if not statements:
         return FinalAnswer((plain.strip(),), "whole answer")
-    line = plain[phrase.end() :].partition("\n")[0].strip()
-    sentence = _SENTENCE_END.split(line, maxsplit=1)[0]
-    return FinalAnswer(tuple(dict.fromkeys((line, sentence))), "phrase")
+    current = statements[0]
+    for statement in statements[1:]:
+        if not statement.agrees(current) and not CORRECTION.search(plain, current.end, statement.start):
+            return FinalAnswer((), "phrases, which differ")
+        current = statement
+    if _TAKEN_BACK.match(plain, current.end):
+        return FinalAnswer((), "phrase, which is taken back")
+    return FinalAnswer(tuple(dict.fromkeys((current.line, current.sentence))), "phrase")
 
 
-def _only(texts: list[str], source: str) -> FinalAnswer:
+def _only(texts: list[str], source: str, rest: str) -> FinalAnswer:
+    """The answer where all texts are the same one, and the rest of the response does not correct it."""
     stripped = list(dict.fromkeys(text.strip() for text in texts))
-    return FinalAnswer(tuple(stripped) if len(stripped) == 1 else (), source)
+    retraction = _RETRACTION.search(rest)
+    corrected = retraction is not None and any(True for _ in _statements(rest[retraction.start() :]))
+    return FinalAnswer(tuple(stripped) if len(stripped) == 1 and not corrected else (), source)
+
+
+def _find_json_answer(text: str) -> str | None:
+    """The answer of a response that is one JSON object with an answer in it, alone or in a fence."""
+    if '"' not in text or not any(f'"{key}"' in text for key in JSON_KEYS):
+        return None
+    blocks = find_fences(text).closed
+    written = (blocks[0].text if len(blocks) == 1 else text).strip()
+    try:
+        value = json.loads(written) if written[:1] == "{" else None
+    except (ValueError, RecursionError):
+        return None
+    answer: Any = next((value[key] for key in JSON_KEYS if key in value), None) if isinstance(value, dict) else None
+    if isinstance(answer, list) and not any(isinstance(each, list | dict) for each in answer):
+        return ", ".join(map(str, answer))
+    return answer if isinstance(answer, str) or answer is None else json.dumps(answer)
+
+
+def _statements(text: str) -> Iterator[_Statement]:
+    """What follows "the answer is" and headings such as "Final answer", unless it is denied or tentative."""
+    lowered = text.casefold()
+    if not any(noun in lowered for noun in ANSWER_NOUNS):
+        return
+    phrases = [*_PHRASE.finditer(text), *_HEADING.finditer(text)][-MOST_STATEMENTS:]
+    for phrase in sorted(phrases, key=lambda match: match.start()):
+        clause = clause_before(text, phrase.start())
+        if NEGATION.search(clause) or _TENTATIVE.search(clause):
+            continue
+        line = text[phrase.end() :].partition("\n")[0]
+        sentence = _SENTENCE_END.split(line, maxsplit=1)[0]
+        yield _Statement(_bare(line), _bare(sentence), phrase.start(), phrase.end() + len(sentence))
+
+
+def _bare(text: str) -> str:
+    plain = text.strip().removesuffix("。")
+    for copula in _COPULA_BEHIND:
+        plain = plain.removesuffix(copula)
+    return plain

@@ -11,7 +11,7 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify.math.choices import find_options
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, need_truth, read_literal
-from plaudit.verify.text import remove_invisible
+from plaudit.verify.text import canonical
 
 __all__ = ["Option", "Options", "Question", "fold", "read_labels", "read_question"]
 
@@ -62,7 +62,7 @@ class Question:
 
 def fold(text: str) -> str:
     """Text for comparison: one case, single spaces, no marks around it."""
-    return " ".join(remove_invisible(text).replace("_", " ").casefold().split()).strip(" .,;:!\"'“”‘’`*$")
+    return " ".join(canonical(text).replace("_", " ").casefold().split()).strip(" .,;:!\"'“”‘’`*$")
 
 
 def read_question(sample: Trajectory) -> Question:

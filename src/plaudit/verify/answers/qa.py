@@ -91,7 +91,8 @@ class Qa(Verifier[AcceptedAnswers]):
 
     def _lists_all(self, task: AcceptedAnswers, reading: str) -> bool:
         """Whether every answer is there once, and nothing else but "and"."""
-        words = self._words(_BULLET.sub("", reading).replace("&", " and "))
+        separators = {ord(mark): ", " for mark in "/;|&" if not any(mark in each for each in task.spellings)}
+        words = self._words(_BULLET.sub("", reading).translate(separators))
         for item in sorted(task.items, key=lambda spellings: -max(map(len, spellings))):
             spellings = sorted(map(self._words, item), key=len, reverse=True)
             places = ((start, wanted) for wanted in spellings for start in _runs(words, wanted))

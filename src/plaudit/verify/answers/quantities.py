@@ -27,7 +27,16 @@ _NUMBER = compile_late(
     r"(?<![\w.^])(?P<base>[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|[-+−]?\.\d+)"
     r"(?:\s*(?:×|\bx\b|\*|\\times|\\cdot|·)\s*10\s*(?:\^|\*\*)\s*[{(]?(?P<power>[-+−]?\d{1,3})[})]?|[eE](?P<exponent>[-+]?\d{1,3})\b)?"
 )
-_LATEX = compile_late(r"\\(?:text|textrm|mathrm|mathbf|operatorname|rm|,|;|:|!|quad|left|right)(?![a-zA-Z])\s?|[{}$~]")
+_LATEX = compile_late(r"\\(?:text|textrm|mathrm|mathbf|operatorname|rm|quad|left|right)(?![a-zA-Z])\s?|\\[,;:! ]|[{}$~]")
+_SYMBOLS = str.maketrans({"℃": "°C", "℉": "°F", "\u00a0": " ", "\u202f": " "})
+_OPEN = compile_late(
+    r"\b(?:not|never|\w+n['’]t|between|(?:more|less|greater|fewer|larger|smaller) than|at (?:least|most)|up to|over|under"
+    r"|above|below|exceeds?)\b|[<>≤≥≠]|\\(?:[lg]eq?|neq?|[lg]t)\b|\d\s*(?:to|or|and|~)\s+[-+]?\d",
+    re.IGNORECASE,
+)
+"""Denials, inequalities and ranges: what stands there is not the quantity."""
+_EQUALS = compile_late(r"=|≈|\\approx")
+_ONLY_NUMBER = compile_late(r"[\s$]*[-+−]?[\d.,]+\s*[A-Za-zµμΩ°\\]")
 _TRAILING = " .,;:!?)\n\t"
 _UNIT = compile_late(r"[A-Za-zµμΩ°%'\"][A-Za-zµμΩ°%/*^()\s\d·.-]*")
 _WORDS = (
@@ -52,6 +61,10 @@ class ExpectedQuantity:
     value: float
     unit: str
     tolerance: float
+
+    def accepts(self, value: float) -> bool:
+        """Whether a value in this unit is near enough."""
+        return abs(value - self.value) <= self.tolerance * abs(self.value) + 1e-12
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,7 +102,9 @@ class Quantity(Verifier[ExpectedQuantity]):
         final = find_final_answer(answer.text)
         if not final.readings or len(final.readings[0]) > LONGEST_ANSWER:
             return Verdict(0.0, "no single short answer")
-        stated = re.split(r"=|≈|\\approx", final.readings[0])[-1]
+        *before, stated = _EQUALS.split(final.readings[0])
+        if _OPEN.search(stated):
+            return Verdict(0.0, f"no single quantity is stated in {stated.strip()!r:.80}")
         quantities = read_quantities(stated)
         if not self.unit_required:
             quantities = [(value, unit or task.unit) for value, unit in quantities]
@@ -102,14 +117,25 @@ class Quantity(Verifier[ExpectedQuantity]):
         converted = _convert(value, unit, task.unit)
         if converted is None:
             return Verdict(0.0, f"{unit} is of another dimension than {task.unit}", details=details)
-        right = abs(converted - task.value) <= task.tolerance * abs(task.value) + 1e-12
+        right = task.accepts(converted)
+        if right and not all(_may_equal(task, side) for side in before):
+            return Verdict(0.0, f"{final.readings[0].strip()!r:.80} is a false equation", details=details)
         reason = f"{value:g} {unit} is {converted:.6g} {task.unit}, right is {task.value:g}"
         return Verdict(float(right), reason, details=details)
 
 
+def _may_equal(task: ExpectedQuantity, side: str) -> bool:
+    """Whether one side of an equation is not just another quantity than the right one."""
+    quantities = read_quantities(side)
+    if len(quantities) != 1 or not quantities[0][1] or not _ONLY_NUMBER.match(side):
+        return True
+    converted = _convert(*quantities[0], task.unit)
+    return converted is not None and task.accepts(converted)
+
+
 def read_quantities(text: str) -> list[tuple[float, str]]:
     """The numbers of a text with the units behind them, as pint writes these; an empty unit where none is known."""
-    raised = _SUPERSCRIPT.sub(lambda power: "^" + power[0].translate(_SUPERSCRIPTS), text[:LONGEST_ANSWER])
+    raised = _SUPERSCRIPT.sub(lambda power: "^" + power[0].translate(_SUPERSCRIPTS), text[:LONGEST_ANSWER].translate(_SYMBOLS))
     plain = _LATEX.sub(" ", raised)
     numbers = list(_NUMBER.finditer(plain))[:MOST_QUANTITIES]
     quantities, position = [], 0

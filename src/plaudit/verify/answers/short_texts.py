@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.text import remove_invisible
+from plaudit.verify.text import canonical
 
 __all__ = ["f1_of_words", "find_date", "normal_words", "squad_words"]
 
@@ -20,7 +20,7 @@ _MONTH = r"(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>\d{4})"
 _DATES = (
-    compile_late(rf"(?:on\s+)?{_DAY}\s+(?:of\s+)?{_MONTH},?\s+{_YEAR}", re.IGNORECASE),
+    compile_late(rf"(?:on\s+)?(?:the\s+)?{_DAY}\s+(?:of\s+)?{_MONTH},?\s+{_YEAR}", re.IGNORECASE),
     compile_late(rf"(?:on\s+)?{_MONTH}\s+{_DAY},?\s+{_YEAR}", re.IGNORECASE),
     compile_late(rf"(?:on\s+)?{_YEAR}-(?P<month>\d{{1,2}})-{_DAY}"),
 )
@@ -28,7 +28,7 @@ _DATES = (
 
 def squad_words(text: str) -> list[str]:
     """SQuAD's normal form. A text of articles alone keeps them: else any empty answer would be the answer "A"."""
-    plain = remove_invisible(text).lower().translate(_NO_PUNCTUATION)
+    plain = canonical(text).lower().translate(_NO_PUNCTUATION)
     return _ARTICLES.sub(" ", plain).split() or plain.split()
 
 
@@ -38,7 +38,7 @@ def normal_words(text: str) -> list[str]:
     >>> normal_words("The U.S. paid $-1,000.50!")
     ['us', 'paid', '-1000.50']
     """
-    plain = _THOUSANDS.sub("", remove_invisible(text).lower().replace("−", "-"))
+    plain = _THOUSANDS.sub("", canonical(text).lower().replace("−", "-"))
     kept = _PUNCTUATION.sub(lambda mark: mark[0] if _is_of_number(plain, mark.start()) else "", plain)
     return _ARTICLES.sub(" ", kept).split() or kept.split() or plain.split()
 

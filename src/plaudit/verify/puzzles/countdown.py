@@ -63,6 +63,8 @@ class Countdown(Verifier[NumberPuzzle]):
         if written is None:
             return Verdict(0.0, "no single expression as the answer")
         expression, equals, stated = written.partition("=")
+        if equals and expression.strip().isdigit():  # the target may be on either side
+            expression, stated = stated, expression
         try:
             value, used = evaluate(expression)
             if equals and (evaluate(stated)[0] != value or "=" in stated):

@@ -4,13 +4,14 @@ Patterns are matched by the `regex` package within a time limit: a pattern that 
 """
 
 import functools
+import unicodedata
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from plaudit.errors import InvalidSettings, InvalidTrajectory, require
 from plaudit.trajectory import Trajectory
 from plaudit.verify.rows import find_column, need_truth
-from plaudit.verify.text import remove_invisible
+from plaudit.verify.text import canonical
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
 __all__ = ["ANCHORS", "Contains", "Regex"]
@@ -52,11 +53,11 @@ class Regex(Verifier[Any]):
         written = self.pattern or find_column(sample, "pattern", "regex") or need_truth(sample)
         if not isinstance(written, str):
             raise InvalidTrajectory(f"the pattern is not text but {type(written).__name__} {written!r:.60}")
-        return self._compile(written)
+        return self._compile(unicodedata.normalize("NFC", written))
 
     def judge(self, task: Any, answer: Answer) -> Verdict:
         try:
-            match = task.search(answer.text, timeout=self.time_limit_s)
+            match = task.search(unicodedata.normalize("NFC", answer.text), timeout=self.time_limit_s)
         except TimeoutError:
             return Verdict.undecided(f"the pattern {task.pattern!r:.80} took longer than {self.time_limit_s:g} s")
         if match is None:
@@ -130,7 +131,7 @@ class Contains(Verifier[ContainedTexts]):
         return Verdict(float(there is required), reason)
 
     def _plain(self, text: str) -> str:
-        plain = " ".join(remove_invisible(text).split())
+        plain = " ".join(canonical(text).split())
         return plain.casefold() if self.ignore_case else plain
 
     def _occurs(self, text: str, wanted: str) -> bool:
@@ -160,7 +161,7 @@ def _texts(column: str, value: Any) -> tuple[str, ...]:
     if listed is None:
         return ()
     if not isinstance(listed, list) or not all(
-        isinstance(each, str) and remove_invisible(each).strip() for each in listed
+        isinstance(each, str) and canonical(each).strip() for each in listed
     ):
         raise InvalidTrajectory(f"{column} is a text or a list of texts, got {value!r:.80}")
     if not 0 < len(listed) <= MOST_TEXTS:

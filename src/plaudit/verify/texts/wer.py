@@ -1,6 +1,5 @@
 """How many words of a reference does a transcript get right? One less the word error rate."""
 
-import unicodedata
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -10,7 +9,7 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, need_truth
 from plaudit.verify.tags import find_blocks
-from plaudit.verify.text import remove_invisible
+from plaudit.verify.text import canonical
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
 __all__ = ["Wer"]
@@ -68,6 +67,6 @@ class Wer(Verifier[tuple[str, ...]]):
         return max(0.0, 1.0 - errors / len(wanted)), -errors, len(wanted)
 
     def _items(self, text: str) -> list[str]:
-        plain = unicodedata.normalize("NFC", remove_invisible(text))
+        plain = canonical(text)
         plain = plain if self.as_written else _PUNCTUATION.sub(" ", plain.casefold())
         return plain.split() if self.unit == "word" else list(" ".join(plain.split()))
