@@ -15,11 +15,15 @@ from plaudit.verify.verifier import Answer, Verdict, Verifier
 __all__ = ["KnightsKnaves"]
 
 LONGEST_ANSWER = 20_000
+_NAME = r"\b[^\W\d_][\w'’-]*(?:[ \t]+[A-Z][\w'’-]*)*"
 _STATEMENT = compile_late(
-    r"(?P<name>\b[^\W\d_][\w'’-]*(?:[ \t]+[A-Z][\w'’-]*)*)[ \t]+(?i:is[ \t]+an?[ \t]+(?P<role>knight|knave))\b"
+    rf"(?P<name>{_NAME})(?i:[ \t]+is[ \t]+(?:an?|the)[ \t]+|[ \t]*(?:[:=→|]|->|[ \t][-–—])[ \t]*(?:an?[ \t]+)?)(?P<role>(?i:knight|knave))\b"
+    rf"|(?P<names>{_NAME}(?:(?:,[ \t]*(?:and[ \t]+)?|[ \t]+and[ \t]+){_NAME})+)[ \t]+(?i:are[ \t]+(?:both[ \t]+|all[ \t]+)?(?P<roles>knight|knave)s)\b"
 )
+"""Somebody is a knight, in a sentence, after a colon or in a table; or several are knights."""
+_BETWEEN_NAMES = compile_late(r",[ \t]*(?:and[ \t]+)?|[ \t]+and[ \t]+")
 _MARKUP = compile_late(r"[*_`]+")
-_DOUBT = compile_late(r"\bor\b|\bnot\b|n['’]t\b|\?|\bboth\b|\bif\b|\beither\b", re.IGNORECASE)
+_DOUBT = compile_late(r"\bor\b|\bnot\b|n['’]t\b|\?|(?<!are )\bboth\b|\bif\b|\beither\b", re.IGNORECASE)
 _JOINING = compile_late(r"\A(?:and|so|then|while|but|thus|therefore|hence)[ \t]+", re.IGNORECASE)
 
 
@@ -64,7 +68,9 @@ def _roles(text: str) -> dict[str, str] | None:
     """What a text says that people are; None if it says two things of somebody."""
     roles: dict[str, str] = {}
     for statement in _STATEMENT.finditer(text):
-        name, role = _JOINING.sub("", statement["name"]).casefold(), statement["role"].casefold()
-        if roles.setdefault(name, role) != role:
-            return None
+        names = [statement["name"]] if statement["name"] else _BETWEEN_NAMES.split(statement["names"])
+        role = (statement["role"] or statement["roles"]).casefold()
+        for name in names:
+            if roles.setdefault(_JOINING.sub("", name).casefold(), role) != role:
+                return None
     return roles

@@ -1,6 +1,7 @@
 """Does a grid solve a sudoku?"""
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
@@ -16,7 +17,9 @@ __all__ = ["Sudoku"]
 Grid: TypeAlias = tuple[tuple[int, ...], ...]
 SIZES = {16: 4, 81: 9}
 LONGEST_ANSWER = 50_000
-_BETWEEN = compile_late(r"[\s|,;+\[\](){}&─│┃-]+")
+_BETWEEN = compile_late(r"[\s|,;+\[\](){}&*$─│┃-]+")
+_ROW_NUMBER = compile_late(r"^\W*row\s*\d{1,2}\s*:", re.IGNORECASE)
+_LATEX_ROWS = compile_late(r"\\\\|\\(?:begin|end)\{\w+\}(?:\{[\w|@]*\})?|\\hline")
 _FENCE = compile_late(r"```\w*")
 _LIST_OF_ROWS = compile_late(r"\]\s*,\s*\[")
 
@@ -69,11 +72,11 @@ def _read_puzzle(value: Any) -> Grid:
 
 def _find_grid(text: str, size: int) -> Grid | None:
     """The last grid of a text: lines of as many digits as it has columns, or all digits in one line."""
-    plain = _LIST_OF_ROWS.sub("]\n[", _FENCE.sub("", text[-LONGEST_ANSWER:]))
+    plain = _LIST_OF_ROWS.sub("]\n[", _LATEX_ROWS.sub("\n", _FENCE.sub("", text[-LONGEST_ANSWER:])))
     rows: list[str] = []
     grid: list[str] | None = None
     for line in plain.split("\n"):
-        cells = "".join(_BETWEEN.split(line))
+        cells = "".join(_BETWEEN.split(_ROW_NUMBER.sub("", line)))
         if not cells:
             continue
         is_row = cells.isascii() and cells.isdigit()

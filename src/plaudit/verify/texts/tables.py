@@ -1,8 +1,10 @@
 """How many cells of a table are right? The F1 of cells, rows and columns in any order."""
 
 import csv
+import html
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from plaudit.verify.answers.short_texts import normal_words
 from plaudit.verify.fences import find_fences
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, need_truth
+from plaudit.verify.tags import find_blocks
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
 __all__ = ["Table", "TableF1", "read_table"]
@@ -23,6 +26,9 @@ MOST_ROWS_MATCHED = 200
 LONGEST_TEXT = 500_000
 _RULE = compile_late(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _EMPHASIS = compile_late(r"\*+|`|__")
+_HTML_ROW = compile_late(r"<tr\b[^<>]*>(.*?)(?:</tr>|(?=<tr\b)|\Z)", re.IGNORECASE | re.DOTALL)
+_HTML_CELL = compile_late(r"<t[hd]\b[^<>]*>(.*?)(?:</t[hd]>|(?=<t[hd]\b)|\Z)", re.IGNORECASE | re.DOTALL)
+_HTML_TAG = compile_late(r"<[^<>]*>")
 _BAR = compile_late(r"(?<!\\)\|")
 
 
@@ -68,6 +74,7 @@ def read_table(text: str) -> Table | None:
     if len(text) > LONGEST_TEXT:
         return None
     tables = _markdown_tables(text)
+    tables += [_of_html(element.text) for element in find_blocks(text, "table")]
     if tables:
         return tables[0] if len(tables) == 1 else None
     blocks = find_fences(text).closed
@@ -92,6 +99,14 @@ def _markdown_tables(text: str) -> list[Table | None]:
 
 def _bar_cells(line: str) -> list[str]:
     return [cell.replace("\\|", "|") for cell in _BAR.split(line.strip().removeprefix("|").removesuffix("|"))]
+
+
+def _of_html(text: str) -> Table | None:
+    """The rows of an HTML table, of which the first is the header; merged cells make no table here."""
+    rows = [
+        [html.unescape(_HTML_TAG.sub("", cell)) for cell in _HTML_CELL.findall(row)] for row in _HTML_ROW.findall(text)
+    ]
+    return _build(rows[0], rows[1:]) if rows else None
 
 
 def _of_csv(text: str) -> Table | None:
