@@ -2,7 +2,9 @@
 
 import importlib
 import sqlite3
+import sys
 import time
+import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -13,9 +15,11 @@ from plaudit.verify import Language, Mcq, Sql, Wer
 from plaudit.verify.rows import read_literal
 from plaudit.verify.sql.statements import find_query
 from plaudit.verify.tags import without_thinking
+from plaudit.verify.tools.parsing import ToolCall
+from plaudit.verify.tools.tool_call import calls_of
 from plaudit.verify.verifier import Response, answer_of, sample_of
 
-__all__ = ["PEERS", "Judge", "Peer"]
+__all__ = ["PEERS", "Judge", "Peer", "load_bfcl_checker"]
 
 Judge = Callable[[Mapping[str, Any], Response], float | None]
 """A function of (row, response) that gives the score in [0, 1], or None where the peer declines."""
@@ -136,6 +140,41 @@ def _set_of_rows() -> Judge:
     return judge
 
 
+def load_bfcl_checker() -> Callable[[Mapping[str, Any], list[tuple[str, dict[str, Any]]]], bool]:
+    """bfcl-eval's checker of calls, as a function of a row and calls.
+
+    Its table of models is replaced by one entry: importing it needs the clients of every vendor.
+    """
+    models = types.ModuleType("bfcl_eval.constants.model_config")
+    models.MODEL_CONFIG_MAPPING = {"peer": types.SimpleNamespace(underscore_to_dot=False)}  # type: ignore[attr-defined]
+    sys.modules.setdefault(models.__name__, models)
+    checker = importlib.import_module("bfcl_eval.eval_checker.ast_eval.ast_checker")
+    python = importlib.import_module("bfcl_eval.constants.enums").Language.PYTHON
+
+    def check(row: Mapping[str, Any], calls: list[tuple[str, dict[str, Any]]]) -> bool:
+        category = str(row["id"]).rpartition("_")[0]
+        output = [{name: arguments} for name, arguments in calls]
+        verdict = checker.ast_checker(row["function"], output, row["ground_truth"], python, category, "peer")
+        return bool(verdict["valid"])
+
+    return check
+
+
+def _bfcl_eval() -> Judge:
+    """bfcl-eval's checker on the calls that our parser reads; a row without a gold answer expects no call."""
+    check = load_bfcl_checker()
+
+    def judge(row: Mapping[str, Any], response: Response) -> float | None:
+        listed = calls_of(answer_of(sample_of(row, response)))
+        if "ground_truth" not in row and "irrelevance" in str(row["id"]):
+            return float(not listed)
+        if not all(isinstance(call, ToolCall) for call in listed):
+            return 0.0
+        return float(check(row, [(call.name, call.arguments) for call in listed if isinstance(call, ToolCall)]))
+
+    return judge
+
+
 PEERS: dict[str, tuple[Peer, ...]] = {
     "mcq": (Peer("math-verify, letters", _math_verify),),
     "language": (Peer("langdetect, as IFEval", _langdetect), Peer("lingua", _lingua), Peer("py3langid", _py3langid)),
@@ -144,6 +183,7 @@ PEERS: dict[str, tuple[Peer, ...]] = {
         Peer("lm-eval, loose", partial(_google_ifeval, loose=True)),
     ),
     "sql": (Peer("set of rows, as BIRD", _set_of_rows),),
+    "tool_call": (Peer("bfcl-eval", _bfcl_eval),),
     "wer": (Peer("jiwer", _jiwer),),
     "countdown": (Peer("reasoning-gym", _reasoning_gym("countdown", _countdown_entry)),),
 }

@@ -6,21 +6,31 @@ object that is the ground truth (verl) or in the metadata (`extra_info`).
 """
 
 import ast
+import functools
 import json
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, TypeVarTuple, Unpack
+
+import msgspec
 
 from plaudit.errors import InvalidTrajectory, MissingGroundTruth
 from plaudit.trajectory import Trajectory
 
-__all__ = ["columns_of", "find_column", "need_column", "need_truth", "read_literal"]
+__all__ = ["cache_by_content", "columns_of", "find_column", "need_column", "need_truth", "read_literal"]
+
+Ts = TypeVarTuple("Ts")
+T = TypeVar("T")
+CACHED_ROWS = 1024
+_NOTHING: Mapping[str, Any] = {}
 
 
 def find_column(sample: Trajectory, *names: str) -> Any:
     """The value of the first of these columns that holds something, else None."""
+    columns, truth, metadata = sample.columns, sample.ground_truth, sample.metadata
+    inner = truth if isinstance(truth, dict) else _NOTHING
     for name in names:
-        for source in _sources(sample):
+        for source in (columns, inner, metadata):
             if (value := source.get(name)) is not None:
                 return value
     return None
@@ -62,8 +72,19 @@ def read_literal(value: Any) -> Any:
     return value
 
 
-def _sources(sample: Trajectory) -> Iterator[Mapping[str, Any]]:
-    yield sample.columns
-    if isinstance(sample.ground_truth, Mapping):
-        yield sample.ground_truth
-    yield sample.metadata
+def cache_by_content(function: Callable[[Unpack[Ts]], T]) -> Callable[[Unpack[Ts]], T]:
+    """The same function of plain data, computed once for equal data: the responses of a group share their row."""
+
+    @functools.lru_cache(maxsize=CACHED_ROWS)
+    def of_bytes(content: bytes) -> T:
+        return function(*msgspec.msgpack.decode(content))
+
+    @functools.wraps(function)
+    def cached(*values: *Ts) -> T:
+        try:
+            content = msgspec.msgpack.encode(values)
+        except (TypeError, ValueError, OverflowError, RecursionError):  # data that no file could hold
+            return function(*values)
+        return of_bytes(content)
+
+    return cached

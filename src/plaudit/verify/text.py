@@ -16,7 +16,8 @@ _WITHOUT_INK = compile_late(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff]+"
 )
-_ASCII_FORMS = str.maketrans({chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F)} | dict(zip("‘’“”", "''\"\"", strict=True)))
+_FULL_WIDTH = {code + 0xFEE0: chr(code) for code in range(0x21, 0x7F)}
+_ASCII_FORMS: dict[int, str] = {**_FULL_WIDTH, ord("‘"): "'", ord("’"): "'", ord("“"): '"', ord("”"): '"'}
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # scripts that put no spaces between words
 _WORD = compile_late(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
 _ASCII_MARKS = "".join(chr(code) for code in range(128) if not chr(code).isalnum())

@@ -96,7 +96,13 @@ _SPECS = {name.casefold(): spec for spec, names in NAMES.items() for name in nam
 
 
 def recognise(sample: Trajectory) -> str | None:
-    """The spec of the reward for a row; None for a row that nothing recognises."""
+    """The spec of the reward for a row; None for a row that nothing recognises.
+
+    A row with `involved_classes` (BFCL's multi-turn, memory and web search) is played in an environment, and its ground
+    truth says nothing about a single response.
+    """
+    if find_column(sample, "involved_classes") is not None:
+        return None
     for name in (sample.task, find_column(sample, "dataset")):
         if isinstance(name, str) and (spec := _SPECS.get(name.casefold())):
             return spec

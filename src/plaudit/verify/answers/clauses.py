@@ -4,7 +4,10 @@ import re
 
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["ANSWER_NOUNS", "CORRECTION", "IS", "NEGATION", "RETRACTION", "clause_before", "is_denied", "is_denied_after", "is_question"]
+__all__ = [
+    "ABSTENTION", "ANSWER_NOUNS", "BE", "CONDITION", "CORRECTION", "DOUBT", "IS", "MARK", "NEGATION", "NOUN_PHRASE",
+    "PHRASES", "RETRACTION", "clause_before", "is_denied", "is_denied_after", "is_question",
+]  # fmt: skip
 
 LONGEST_CLAUSE = 300
 ANSWER_NOUNS = (
@@ -22,6 +25,55 @@ CORRECTION = compile_late(
     re.IGNORECASE,
 )
 """Words between two statements, of which the later one counts."""
+MARK = "\x01"
+"""Stands where a box or an <answer> element begins."""
+BE = rf"{IS}|['’]s\b|\s[-–—](?=\s)|\b(?:are|was|would\s+be|should\s+be|must\s+be|will\s+be)\b"
+NOUN_PHRASE = compile_late(
+    rf"(?<!\w)\w+(?:\s+(?:to|for|of)\s+[\w\s']{{1,60}}?)?[\"')\]]*\s*(?:{BE}|:|=|→|->)[\s:,\"'(\[{MARK}]*",
+    re.IGNORECASE,
+)
+_VERB_PHRASE = compile_late(r"(?<!\w)\w+(?:\s+(?:us|me))?(?:\s+(?:with|for))?\b\s*", re.IGNORECASE)
+_PRONOUN_PHRASE = compile_late(
+    r"(?<!\w)(?:it|this|that)(?:\s+is|['’]s|\s+must\s+be|\s+has\s+to\s+be)\s+(?=[(\[]?[A-Z0-9][)\]]?(?:[\s.,;!]|$))",
+    re.IGNORECASE,
+)
+_UNSPACED_PHRASE = compile_late(rf"(?:答案|选项|選項|答え|正解|정답)\s*(?:应该)?(?:{IS}|:)[\s:]*")
+_UNSPACED_NOUNS = ("答案", "选项", "選項", "答え", "正解", "정답")
+_NOUNS = (
+    *(noun for noun in ANSWER_NOUNS if noun[0] < "\u2e80"),
+    "option", "choice", "label", "class", "sentiment", "relation", "verdict", "decision", "prediction",
+    "category", "conclusion", "solution",
+)  # fmt: skip
+PHRASES: dict[str, re.Pattern[str]] = {
+    MARK: compile_late(rf"{MARK}[\s:]*"),
+    **dict.fromkeys(_NOUNS, NOUN_PHRASE),
+    **dict.fromkeys(
+        (
+            "choose",
+            "chose",
+            "pick",
+            "select",
+            "go with",
+            "going with",
+            "opt for",
+            "left with",
+            "leaves",
+            "leaving",
+            "say",
+        ),
+        _VERB_PHRASE,
+    ),
+    **dict.fromkeys(("it is", "it's", "it’s", "it must", "it has", "this is", "that is"), _PRONOUN_PHRASE),
+    **dict.fromkeys(_UNSPACED_NOUNS, _UNSPACED_PHRASE),
+}
+"""How a statement begins, by the words that it begins with; finding these words is quicker than a pattern of all."""
+ABSTENTION = compile_late(
+    r"\b(?:i\s+(?:do\s+not|don['’]t)\s+know|not\s+sure|no\s+idea|i\s+abstain|(?:can\s?not|can['’]t|unable\s+to)"
+    r"\s+(?:answer|determine|decide|say|tell)|not\s+certain|unsure)\b",
+    re.IGNORECASE,
+)
+DOUBT = compile_late(r"\b(?:might|could|may|maybe|perhaps|possibly|or)\b")
+CONDITION = compile_late(r"\s+(?:if|when|once|until|unless|or)\b")
 _CLAUSE_END = compile_late(
     r"[.!?\n,;:]|(?<!thing )(?<!all )\bbut\b|\b(?:rather|instead|so|therefore|thus|hence|because|since|and)\b"
 )
@@ -36,7 +88,9 @@ _WRONG_AFTER = compile_late(
 
 def is_denied(text: str, start: int, end: int) -> bool:
     """Whether what is named here is denied or asked about."""
-    return NEGATION.search(clause_before(text, start)) is not None or is_denied_after(text, end) or is_question(text, end)
+    return (
+        NEGATION.search(clause_before(text, start)) is not None or is_denied_after(text, end) or is_question(text, end)
+    )
 
 
 def is_denied_after(text: str, end: int) -> bool:

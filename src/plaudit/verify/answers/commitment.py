@@ -4,59 +4,38 @@ Boxes, `<answer>` tags, phrases and lines that are only an option are statements
 names exactly one option commits to it. The ground truth plays no part here. Every reading is linear in the answer.
 """
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from plaudit.verify.answers.clauses import (
-    ANSWER_NOUNS,
+    ABSTENTION,
+    BE,
+    CONDITION,
     CORRECTION,
-    IS,
+    DOUBT,
+    MARK,
     NEGATION,
+    NOUN_PHRASE,
+    PHRASES,
     RETRACTION,
     clause_before,
     is_denied,
     is_denied_after,
     is_question,
 )
-from plaudit.verify.answers.options import Options, Question, fold
+from plaudit.verify.answers.options import Options, Question, ends_name, fold, starts_name
 from plaudit.verify.math.extraction.boxes import find_boxes
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import canonical
 
 __all__ = ["Commitment", "find_commitment"]
 
-MARK = "\x01"
 _TAG = compile_late(r"</?answer>", re.IGNORECASE)
-_MARKUP = compile_late(r"[*`$]+|\\+(?:text|textbf|textrm|mathrm|mathbf|mbox)\s?\{|(?<![\w.])[{}]|[{}](?!\w)")
+_MARKUP = compile_late(r"[*`$]+|\\(?:text|textbf|textrm|mathrm|mathbf|mbox)\s?\{|(?<![\w.])[{}]|[{}](?!\w)")
 _HAS_MARKUP = compile_late(r"[*`$\\{}]")
-_BE = rf"{IS}|['’]s\b|\s[-–—](?=\s)|\b(?:are|was|would\s+be|should\s+be|must\s+be|will\s+be)\b"
-_NOUN_PHRASE = compile_late(
-    rf"(?<!\w)\w+(?:\s+(?:to|for|of)\s+[\w\s']{{1,60}}?)?[\"')\]]*\s*(?:{_BE}|:|=|→|->)[\s:,\"'(\[{MARK}]*",
-    re.IGNORECASE,
-)
-_VERB_PHRASE = compile_late(r"(?<!\w)\w+(?:\s+(?:us|me))?(?:\s+(?:with|for))?\b\s*", re.IGNORECASE)
-_PRONOUN_PHRASE = compile_late(
-    r"(?<!\w)(?:it|this|that)(?:\s+is|['’]s|\s+must\s+be|\s+has\s+to\s+be)\s+(?=[(\[]?[A-Z0-9][)\]]?(?:[\s.,;!]|$))",
-    re.IGNORECASE,
-)
-_UNSPACED_PHRASE = compile_late(rf"(?:答案|选项|選項|答え|正解|정답)\s*(?:应该)?(?:{IS}|:)[\s:]*")
-_UNSPACED_NOUNS = ("答案", "选项", "選項", "答え", "正解", "정답")
-_NOUNS = (
-    *(noun for noun in ANSWER_NOUNS if noun[0] < "\u2e80"), "option", "choice", "label", "class", "sentiment", "relation", "verdict", "decision", "prediction",
-    "category", "conclusion", "solution",
-)  # fmt: skip
-_PHRASES: dict[str, re.Pattern[str]] = {
-    MARK: compile_late(rf"{MARK}[\s:]*"),
-    **dict.fromkeys(_NOUNS, _NOUN_PHRASE),
-    **dict.fromkeys(
-        ("choose", "chose", "pick", "select", "go with", "going with", "opt for", "left with", "leaves", "leaving", "say"), _VERB_PHRASE
-    ),
-    **dict.fromkeys(("it is", "it's", "it’s", "it must", "it has", "this is", "that is"), _PRONOUN_PHRASE),
-    **dict.fromkeys(_UNSPACED_NOUNS, _UNSPACED_PHRASE),
-}
-"""How a statement begins, by the words that it begins with; finding these words is quicker than a pattern of all."""
 _LEADING_WORDS = compile_late(
     r"(?:(?:definitely|clearly|therefore|thus|indeed|that|simply|just|option|choice|answer|letter|number|label)\b[\s:]*)+",
     re.IGNORECASE,
@@ -75,22 +54,18 @@ _HEDGE = compile_late(r"\W*(?:if|unless|assuming|provided)\b|[^.!?\n]{0,200}\bot
 _OR = compile_late(r",?\s+or\s+\w", re.IGNORECASE)
 _DENIAL = compile_late(r"\s*(?:not|n['’]t|never|neither)\b|\s*n['’]t\b", re.IGNORECASE)
 _RETRACTION = compile_late(rf"\b(?:{RETRACTION})\b", re.IGNORECASE)
-_DOUBT = compile_late(r"\b(?:might|could|may|maybe|perhaps|possibly|or)\b")
-_CONDITION = compile_late(r"\s+(?:if|when|once|until|unless|or)\b")
 _FREE_LABEL = compile_late(
     r"\((?P<in>[A-Za-z]|\d{1,2})\)|\b(?i:option|choice|answer)\s+(?P<named>[A-Z])\b|\b(?P<bare>[A-Z])\b"
 )
 _BEFORE_LETTER = compile_late(
-    rf"(?:\A|[\n,;:=>–—|#]|{_BE}|\b(?:so|thus|hence|therefore|be|to|with|for|leaves|la|el|die))\s*[\"'(\[]?\Z", re.IGNORECASE
+    rf"(?:\A|[\n,;:=>–—|#]|{BE}|\b(?:so|thus|hence|therefore|be|to|with|for|leaves|la|el|die))\s*[\"'(\[]?\Z",
+    re.IGNORECASE,
 )
 _SENTENCE_END = compile_late(r"[.!?\n]")
 _LABEL_END = compile_late(r"\s*(?:[,.;/)]|or\b|and\b|$)")
 _ARTICLE = compile_late(r"(?:an?|the) ")
-_ABSTENTION = compile_late(
-    r"\b(?:i\s+(?:do\s+not|don['’]t)\s+know|not\s+sure|no\s+idea|i\s+abstain|(?:can\s?not|can['’]t|unable\s+to)"
-    r"\s+(?:answer|determine|decide|say|tell)|not\s+certain|unsure)\b",
-    re.IGNORECASE,
-)
+_FIRST_OF_ARTICLES = ("a", "t")
+_BEFORE_TEXT = (" ", "\t", '"', "'", "“", "‘", "(")
 _SENTENCE = compile_late(r"(?<=[.!?])\s+")
 MOST_STATEMENTS = 200
 MOST_LINES = 40  # in which a list of options is looked for
@@ -131,7 +106,7 @@ def find_commitment(question: Question, answer: str, *, leads: bool = False) -> 
         named = reader.named(text)
         if len(named) == 1 and not _is_list(text):
             return Commitment(named, f"names only {question.describe(named)}")
-        if not named and _ABSTENTION.search(text[:LONGEST_STATEMENT]):
+        if not named and ABSTENTION.search(text[:LONGEST_STATEMENT]):
             return Commitment(frozenset(), "abstains", abstained=True)
         return Commitment(frozenset(), "commits to none of several options" if named else "names no option")
     current = statements[0]
@@ -171,7 +146,7 @@ class _Reader:
     def phrases(self, text: str) -> Iterator[Statement]:
         """Statements after a phrase such as "the answer is", and before "is correct"."""
         lowered = text.lower() if text.isascii() or len(text.lower()) == len(text) else text
-        for words, pattern in _PHRASES.items():
+        for words, pattern in PHRASES.items():
             for start in _positions(lowered, words) if words in lowered else ():
                 phrase = pattern.match(text, start)
                 if phrase is None or is_question(text, start) or NEGATION.search(clause_before(text, start)):
@@ -189,12 +164,12 @@ class _Reader:
     def foreign_answer(self, text: str) -> int:
         """Where a text last says "the answer is" and a few words that name no option; -1 where it does not."""
         start = text.lower().rfind("answer")
-        phrase = _NOUN_PHRASE.match(text, start) if start >= 0 else None
+        phrase = NOUN_PHRASE.match(text, start) if start >= 0 else None
         if phrase is None or is_question(text, start):
             return -1
         said = _SENTENCE_END.split(text[phrase.end() : phrase.end() + LONGEST_STATEMENT], maxsplit=1)[0]
         short = 0 < len(said.split()) <= FEW_WORDS
-        other = short and not _DENIAL.match(said) and not _ABSTENTION.search(text) and not self._mentions(said)
+        other = short and not _DENIAL.match(said) and not ABSTENTION.search(text) and not self._mentions(said)
         return start if other and self._statement(text, phrase.end()) is None else -1
 
     def _subject(self, text: str, end: int) -> frozenset[int]:
@@ -234,16 +209,15 @@ class _Reader:
         retraction = _RETRACTION.search(text, statement.end)
         if retraction is None:
             return False
-        named = {
-            index for index, *span in self._mentions(text[retraction.end() :]) if not is_denied(*span)
-        }
+        mentions = self._mentions(text[retraction.end() :])
+        named = {index for index, searched, start, end in mentions if not is_denied(searched, start, end)}
         return bool(named) and not named & statement.selection
 
     def named(self, text: str) -> frozenset[int]:
         """The options that a text names anywhere without denying or asking about them; none if it doubts one."""
         mentions = [mention for mention in self._mentions(text) if not is_denied(*mention[1:])]
         doubted = any(
-            _DOUBT.search(clause_before(text, start)) or _CONDITION.match(text, end) for _, text, start, end in mentions
+            DOUBT.search(clause_before(text, start)) or CONDITION.match(text, end) for _, text, start, end in mentions
         )
         presented = any(_presents(searched, start, end) for _, searched, start, end in mentions)
         named = frozenset(index for index, *_ in mentions)
@@ -254,7 +228,7 @@ class _Reader:
         lowered = text.casefold() if text.isascii() else fold(text)
         spans = self._text_spans(lowered)
         mentions = [(index, lowered, start, end) for start, end, index in spans]
-        for label in _FREE_LABEL.finditer(text):
+        for label in itertools.islice(_FREE_LABEL.finditer(text), MOST_STATEMENTS):
             name = label["in"] or label["named"] or label["bare"]
             if label["bare"] and name in "AI" and not _LABEL_END.match(text, label.end()):
                 continue
@@ -329,21 +303,31 @@ class _Reader:
         alone = not rest.strip(" .!\n\t\"'")
         if name.islower():
             return alone or segment[label.start()] == "("
-        if label["mark"] or alone or segment[label.start()] in "([\"'" or rest[0] in ",;/&!|\n-–—" or rest[0] > "\u2e80":
+        if (
+            label["mark"]
+            or alone
+            or segment[label.start()] in "([\"'"
+            or rest[0] in ",;/&!|\n-–—"
+            or rest[0] > "\u2e80"
+        ):
             return True
         return name not in "AI" or re.match(r"\s+(?:because|since|as|and|or|is|\(|-)", rest) is not None
 
     def _text_at(self, segment: str, position: int = 0) -> tuple[int, int] | None:
         """The option whose text begins at a position, the longest; and where it ends."""
+        while segment[position : position + 1] in _BEFORE_TEXT:
+            position += 1
+        first = segment[position : position + 1].lower()
+        if first not in self.options.by_first and first not in _FIRST_OF_ARTICLES:
+            return None
         piece = segment[position : position + LONGEST_STATEMENT]
-        lowered = piece.replace("_", " ").casefold()
+        lowered, start = piece.replace("_", " ").casefold(), 0
         if len(lowered) != len(piece):
             return None
-        start = len(lowered) - len(lowered.lstrip(" \t\"'“‘("))
-        article = _ARTICLE.match(lowered, start)
+        article = _ARTICLE.match(lowered)
         for begin in (start,) if article is None else (start, article.end()):
             for text, index in self.options.by_first.get(lowered[begin : begin + 1], ()):
-                if lowered.startswith(text, begin) and _is_end(lowered, begin + len(text)):
+                if lowered.startswith(text, begin) and ends_name(lowered, begin + len(text)):
                     return index, position + begin + len(text)
         return None
 
@@ -355,7 +339,7 @@ class _Reader:
             while start >= 0 and len(spans) < MOST_STATEMENTS:
                 end = start + len(text)
                 inside = any(one < end and start < other for one, other, _ in spans)
-                if not inside and _is_end(lowered, end) and _is_start(lowered, start):
+                if not inside and ends_name(lowered, end) and starts_name(lowered, start):
                     spans.append((start, end, index))
                 start = lowered.find(text, end)
         return spans
@@ -392,23 +376,8 @@ class _Reader:
 
 def _positions(text: str, words: str) -> Iterator[int]:
     """Where words are in a text; the first ones if there are very many."""
-    start, count = text.find(words), 0
-    while start >= 0 and count < MOST_STATEMENTS:
-        yield start
-        start, count = text.find(words, start + len(words)), count + 1
-
-
-def _is_end(text: str, position: int) -> bool:
-    """Whether a name that ends here is not part of a longer word or number."""
-    after = text[position : position + 2]
-    if not after or not (after[0].isalnum() or after[0] in "%^") or not text[position - 1].isascii():
-        return not (after[:1] in (".", ",") and after[1:].isdigit() and text[position - 1].isdigit())
-    return False
-
-
-def _is_start(text: str, position: int) -> bool:
-    before = text[max(0, position - 1) : position]
-    return not (before.isalnum() and before.isascii()) and before not in ("-", "/", "^")
+    matches = re.finditer(re.escape(words), text)
+    return (match.start() for match in itertools.islice(matches, MOST_STATEMENTS))
 
 
 def _presents(text: str, start: int, end: int) -> bool:

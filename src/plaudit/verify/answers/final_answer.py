@@ -21,10 +21,10 @@ __all__ = ["FinalAnswer", "find_final_answer"]
 MOST_STATEMENTS = 50
 JSON_KEYS = ("answer", "final_answer")
 _NOUN = "|".join(ANSWER_NOUNS)
-_PHRASE = compile_late(
-    rf"(?:{_NOUN})(?:\s+(?:to|for)\s+[\w\s']{{1,60}}?)?\s*(?:{IS}|:)[\s:*]*", re.IGNORECASE
+_PHRASE = compile_late(rf"(?:{_NOUN})(?:\s+(?:to|for)\s+[\w\s']{{1,60}}?)?\s*(?:{IS}|:)[\s:*]*", re.IGNORECASE)
+_HEADING = compile_late(
+    rf"^#{{1,6}}[ \t]+(?:\w+[ \t]+){{0,3}}(?:{_NOUN})[ \t]*:?[ \t]*\n+", re.IGNORECASE | re.MULTILINE
 )
-_HEADING = compile_late(rf"^#{{1,6}}[ \t]+(?:\w+[ \t]+){{0,3}}(?:{_NOUN})[ \t]*:?[ \t]*\n+", re.IGNORECASE | re.MULTILINE)
 _TENTATIVE = compile_late(r"\b(?:thought|initially|first|guess\w*|if|whether|could|might|may)\b")
 _SENTENCE_END = compile_late(r"[.!?]\s|。")
 _TAKEN_BACK = compile_late(rf"[\s.!?。]*(?:{RETRACTION}|or|alternatively|maybe|perhaps|either)\b", re.IGNORECASE)

@@ -1,6 +1,6 @@
 """The options of a question, and which of them are right, from the columns of a row."""
 
-import functools
+import itertools
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
 from plaudit.verify.math.choices import find_options
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.rows import find_column, need_truth, read_literal
+from plaudit.verify.rows import cache_by_content, find_column, need_truth, read_literal
 from plaudit.verify.text import canonical
 
-__all__ = ["Option", "Options", "Question", "fold", "read_labels", "read_question"]
+__all__ = ["Option", "Options", "Question", "ends_name", "fold", "read_labels", "read_question", "starts_name"]
 
 MOST_OPTIONS = 26
 _NUMBERED = compile_late(r"^[ \t]*[(\[]?(\d{1,2})[.):\]][ \t]+(\S.*)$", 8)
@@ -67,16 +67,33 @@ def fold(text: str) -> str:
 
 def read_question(sample: Trajectory) -> Question:
     """A multiple-choice question; raises InvalidTrajectory for a row without options or a right answer among them."""
-    labels, texts = _read_options(sample)
-    options = _build_options(None if labels is None else tuple(labels), tuple(texts))
-    return Question(options, _read_right(sample, options))
+    listed = find_column(sample, "choices", "options")
+    lettered = None if listed is not None else [find_column(sample, letter) for letter in string.ascii_uppercase]
+    answers = [find_column(sample, "answerKey"), find_column(sample, "answer_index"), sample.ground_truth]
+    answers = [answer for answer in answers if answer is not None and answer != ""]
+    if not answers:
+        need_truth(sample)
+    return _read_question(listed, lettered, sample.prompt_text, answers)
+
+
+@cache_by_content
+def _read_question(listed: Any, lettered: list[Any] | None, prompt: str, answers: list[Any]) -> Question:
+    """The question of a list of options, of options in columns, or of options in the prompt."""
+    labels, texts = _read_options(read_literal(listed), lettered or [], prompt)
+    options = _index_options(tuple(_option(index, labels, text) for index, text in enumerate(texts)))
+    return Question(options, _read_right(answers, options))
 
 
 def read_labels(sample: Trajectory) -> Question:
     """A question whose answer is one of a few labels."""
     decision = find_column(sample, "final_decision")
     truth = need_truth(sample) if decision is None else decision
-    listed = read_literal(find_column(sample, "labels", "label_names", "classes", "choices"))
+    return _read_labels(truth, find_column(sample, "labels", "label_names", "classes", "choices"))
+
+
+@cache_by_content
+def _read_labels(truth: Any, written: Any) -> Question:
+    listed = read_literal(written)
     if listed is None:
         families = [YES_OR_NO] if isinstance(truth, bool) else [tuple((name,) for name in names) for names in FAMILIES]
         texts = next((texts for texts in families if isinstance(truth, bool) or _is_among(truth, texts)), None)
@@ -93,11 +110,10 @@ def _is_among(truth: Any, texts: tuple[tuple[str, ...], ...]) -> bool:
     return isinstance(truth, str) and (fold(truth),) in texts
 
 
-def _read_options(sample: Trajectory) -> tuple[Sequence[str] | None, list[str]]:
+def _read_options(listed: Any, lettered: list[Any], prompt: str) -> tuple[Sequence[str] | None, list[str]]:
     """The labels, None where they are the letters from A on, and the texts."""
-    listed = read_literal(find_column(sample, "choices", "options"))
     if listed is None:
-        return _options_in_columns(sample) or _options_in_prompt(sample.prompt_text)
+        return _options_in_columns(lettered) or _options_in_prompt(prompt)
     if isinstance(listed, Mapping) and {"text", "label"} <= listed.keys():
         labels, texts = listed["label"], listed["text"]
         if not isinstance(labels, list) or not isinstance(texts, list) or len(labels) != len(texts):
@@ -107,17 +123,11 @@ def _read_options(sample: Trajectory) -> tuple[Sequence[str] | None, list[str]]:
         listed = {str(label): text for each in listed for label, text in each.items()}
     if isinstance(listed, Mapping):
         return [str(label) for label in listed], _texts("options", list(listed.values()))
-    return _numbers_in_prompt(sample.prompt_text, len(listed) if isinstance(listed, list) else 0), _texts(
-        "options", listed
-    )
+    return _numbers_in_prompt(prompt, len(listed) if isinstance(listed, list) else 0), _texts("options", listed)
 
 
-def _options_in_columns(sample: Trajectory) -> tuple[Sequence[str] | None, list[str]] | None:
-    texts = []
-    for letter in string.ascii_uppercase:
-        if (text := find_column(sample, letter)) is None:
-            break
-        texts.append(text)
+def _options_in_columns(lettered: list[Any]) -> tuple[Sequence[str] | None, list[str]] | None:
+    texts = list(itertools.takewhile(lambda text: text is not None, lettered))
     return (None, _texts("A, B, …", texts)) if texts else None
 
 
@@ -156,11 +166,6 @@ def _texts(column: str, values: Any) -> list[str]:
     return texts
 
 
-@functools.lru_cache(maxsize=1024)  # the responses of a group share their question
-def _build_options(labels: tuple[str, ...] | None, texts: tuple[str, ...]) -> Options:
-    return _index_options(tuple(_option(index, labels, text) for index, text in enumerate(texts)))
-
-
 def _index_options(listed: tuple[Option, ...]) -> Options:
     if not 2 <= len(listed) <= MOST_OPTIONS:
         raise InvalidTrajectory(f"a question has 2 to {MOST_OPTIONS} options, got {len(listed)}")
@@ -175,11 +180,7 @@ def _index_options(listed: tuple[Option, ...]) -> Options:
     return Options(listed, by_label, by_text, firsts)
 
 
-def _read_right(sample: Trajectory, options: Options) -> frozenset[int]:
-    key, position, truth = find_column(sample, "answerKey"), find_column(sample, "answer_index"), sample.ground_truth
-    answers = [answer for answer in (key, position, truth) if answer is not None and answer != ""]
-    if not answers:
-        need_truth(sample)
+def _read_right(answers: list[Any], options: Options) -> frozenset[int]:
     readings = {_indices_of(answer, options) for answer in answers}
     if len(readings) > 1:
         raise InvalidTrajectory(f"the columns name different answers: {', '.join(repr(each)[:40] for each in answers)}")
@@ -211,3 +212,16 @@ def _index_of(answer: Any, options: Options) -> int:
         if label.isdigit() and int(label) < len(options):
             return int(label)
     raise InvalidTrajectory(f"the right answer {answer!r:.60} is none of the {len(options)} options")
+
+
+def ends_name(text: str, position: int) -> bool:
+    """Whether a name that ends here is not part of a longer word or number."""
+    after = text[position : position + 2]
+    if not after or not (after[0].isalnum() or after[0] in "%^") or not text[position - 1].isascii():
+        return not (after[:1] in (".", ",") and after[1:].isdigit() and text[position - 1].isdigit())
+    return False
+
+
+def starts_name(text: str, position: int) -> bool:
+    before = text[max(0, position - 1) : position]
+    return not (before.isalnum() and before.isascii()) and before not in ("-", "/", "^")

@@ -27,11 +27,13 @@ _NUMBER = compile_late(
     r"(?<![\w.^])(?P<base>[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|[-+−]?\.\d+)"
     r"(?:\s*(?:×|\bx\b|\*|\\times|\\cdot|·)\s*10\s*(?:\^|\*\*)\s*[{(]?(?P<power>[-+−]?\d{1,3})[})]?|[eE](?P<exponent>[-+]?\d{1,3})\b)?"
 )
-_LATEX = compile_late(r"\\(?:text|textrm|mathrm|mathbf|operatorname|rm|quad|left|right)(?![a-zA-Z])\s?|\\[,;:! ]|[{}$~]")
+_LATEX = compile_late(
+    r"\\(?:text|textrm|mathrm|mathbf|operatorname|rm|quad|left|right)(?![a-zA-Z])\s?|\\[,;:! ]|[{}$~]"
+)
 _SYMBOLS = str.maketrans({"℃": "°C", "℉": "°F", "\u00a0": " ", "\u202f": " "})
 _OPEN = compile_late(
-    r"\b(?:not|never|\w+n['’]t|between|(?:more|less|greater|fewer|larger|smaller) than|at (?:least|most)|up to|over|under"
-    r"|above|below|exceeds?)\b|[<>≤≥≠]|\\(?:[lg]eq?|neq?|[lg]t)\b|\d\s*(?:to|or|and|~)\s+[-+]?\d",
+    r"\b(?:not|never|\w+n['’]t|between|(?:more|less|greater|fewer|larger|smaller) than|at (?:least|most)|up to|over"
+    r"|under|above|below|exceeds?)\b|[<>≤≥≠]|\\(?:[lg]eq?|neq?|[lg]t)\b|\d\s*(?:to|or|and|~)\s+[-+]?\d",
     re.IGNORECASE,
 )
 """Denials, inequalities and ranges: what stands there is not the quantity."""
@@ -135,7 +137,9 @@ def _may_equal(task: ExpectedQuantity, side: str) -> bool:
 
 def read_quantities(text: str) -> list[tuple[float, str]]:
     """The numbers of a text with the units behind them, as pint writes these; an empty unit where none is known."""
-    raised = _SUPERSCRIPT.sub(lambda power: "^" + power[0].translate(_SUPERSCRIPTS), text[:LONGEST_ANSWER].translate(_SYMBOLS))
+    raised = _SUPERSCRIPT.sub(
+        lambda power: "^" + power[0].translate(_SUPERSCRIPTS), text[:LONGEST_ANSWER].translate(_SYMBOLS)
+    )
     plain = _LATEX.sub(" ", raised)
     numbers = list(_NUMBER.finditer(plain))[:MOST_QUANTITIES]
     quantities, position = [], 0

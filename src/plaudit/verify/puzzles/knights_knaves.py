@@ -15,10 +15,12 @@ from plaudit.verify.verifier import Answer, Verdict, Verifier
 __all__ = ["KnightsKnaves"]
 
 LONGEST_ANSWER = 20_000
-_NAME = r"\b[^\W\d_][\w'’-]*(?:[ \t]+[A-Z][\w'’-]*)*"
+_NAME = r"\b[^\W\d_][\w'’-]{0,60}+(?:[ \t][A-Z][\w'’-]{0,60}+){0,3}"
 _STATEMENT = compile_late(
-    rf"(?P<name>{_NAME})(?i:[ \t]+is[ \t]+(?:an?|the)[ \t]+|[ \t]*(?:[:=→|]|->|[ \t][-–—])[ \t]*(?:an?[ \t]+)?)(?P<role>(?i:knight|knave))\b"
-    rf"|(?P<names>{_NAME}(?:(?:,[ \t]*(?:and[ \t]+)?|[ \t]+and[ \t]+){_NAME})+)[ \t]+(?i:are[ \t]+(?:both[ \t]+|all[ \t]+)?(?P<roles>knight|knave)s)\b"
+    rf"(?P<name>{_NAME})(?i:[ \t]+is[ \t]+(?:an?|the)[ \t]+|[ \t]*(?:[:=→|]|->|[ \t][-–—])[ \t]*(?:an?[ \t]+)?)"
+    r"(?P<role>(?i:knight|knave))\b"
+    rf"|(?P<names>{_NAME}(?:(?:,[ \t]*(?:and[ \t]+)?|[ \t]+and[ \t]+){_NAME}){{1,20}})"
+    r"[ \t]+(?i:are[ \t]+(?:both[ \t]+|all[ \t]+)?(?P<roles>knight|knave)s)\b"
 )
 """Somebody is a knight, in a sentence, after a colon or in a table; or several are knights."""
 _BETWEEN_NAMES = compile_late(r",[ \t]*(?:and[ \t]+)?|[ \t]+and[ \t]+")

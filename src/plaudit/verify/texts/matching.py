@@ -160,9 +160,7 @@ def _texts(column: str, value: Any) -> tuple[str, ...]:
     listed = [value] if isinstance(value, str) else list(value) if isinstance(value, list | tuple) else value
     if listed is None:
         return ()
-    if not isinstance(listed, list) or not all(
-        isinstance(each, str) and canonical(each).strip() for each in listed
-    ):
+    if not isinstance(listed, list) or not all(isinstance(each, str) and canonical(each).strip() for each in listed):
         raise InvalidTrajectory(f"{column} is a text or a list of texts, got {value!r:.80}")
     if not 0 < len(listed) <= MOST_TEXTS:
         raise InvalidTrajectory(f"{column} has 1 to {MOST_TEXTS:,} texts, got {len(listed)}")

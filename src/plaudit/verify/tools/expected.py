@@ -14,7 +14,7 @@ from typing import Any
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
-from plaudit.verify.rows import columns_of, find_column, read_literal
+from plaudit.verify.rows import cache_by_content, columns_of, find_column, read_literal
 from plaudit.verify.tags import without_thinking
 from plaudit.verify.tools.arguments import (
     ExpectedArgument,
@@ -50,27 +50,36 @@ class ExpectedCalls:
 
 def read_expected_calls(sample: Trajectory) -> ExpectedCalls:
     """The expected calls of a row; raises InvalidTrajectory where they cannot be told."""
-    parameters = _read_tools(read_literal(find_column(sample, "function", "functions", "tools")))
-    entries = _read_entries(sample, has_tools=bool(parameters))
+    tools = find_column(sample, "function", "functions", "tools")
+    action = find_column(sample, "expected_action")
+    no_call = sample.ground_truth is None and "irrelevance" in str(sample.id)
+    if action is None and sample.ground_truth is None and not no_call:
+        raise InvalidTrajectory(f"the row has no expected calls (found {', '.join(columns_of(sample))})")
+    return _read_calls(tools, action, sample.ground_truth)
+
+
+@cache_by_content
+def _read_calls(tools: Any, action: Any, truth: Any) -> ExpectedCalls:
+    """The calls of a row: those of the expected action, else of the ground truth; None for no call."""
+    parameters = _read_tools(read_literal(tools))
+    entries = _read_entries(action, read_literal(truth), has_tools=bool(parameters))
     if len(entries) > MOST_CALLS:
         raise InvalidTrajectory(f"at most {MOST_CALLS} expected calls, got {len(entries)}")
     return ExpectedCalls(tuple(_read_call(entry, parameters) for entry in entries), parameters)
 
 
-def _read_entries(sample: Trajectory, *, has_tools: bool) -> list[Any]:
-    action = find_column(sample, "expected_action")
+def _read_entries(action: Any, truth: Any, *, has_tools: bool) -> list[Any]:
     if action is not None:
         is_message = isinstance(action, dict) and action.get("type") == "message"
         return [] if is_message else _listed(action)
-    truth = read_literal(sample.ground_truth)
-    if truth is None and "irrelevance" in str(sample.id):
+    if truth is None:
         return []
     if isinstance(truth, str) and truth.strip():
         return _read_text(truth)
     if truth == [] and has_tools:
         return []
     if not truth or not isinstance(truth, list | dict):
-        raise InvalidTrajectory(f"the row has no expected calls (found {', '.join(columns_of(sample))})")
+        raise InvalidTrajectory(f"the ground truth has no expected calls: {quote(truth)}")
     return _listed(truth)
 
 

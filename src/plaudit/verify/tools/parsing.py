@@ -3,29 +3,60 @@
 | format | example |
 |---|---|
 | Hermes, Qwen, ToolRL | `<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>`, also with several calls |
-| xLAM | `[{"name": "add", "arguments": {"a": 1}}]` |
+| xLAM | `[{"name": "add", "arguments": {"a": 1}}]`, also in a fenced block |
+| Mistral | `[TOOL_CALLS] [{"name": "add", "arguments": {"a": 1}}]` |
 | Llama 3 | `<|python_tag|>{"name": "add", "parameters": {"a": 1}}`, or without the tag; `<|python_tag|>f.call(a=1)` |
-| Python | a block of ` ```python ` or ` ```tool_code ` with calls, or a list `[add(a=1), add(a=2)]` |
+| Llama 3.1, Qwen3-Coder | `<function=add>{"a": 1}</function>`, `<function=add><parameter=a>1</parameter></function>` |
+| Python | a fenced block with calls, or a list `[add(a=1), add(a=2)]` |
 
 Arguments are plain values: Python is parsed and never run. Text that looks like a call but is not one is malformed,
-with the reason.
+with the reason; so is an object that has a key twice.
 """
 
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["PYTHON_TAG", "MalformedCall", "ToolCall", "parse_tool_calls", "quote", "read_call"]
+__all__ = [
+    "CALL_TAGS",
+    "MalformedCall",
+    "ToolCall",
+    "has_call",
+    "parse_python_calls",
+    "parse_tool_calls",
+    "quote",
+    "read_call",
+]
 
 MAX_TEXT = 50_000
 PYTHON_TAG = "<|python_tag|>"
+MISTRAL_TAG = "[TOOL_CALLS]"
+CALL_TAGS = ("<tool_call>", PYTHON_TAG, MISTRAL_TAG, "<function=")
+"""Text with one of these was meant as a call."""
 _HERMES = re.compile(r"<tool_call>(.*?)(?:</tool_call>|(?=<tool_call>)|\Z)", re.DOTALL)
-_BLOCK = re.compile(r"```(?:python|py|tool_code|tool_call)[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
-_JSON = json.JSONDecoder()
+_FUNCTION = re.compile(r"<function=([^<>\s]{1,200})>(.*?)(?:</function>|(?=<function=)|\Z)", re.DOTALL)
+_PARAMETER = re.compile(r"<parameter=([^<>\s]{1,200})>(.*?)(?:</parameter>|(?=<parameter=)|\Z)", re.DOTALL)
+_BLOCK = re.compile(r"```(python|py|tool_code|tool_call|json)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_IN_JSON = re.compile(r'"(?:name|function)"')
+_IN_JSON_LIST = re.compile(r'"(?:arguments|parameters)"')
+_CLOSING = re.compile(r"\)")
+LONGEST_CALL = 2_000  # characters, of a call among words
+MOST_BRACKETS = 10
 _TURN_ENDS = ("<|eom_id|>", "<|eot_id|>", "<|im_end|>", "</s>")
+
+
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; raises ValueError where a key appears twice, since readers differ on which value counts."""
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("a key appears twice in an object")
+    return value
+
+
+_JSON = json.JSONDecoder(object_pairs_hook=_object_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +83,75 @@ def parse_tool_calls(text: str) -> list[ToolCall | MalformedCall]:
     [ToolCall(name='add', arguments={'a': 1}, positional=())]
     """
     if len(text) > MAX_TEXT:
-        marked = "<tool_call>" in text or PYTHON_TAG in text
+        marked = any(tag in text for tag in CALL_TAGS)
         return [MalformedCall(text[:60], f"a call of {len(text):,} characters is too long")] if marked else []
+    if "<function=" in text:
+        return [_read_function(*element.groups()) for element in _FUNCTION.finditer(text)]
     if "<tool_call>" in text:
         return [call for element in _HERMES.finditer(text) for call in _read_json(element.group(1))]
     if PYTHON_TAG in text:
         return list(_read_tagged(text.split(PYTHON_TAG, 1)[1]))
+    if MISTRAL_TAG in text:
+        return list(_read_json(_strip_turn_end(text.split(MISTRAL_TAG, 1)[1])))
     bare = _strip_turn_end(text)
-    if bare.startswith("{") and re.search(r'"(name|function)"', bare):
-        return list(_read_json(bare))
-    if bare.startswith("[") and bare.endswith("]"):
-        read = _read_json if re.search(r'"(arguments|parameters)"', bare) else _read_python
-        if _are_calls(calls := list(read(bare))):
-            return calls
-    blocks = [block.group(1) for block in _BLOCK.finditer(text)]
-    return [call for block in blocks for call in _read_python(block)]
+    calls = _read_bare(bare)
+    if _are_calls(calls) or (calls and bare.startswith("{")):
+        return calls
+    return [call for block in _BLOCK.finditer(text) for call in _read_block(*block.groups())]
+
+
+def parse_python_calls(text: str) -> list[ToolCall | MalformedCall]:
+    """The calls of a text that is Python calls and nothing else; none for other texts."""
+    calls = _read_python(text) if text.endswith(")") and len(text) <= MAX_TEXT else []
+    return calls if all(isinstance(call, ToolCall) for call in calls) else []
+
+
+def has_call(text: str, tools: Collection[str]) -> bool:
+    """Whether a text has a call of one of these tools among its words, such as `add(1)`, or "Action: add"."""
+    for name in tools:
+        spelled = re.escape(name)
+        if re.search(rf'(?:"name"\s*:\s*"|\bAction:[ \t]*){spelled}(?!\w)', text):
+            return True
+        for call in re.finditer(rf"(?<![\w.]){spelled}\(", text):
+            ends = [bracket.end() for bracket in _CLOSING.finditer(text, call.end(), call.end() + LONGEST_CALL)]
+            calls = [each for end in ends[:MOST_BRACKETS] for each in _read_python(text[call.start() : end])]
+            if any(isinstance(each, ToolCall) and (each.arguments or each.positional) for each in calls):
+                return True
+    return False
+
+
+def _read_bare(text: str) -> list[ToolCall | MalformedCall]:
+    """The calls of a text that is nothing else."""
+    if text.startswith("{") and _IN_JSON.search(text):
+        return list(_read_json(text))
+    if text.startswith("[") and text.endswith("]"):
+        return list((_read_json if _IN_JSON_LIST.search(text) else _read_python)(text))
+    return []
+
+
+def _read_block(language: str | None, text: str) -> list[ToolCall | MalformedCall]:
+    """The calls of a fenced block; one that is not marked as Python counts only if it has calls."""
+    if language in ("python", "py", "tool_code", "tool_call"):
+        return _read_python(text)
+    calls = _read_bare(text.strip())
+    return calls if _are_calls(calls) else []
+
+
+def _read_function(name: str, text: str) -> ToolCall | MalformedCall:
+    """A call whose name is in a tag, and whose arguments are a JSON object or tags with JSON or text in them."""
+    parameters = _PARAMETER.findall(text)
+    if parameters:
+        if len({key for key, _ in parameters}) != len(parameters):
+            return MalformedCall(text, "a parameter appears twice")
+        return ToolCall(name, {key: _read_parameter(value.strip()) for key, value in parameters})
+    return read_call({"name": name, "arguments": text.strip() or {}}, text)
+
+
+def _read_parameter(text: str) -> Any:
+    try:
+        return _JSON.decode(text)
+    except (ValueError, RecursionError):
+        return text
 
 
 def read_call(value: Any, text: str | None = None) -> ToolCall | MalformedCall:
@@ -79,10 +164,12 @@ def read_call(value: Any, text: str | None = None) -> ToolCall | MalformedCall:
     name = value.get("name", value.get("function"))
     if not isinstance(name, str) or not name:
         return MalformedCall(text, "the call has no 'name'")
-    arguments: Any = next((value[key] for key in ("arguments", "parameters") if key in value), {})
+    if "arguments" in value and "parameters" in value:
+        return MalformedCall(text, "the call has both 'arguments' and 'parameters'")
+    arguments: Any = value.get("arguments", value.get("parameters", {}))
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments)
+            arguments = _JSON.decode(arguments)
         except (ValueError, RecursionError) as error:
             return MalformedCall(text, f"arguments are not JSON: {error}")
     if not isinstance(arguments, dict):

@@ -10,10 +10,19 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify.assignment import assign
 from plaudit.verify.tools.arguments import equals_default
 from plaudit.verify.tools.expected import MOST_CALLS, ExpectedCall, ExpectedCalls, read_expected_calls
-from plaudit.verify.tools.parsing import PYTHON_TAG, MalformedCall, ToolCall, parse_tool_calls, quote, read_call
+from plaudit.verify.tools.parsing import (
+    CALL_TAGS,
+    MalformedCall,
+    ToolCall,
+    has_call,
+    parse_python_calls,
+    parse_tool_calls,
+    quote,
+    read_call,
+)
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["ToolCalls"]
+__all__ = ["ToolCalls", "calls_of"]
 
 Call = ToolCall | MalformedCall
 
@@ -38,24 +47,25 @@ class ToolCalls(Verifier[ExpectedCalls]):
         return read_expected_calls(sample)
 
     def judge(self, task: ExpectedCalls, answer: Answer) -> Verdict:
-        calls = _calls_of(answer)
+        calls = calls_of(answer)
         details = {"calls": [_plain(call) for call in calls[:MOST_CALLS]]}
         if len(calls) > MOST_CALLS:
             return self._verdict(dict.fromkeys(("exact", "f1", "graded"), 0.0), f"{len(calls)} calls", details)
         if not task.calls or not calls:
-            right = not task.calls and not calls
-            reason = f"{len(calls) or 'no'} calls where {len(task.calls) or 'none'} are expected"
+            right = not task.calls and not calls and not has_call(answer.text, task.parameters)
+            number = len(calls) or ("no" if right or task.calls else "some")
+            reason = f"{number} calls where {len(task.calls) or 'none'} are expected"
             return self._verdict(dict.fromkeys(("exact", "f1", "graded"), float(right)), reason, details)
         pairs = [[_compare(task, call, expected, self.published) for call in calls] for expected in task.calls]
         matched = _best_sum([[float(pair.is_right) for pair in row] for row in pairs])
-        exact = matched == len(calls) == len(task.calls)
+        if matched == len(calls) == len(task.calls):
+            return self._verdict(dict.fromkeys(("exact", "f1", "graded"), 1.0), "the calls are as expected", details)
         scores = {
-            "exact": float(exact),
+            "exact": 0.0,
             "f1": 2 * matched / (len(calls) + len(task.calls)),
-            "graded": 1.0 if exact else _grade(task, calls, pairs),
+            "graded": _grade(task, calls, pairs),
         }
-        reason = "the calls are as expected" if exact else _describe(task, calls, pairs)
-        return self._verdict(scores, reason, details)
+        return self._verdict(scores, _describe(task, calls, pairs), details)
 
     def _verdict(self, scores: dict[str, float], reason: str, details: dict[str, Any]) -> Verdict:
         components = {name: Verdict(score, name) for name, score in scores.items()}
@@ -76,16 +86,15 @@ class _Pair:
         return not self.difference
 
 
-def _calls_of(answer: Answer) -> list[Call]:
+def calls_of(answer: Answer) -> list[Call]:
     """The calls in `tool_calls`, else those in the text. A code block without a call is text."""
     if answer.tool_calls:
         return [read_call(call) for call in answer.tool_calls]
     text = answer.text
-    calls = parse_tool_calls(text)
-    if not calls and text.endswith(")"):
-        calls = parse_tool_calls(f"[{text}]")
-    is_meant = "<tool_call>" in text or PYTHON_TAG in text or text.startswith("{")
-    return calls if is_meant or any(isinstance(call, ToolCall) for call in calls) else []
+    calls = parse_tool_calls(text) or parse_python_calls(text)
+    if any(isinstance(call, ToolCall) for call in calls):
+        return calls
+    return calls if text.startswith("{") or any(tag in text for tag in CALL_TAGS) else []
 
 
 def _compare(task: ExpectedCalls, call: Call, expected: ExpectedCall, published: bool) -> _Pair:
@@ -94,7 +103,7 @@ def _compare(task: ExpectedCalls, call: Call, expected: ExpectedCall, published:
     if not _is_named(call, expected):
         return _Pair(f"a call of {call.name:.60} instead of {expected.name}")
     schemas = task.parameters.get(expected.name, {})
-    arguments = _named_arguments(call, list(schemas))
+    arguments = _named_arguments(call, list(schemas)) if call.positional else call.arguments
     extra = [
         name
         for name, value in arguments.items()
@@ -106,6 +115,8 @@ def _compare(task: ExpectedCalls, call: Call, expected: ExpectedCall, published:
         for name, argument in expected.arguments.items()
         if name in arguments and not argument.accepts(arguments[name], published=published)
     ]
+    if not (extra or missing or wrong):
+        return _Pair("", 1.0 + len(expected.arguments))
     shared = sum(name in arguments for name in expected.arguments)
     union = shared + len(missing) + len(extra)
     names = shared / union if union else 1.0
@@ -115,7 +126,7 @@ def _compare(task: ExpectedCalls, call: Call, expected: ExpectedCall, published:
         *(f"{name:.60} is missing" for name in missing),
         *(f"{name:.60} is not expected" for name in extra),
     ]
-    return _Pair(f"{expected.name}: {', '.join(differences)}" if differences else "", graded)
+    return _Pair(f"{expected.name}: {', '.join(differences)}", graded)
 
 
 def _is_named(call: ToolCall, expected: ExpectedCall) -> bool:
