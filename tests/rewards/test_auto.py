@@ -27,6 +27,13 @@ ROWS = {
     "language": {"prompt": "?", "target_language": "English"},
     "wer": {"prompt": "?", "transcription": "the answer is 2"},
     "ifeval": {"prompt": "?", "instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]},
+    "ifbench": {"prompt": "?", "instruction_id_list": ["count:numbers"], "kwargs": [{"N": 1.0, "small_n": None}]},
+    "ifbench with instructions of IFEval and IFEvalG": {
+        "prompt": "?",
+        "dataset": "ifeval",
+        "ground_truth": "[{'instruction_id': ['keywords:word_once', 'count:numbers', 'punctuation:no_comma'], "
+        "'kwargs': [{'keyword': 'answer'}, {'N': 1}, None]}]",
+    },
     "if_train": {"prompt": "?", "instruction_id_list": ["keywords:word_once"], "kwargs": [{"keyword": "answer"}]},
     "if_train of open-instruct": {
         "messages": [{"role": "user", "content": "?"}],

@@ -19,6 +19,7 @@ from .verifiers.kinds import ChoiceReward as ChoiceReward
 from .verifiers.kinds import ContainsReward as ContainsReward
 from .verifiers.kinds import CountdownReward as CountdownReward
 from .verifiers.kinds import CountReward as CountReward
+from .verifiers.kinds import IfBenchReward as IfBenchReward
 from .verifiers.kinds import IfEvalReward as IfEvalReward
 from .verifiers.kinds import IfTrainReward as IfTrainReward
 from .verifiers.kinds import KnightsKnavesReward as KnightsKnavesReward

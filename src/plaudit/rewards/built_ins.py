@@ -47,6 +47,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "choice": "rewards.verifiers.kinds:ChoiceReward",
         "qa": "rewards.verifiers.kinds:QaReward",
         "ifeval": "rewards.verifiers.kinds:IfEvalReward",
+        "ifbench": "rewards.verifiers.kinds:IfBenchReward",
         "if_train": "rewards.verifiers.kinds:IfTrainReward",
         "language": "rewards.verifiers.kinds:LanguageReward",
         "countdown": "rewards.verifiers.kinds:CountdownReward",

@@ -8,6 +8,7 @@ from .card import Measurement as Measurement
 from .card import load_card as load_card
 from .geometry.bounding_boxes import Boxes as Boxes
 from .geometry.points import Points as Points
+from .instructions.following import IfBench as IfBench
 from .instructions.following import IfEval as IfEval
 from .instructions.following import IfTrain as IfTrain
 from .math import Extraction as Extraction

@@ -8,7 +8,7 @@ from plaudit.verify.answers.qa import Qa
 from plaudit.verify.answers.quantities import Quantity
 from plaudit.verify.geometry.bounding_boxes import Boxes
 from plaudit.verify.geometry.points import Points
-from plaudit.verify.instructions.following import IfEval, IfTrain
+from plaudit.verify.instructions.following import IfBench, IfEval, IfTrain
 from plaudit.verify.puzzles.countdown import Countdown
 from plaudit.verify.puzzles.knights_knaves import KnightsKnaves
 from plaudit.verify.puzzles.sudoku import Sudoku
@@ -22,7 +22,7 @@ from plaudit.verify.tools.tool_call import ToolCalls
 from plaudit.verify.verifier import Verdict
 
 __all__ = [
-    "BoxesReward", "CountReward", "PointsReward",
+    "BoxesReward", "CountReward", "IfBenchReward", "PointsReward",
     "ChoiceReward", "ContainsReward", "CountdownReward", "IfEvalReward", "IfTrainReward", "KnightsKnavesReward",
     "LanguageReward", "LengthTargetReward", "McqReward", "QaReward", "QuantityReward", "RegexReward", "SqlReward",
     "SudokuReward", "TableF1Reward", "ToolCallReward", "WerReward",
@@ -53,6 +53,10 @@ class ChoiceReward(Choice, VerifierReward):
 
 class QaReward(Qa, VerifierReward):
     __doc__ = Qa.__doc__
+
+
+class IfBenchReward(IfBench, VerifierReward):
+    __doc__ = IfBench.__doc__
 
 
 class IfEvalReward(IfEval, VerifierReward):

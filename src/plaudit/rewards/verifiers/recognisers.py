@@ -9,8 +9,8 @@ from typing import NamedTuple
 from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
 from plaudit.verify.geometry.reading import read_shapes
-from plaudit.verify.instructions.constraints import IFEVAL, TRAINING
-from plaudit.verify.rows import find_column, read_literal
+from plaudit.verify.instructions.constraints import IFBENCH, IFEVAL, TRAINING, instruction_names
+from plaudit.verify.rows import find_column
 from plaudit.verify.sql.sql import GOLD_COLUMNS
 from plaudit.verify.texts.language_names import LANGUAGES
 from plaudit.verify.tools.expected import read_expected_calls
@@ -32,6 +32,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "countdown": ("countdown",),
     "knights_knaves": ("kk_logic",),
     "ifeval": ("google/IFEval",),
+    "ifbench": ("allenai/IFBench_test", "IFBench"),
     "if_train": (
         "ifeval", "ifeval_old", "allenai/IF_multi_constraints_upto5", "allenai/IF_multi_constraints_upto5_no_lang",
         "allenai/RLVR-IFeval",
@@ -100,9 +101,16 @@ def recognise(sample: Trajectory) -> str | None:
 
     A row with `involved_classes` (BFCL's multi-turn, memory and web search) is played in an environment, and its ground
     truth says nothing about a single response.
+
+    Instructions that only one data set has decide before its name, so that rows that mix them find every type.
     """
     if find_column(sample, "involved_classes") is not None:
         return None
+    names = instruction_names(sample)
+    if names & IFBENCH.keys():
+        return "ifbench"
+    if names & (TRAINING.keys() - IFEVAL.keys()):
+        return "if_train"
     for name in (sample.task, find_column(sample, "dataset")):
         if isinstance(name, str) and (spec := _SPECS.get(name.casefold())):
             return spec
@@ -110,12 +118,9 @@ def recognise(sample: Trajectory) -> str | None:
 
 
 def _has_training(sample: Trajectory) -> bool:
-    """Training rows have a ground truth with instructions, or instructions that IFEval lacks."""
-    truth = sample.ground_truth
-    written = truth if isinstance(truth, str) else ""
-    listed = read_literal(find_column(sample, "instruction_id_list"))
-    names = {name for name in listed if isinstance(name, str)} if isinstance(listed, list | tuple) else set()
-    return "'instruction_id'" in written or '"func_name"' in written or bool(names & (TRAINING.keys() - IFEVAL.keys()))
+    """Training rows have a text with instructions as ground truth."""
+    written = sample.ground_truth if isinstance(sample.ground_truth, str) else ""
+    return "'instruction_id'" in written or '"func_name"' in written
 
 
 def _has_calls(sample: Trajectory) -> bool:

@@ -11,11 +11,12 @@ from typing import Any
 from plaudit.errors import InvalidTrajectory, did_you_mean
 from plaudit.trajectory import Trajectory
 from plaudit.verify.instructions import formats, keywords, lengths, letters, positions
+from plaudit.verify.instructions.ifbench import counts, every_word, layouts, tasks
 from plaudit.verify.instructions.instruction import Instruction
 from plaudit.verify.rows import columns_of, find_column, read_literal
 from plaudit.verify.verifier import Verdict
 
-__all__ = ["FUNCTIONS", "IFEVAL", "TRAINING", "Constraint", "read_constraints"]
+__all__ = ["FUNCTIONS", "IFBENCH", "IFEVAL", "TRAINING", "Constraint", "instruction_names", "read_constraints"]
 
 IFEVAL = {**keywords.IFEVAL, **lengths.IFEVAL, **formats.IFEVAL, **letters.IFEVAL, **positions.IFEVAL}
 """The 25 instruction types of IFEval."""
@@ -23,6 +24,8 @@ TRAINING = {
     **IFEVAL, **keywords.TRAINING, **lengths.TRAINING, **formats.TRAINING, **letters.TRAINING, **positions.TRAINING,
 }  # fmt: skip
 """The types of IFEval and the 29 that AllenAI added for training (IFEvalG)."""
+IFBENCH = {**counts.IFBENCH, **every_word.IFBENCH, **layouts.IFBENCH, **tasks.IFBENCH}
+"""The 58 types of IFBench; the test set has 57 of them."""
 FUNCTIONS = {
     **keywords.FUNCTIONS, **lengths.FUNCTIONS, **formats.FUNCTIONS, **letters.FUNCTIONS, **positions.FUNCTIONS,
 }  # fmt: skip
@@ -54,6 +57,19 @@ def read_constraints(sample: Trajectory, known: Mapping[str, Instruction]) -> li
     if len(names) != len(settings):
         raise InvalidTrajectory(f"{len(names)} instructions but {len(settings)} kwargs")
     return [_constraint(name, each, known) for name, each in zip(names, settings, strict=True)]
+
+
+def instruction_names(sample: Trajectory) -> set[str]:
+    """The ids of the instructions of a row; none for a row that has no such list."""
+    truth = sample.ground_truth
+    in_text = isinstance(truth, str) and "instruction_id" in truth[:200]
+    in_list = isinstance(truth, list) and len(truth) == 1 and isinstance(truth[0], Mapping)
+    if not in_text and not in_list and find_column(sample, "instruction_id_list", "instruction_id") is None:
+        return set()
+    try:
+        return {name for name in _lists_of(sample)[0] if isinstance(name, str)}
+    except InvalidTrajectory:
+        return set()
 
 
 def _lists_of(sample: Trajectory) -> tuple[list[Any], list[Any]]:

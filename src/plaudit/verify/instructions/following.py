@@ -6,13 +6,13 @@ from typing import ClassVar
 
 from plaudit.errors import InvalidSettings, require
 from plaudit.trajectory import Trajectory
-from plaudit.verify.instructions.constraints import IFEVAL, TRAINING, Constraint, read_constraints
+from plaudit.verify.instructions.constraints import IFBENCH, IFEVAL, TRAINING, Constraint, read_constraints
 from plaudit.verify.instructions.instruction import Instruction
 from plaudit.verify.instructions.parts import has_word
 from plaudit.verify.text import remove_invisible
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["IfEval", "IfTrain"]
+__all__ = ["IfBench", "IfEval", "IfTrain"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,6 +67,22 @@ class IfTrain(_Following):
     known: ClassVar[Mapping[str, Instruction]] = TRAINING
 
     aggregate: str = "fraction"
+
+
+@dataclass(frozen=True, repr=False)
+class IfBench(_Following):
+    """1.0 when the answer follows every instruction of an IFBench row, else 0.0; a component for each instruction.
+
+    Rows may mix the instructions of IFBench with those of `ifeval` and `if_train`. `loose`, `aggregate` and
+    `published` as for `ifeval`.
+    """
+
+    kind: ClassVar[str] = "ifbench"
+    known: ClassVar[Mapping[str, Instruction]] = {**TRAINING, **IFBENCH}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require("lemminflect", purpose="finding verbs", extra="verifiers")
 
 
 def _variants(text: str) -> Iterator[str]:

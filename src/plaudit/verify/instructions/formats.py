@@ -9,7 +9,7 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import bare_words
 from plaudit.verify.verifier import Verdict
 
-__all__ = ["FUNCTIONS", "IFEVAL", "SIX_ASTERISKS", "TRAINING"]
+__all__ = ["FUNCTIONS", "IFEVAL", "LINE_MARKUP", "SIX_ASTERISKS", "TRAINING"]
 
 _BULLET = compile_late(
     r"^[^\S\n]*(?:[*-][^\S\n]+(?=\S)(?![*\-][^\S\n])[^\n]*[^\W_]|-[^\W\d_]|\*[^\W\d_](?![^*\n]*\*))", re.MULTILINE
@@ -22,7 +22,7 @@ SIX_ASTERISKS = compile_late(r"(?<!\*)\*{6}(?!\*)")
 _BRACKETED_WORD = compile_late(r"\[[^\[\]\s]*\]")
 _BIGRAM = compile_late(r"<<([^<>]*)>>")
 _JOINED = compile_late(r"[.!?][\"'”’)]*+-(?=\S)")
-_LINE_MARKUP = r"^[ \t#>*_\-\[(]*"
+LINE_MARKUP = r"^[ \t#>*_\-\[(]*"
 
 
 def number_placeholders(text: str, num_placeholders: int) -> Verdict:
@@ -37,7 +37,7 @@ def postscript(text: str, postscript_marker: str) -> Verdict:
     spelled = (
         r"\.\s?".join(letters) + (r"\." if marker.endswith(".") else r"\.?") if "." in marker else re.escape(marker)
     )
-    pattern = rf"(?:{_LINE_MARKUP}|(?<=[.!?:)\"”])[^\S\n]+[*_]*){spelled}(?!\w)(?P<content>.*)"
+    pattern = rf"(?:{LINE_MARKUP}|(?<=[.!?:)\"”])[^\S\n]+[*_]*){spelled}(?!\w)(?P<content>.*)"
     match = re.search(pattern, text, re.MULTILINE | re.DOTALL | re.IGNORECASE)
     if match is None:
         return result(False, f"nothing starts with {marker!r:.20}")
@@ -74,7 +74,7 @@ def number_highlights(text: str, num_highlights: int) -> Verdict:
 
 def number_sections(text: str, section_spliter: str, num_sections: int, relation: str) -> Verdict:
     """So many sections with content, each headed by the word and a number of its own."""
-    heading = re.compile(rf"{_LINE_MARKUP}{re.escape(section_spliter.strip())}[^\S\n]?(\d+)(?!\w)", re.MULTILINE)
+    heading = re.compile(rf"{LINE_MARKUP}{re.escape(section_spliter.strip())}[^\S\n]?(\d+)(?!\w)", re.MULTILINE)
     headings = list(heading.finditer(text))
     ends = [*(match.start() for match in headings[1:]), len(text)]
     numbers = {match[1] for match, end in zip(headings, ends, strict=False) if has_word(text[match.end() : end])}

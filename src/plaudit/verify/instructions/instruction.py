@@ -5,17 +5,19 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from plaudit.errors import InvalidTrajectory
+from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import remove_invisible
 from plaudit.verify.texts.language import find_language
 from plaudit.verify.verifier import Verdict
 
 __all__ = [
-    "RELATIONS", "Instruction", "Reader", "compare", "count", "language", "letter", "one_of", "percentage",
-    "quantifier", "relation", "result", "text_argument", "texts",
+    "RELATIONS", "Instruction", "Reader", "compare", "count", "language", "letter", "one_of", "options", "percentage",
+    "positive", "quantifier", "relation", "result", "text_argument", "texts",
 ]  # fmt: skip
 
 Reader: TypeAlias = Callable[[Any], Any]
 """Turns a value of `kwargs` into an argument; raises InvalidTrajectory with what was expected."""
+_OPTION_SEPARATOR = compile_late(r"/|\s+or\s+|,")
 MOST_COUNT = 1_000_000
 MOST_TEXTS = 1_000
 RELATIONS: dict[str, Callable[[int, int], bool]] = {
@@ -78,6 +80,13 @@ def count(value: Any) -> int:
     return int(value)
 
 
+def positive(value: Any) -> int:
+    """A number of things that is not 0, or the position of one."""
+    if count(value) == 0:
+        raise InvalidTrajectory(f"a number from 1 to {MOST_COUNT:,}")
+    return count(value)
+
+
 def percentage(value: Any) -> float:
     """A number from 0 to 100."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 100:
@@ -114,6 +123,15 @@ def texts(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not 0 < len(value) <= MOST_TEXTS:
         raise InvalidTrajectory(f"a list of 1 to {MOST_TEXTS:,} texts")
     return tuple(text_argument(each) for each in value)
+
+
+def options(value: Any) -> tuple[str, ...]:
+    """Options that a text lists with slashes, "or" or commas between them."""
+    separator = _OPTION_SEPARATOR.search(text_argument(value))
+    listed = [part.strip() for part in value.split(separator[0])] if separator else [value.strip()]
+    if len(listed) < 2 or not all(listed):
+        raise InvalidTrajectory("two options or more, separated by /, or, or commas")
+    return tuple(listed)
 
 
 def letter(value: Any) -> str:

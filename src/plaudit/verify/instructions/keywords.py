@@ -19,7 +19,7 @@ from plaudit.verify.instructions.instruction import (
 from plaudit.verify.instructions.parts import is_word, sentences_of, words_of
 from plaudit.verify.verifier import Verdict
 
-__all__ = ["FUNCTIONS", "IFEVAL", "TRAINING", "occurrences", "whole_word"]
+__all__ = ["FUNCTIONS", "IFEVAL", "TRAINING", "at_position", "occurrences", "whole_word"]
 
 
 def existence(text: str, keywords: tuple[str, ...]) -> Verdict:

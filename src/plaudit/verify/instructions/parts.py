@@ -10,13 +10,15 @@ import re
 from plaudit.verify.patterns import compile_late
 
 __all__ = [
-    "blocks", "divided", "has_word", "is_word", "lines_of", "same_text", "sentences_of", "split_words", "words_of",
+    "blocks", "divided", "has_word", "is_word", "lines_of", "same_text", "sentence_mark", "sentences_of", "split_words",
+    "words_of",
 ]  # fmt: skip
 
 _SPLIT_WORD = compile_late(r"\w+")
 _WORD = compile_late(r"[^\W_]+(?:['’.&\-][^\W_]+)*")
 _ALPHANUMERIC = compile_late(r"[^\W_]")
 _STOP = compile_late(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s|\Z)|[。！？]+[」』”]?|\n(?=[ \t]*\d+[.)]\s)")
+_END_MARKS = compile_late(r"(?<![.!?…。！？])[.!?…。！？]++[^\w.!?…。！？]*+\Z")
 _LAST_TOKEN = compile_late(r"\S+\Z")
 _BLANK_LINES = compile_late(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
 _NEXT_WORD = compile_late(r"\s*([\"'“‘(\[*_]*)(\w*)")
@@ -84,6 +86,18 @@ def sentences_of(text: str) -> list[str]:
             start = stop.end()
     parts.append(text[start:].strip())
     return [part for part in parts if has_word(part)]
+
+
+def sentence_mark(sentence: str) -> str:
+    """The mark that ends a sentence, one of . ? ! or nothing; "?!" asks.
+
+    >>> sentence_mark("Is it so?!"), sentence_mark("Wait..."), sentence_mark("A heading")
+    ('?', '.', '')
+    """
+    end = _END_MARKS.search(sentence)
+    if end is None:
+        return ""
+    return "?" if "?" in end[0] or "？" in end[0] else "!" if "!" in end[0] or "！" in end[0] else "."
 
 
 def _goes_on(text: str, stop: re.Match[str], start: int) -> bool:

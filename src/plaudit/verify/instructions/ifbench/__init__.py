@@ -1,0 +1,1 @@
+"""The instruction types of IFBench."""
