@@ -142,7 +142,7 @@ REFUSED = {
     "chosen column missing, the field itself there": (
         {"response": "nosuchcolumn"},
         {"prompt": "p", "response": "r"},
-        "no column 'nosuchcolumn' to read 'response' from; there is 'response' itself: leave out response=nosuchcolumn",
+        "no column 'nosuchcolumn' to read 'response' from; column 'response' exists: leave out response=nosuchcolumn",
     ),
     "chosen column misspelt, the field itself there": (
         {"response": "txet"},
@@ -152,7 +152,7 @@ REFUSED = {
     "both and different": (
         {"response": "text"},
         {"prompt": "p", "response": "a", "text": "b"},
-        "both 'response' and 'text' are there and differ",
+        "columns 'response' and 'text' both exist and differ",
     ),
     "no assistant": ({}, {"messages": [USER]}, "no assistant message"),
     "completion without assistant": ({}, {"prompt": "p", "completion": [USER]}, "without an assistant message"),

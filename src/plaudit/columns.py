@@ -139,15 +139,15 @@ def message_text(message: Mapping[str, Any]) -> str:
 
 def _chosen_value(row: Mapping[str, Any], name: str, column: str, taken: set[str]) -> Any:
     value = _lookup(row, column)
-    own = row.get(name, _ABSENT) if name not in taken or name == column else _ABSENT
+    standard = row.get(name, _ABSENT) if name not in taken or name == column else _ABSENT
     if value is _ABSENT:
         hint = did_you_mean(column, row)
-        if own is not _ABSENT and not hint:
-            hint = f"; there is {name!r} itself: leave out {name}={column} to read that"
+        if standard is not _ABSENT and not hint:
+            hint = f"; column {name!r} exists: leave out {name}={column} to read it"
         raise InvalidTrajectory(f"no column {column!r} to read {name!r} from{hint} (found {_list_columns(row)})")
-    if own is not _ABSENT and own != value:
+    if standard is not _ABSENT and standard != value:
         raise InvalidTrajectory(
-            f"both {name!r} and {column!r} are there and differ; leave out {name}={column} to read {name!r}, "
+            f"columns {name!r} and {column!r} both exist and differ; leave out {name}={column} to read {name!r}, "
             "or rename one of the two columns"
         )
     return value
@@ -168,14 +168,14 @@ def _lookup(row: Mapping[str, Any], column: str) -> Any:
 
 
 def _take_pairs(row: dict[str, Any]) -> dict[str, Any]:
-    """The pairs beside messages that are to be split, taken out of the row; a ground truth may be among them."""
-    given = row.get(PAIRS)
-    if "messages" not in row or ("prompt" in row and "response" in row) or not isinstance(given, list):
+    """Remove the pairs that accompany messages from the row and return them; they may hold a ground truth."""
+    listed = row.get(PAIRS)
+    if "messages" not in row or ("prompt" in row and "response" in row) or not isinstance(listed, list):
         return {}
-    if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in given):
+    if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in listed):
         return {}
     del row[PAIRS]
-    pairs = {str(name): value for name, value in given}
+    pairs = {str(name): value for name, value in listed}
     if "ground_truth" not in row and (column := find_foreign(pairs, "ground_truth")) is not None:
         pairs.setdefault("ground_truth", _lookup(pairs, column))
     return pairs
@@ -184,8 +184,8 @@ def _take_pairs(row: dict[str, Any]) -> dict[str, Any]:
 def _split_messages(row: dict[str, Any]) -> None:
     messages = _conversation(row["messages"])
     if messages is None:
-        given = row["messages"]
-        raise InvalidTrajectory(f"messages must be a list of chat messages, got {type(given).__name__} {given!r:.60}")
+        value = row["messages"]
+        raise InvalidTrajectory(f"messages must be a list of chat messages, got {type(value).__name__} {value!r:.60}")
     answers = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
     if "response" not in row:
         if not answers:
@@ -195,24 +195,24 @@ def _split_messages(row: dict[str, Any]) -> None:
     else:
         ends_so = messages[-1]["role"] == "assistant" and message_text(messages[-1]) == row["response"]
         row["prompt"] = messages[:-1] if ends_so else messages
-    asked = row["prompt"]
-    asked = [{"role": "user", "content": asked}] if isinstance(asked, str) else asked
-    if messages in (asked, [*asked, _answer(row["response"])]):
+    prompt = row["prompt"]
+    prompt = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    if messages in (prompt, [*prompt, _answer(row["response"])]):
         del row["messages"]
 
 
 def _join_response(row: dict[str, Any]) -> None:
-    """A response given as chat messages becomes the text of the last assistant message."""
-    given = row["response"]
-    messages = _conversation([given] if isinstance(given, dict) else given)
+    """Replace a response in chat messages by the text of its last assistant message."""
+    response = row["response"]
+    messages = _conversation([response] if isinstance(response, dict) else response)
     if messages is None:
-        return  # the trajectory says what is wrong with it
+        return  # building the trajectory raises the error
     answers = [message for message in messages if message["role"] == "assistant"]
     if not answers:
         raise InvalidTrajectory("'response' is a list of chat messages without an assistant message")
     row["response"] = message_text(answers[-1])
     if messages != [_answer(row["response"])]:
-        row.setdefault(KEPT_MESSAGES, given)
+        row.setdefault(KEPT_MESSAGES, response)
 
 
 def _conversation(value: Any) -> list[Message] | None:

@@ -1,7 +1,7 @@
-"""One sample on its way to a reward: what was asked, what the model said, what is right.
+"""One sample to score: prompt, response and ground truth.
 
-Everything in a trajectory is plain data, so that it goes through one JSON line and comes back equal. Columns that
-plaudit does not know are kept in `columns` and written back under their own names.
+A trajectory holds only plain data, so writing it as a JSON line and reading it back gives an equal trajectory. Unknown
+columns are kept in `columns` and written back under their original names.
 """
 
 import pickle
@@ -107,8 +107,8 @@ class Trajectory(msgspec.Struct, frozen=True):
     @property
     def messages(self) -> list[Message]:
         """The whole conversation as chat messages, the response as the last one."""
-        asked = [{"role": "user", "content": self.prompt}] if isinstance(self.prompt, str) else self.prompt
-        return [*asked, {"role": "assistant", "content": self.response}]
+        prompt = [{"role": "user", "content": self.prompt}] if isinstance(self.prompt, str) else self.prompt
+        return [*prompt, {"role": "assistant", "content": self.response}]
 
     @property
     def prompt_text(self) -> str:
@@ -123,7 +123,7 @@ class Trajectory(msgspec.Struct, frozen=True):
         return GroupKey("prompt", self.prompt_text) if self.group is None else GroupKey("group", self.group)
 
     def label(self, index: int) -> str:
-        """How messages refer to this sample: its id where it has one, and its place."""
+        """How messages refer to this sample: by its index, and its id if it has one."""
         return f"sample {index}" if self.id is None else f"sample {index} (id {self.id!r})"
 
     def to_dict(self) -> dict[str, Any]:

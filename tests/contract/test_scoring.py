@@ -328,7 +328,7 @@ def test_an_observer_sees_what_each_call_of_a_function_did(single):
     first, second = calls
     assert (first.samples, type(first.error)) == ([SAMPLES[0]], ZeroDivisionError)
     assert (second.samples, second.values, second.error) == ([SAMPLES[1]], [1.0], None)
-    assert [call.given[0].metadata for call in calls] == [{"seen": True}] * 2
+    assert [call.copies[0].metadata for call in calls] == [{"seen": True}] * 2
     assert [output.status for output in outputs] == [call.outputs[0].status for call in calls]
     assert SAMPLES[0].metadata == {}
 
@@ -338,4 +338,4 @@ def test_an_observer_sees_the_list_that_a_batch_function_was_given():
     score_samples(writes_in_batches, SAMPLES, Progress(calls.append))
     [call] = calls
     assert (list(call.samples), call.values, call.error) == (SAMPLES, [0.5] * 6, None)
-    assert [sample.metadata for sample in call.given] == [{"seen": True}] + [{}] * 5
+    assert [sample.metadata for sample in call.copies] == [{"seen": True}] + [{}] * 5

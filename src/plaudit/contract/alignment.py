@@ -1,6 +1,6 @@
-"""Carry rewards from words to tokenizer tokens by character offsets.
+"""Assign the rewards of words to tokenizer tokens by character offsets.
 
-A word's reward goes to the token that completes the word, so the sum is kept and credit lands where the word is known.
+A word's reward goes to the token that completes the word, so the sum does not change.
 """
 
 from collections.abc import Sequence
@@ -47,21 +47,21 @@ def words_to_tokens(text: str, word_values: Sequence[float], offsets: Sequence[t
 
 
 def check_lengths(output: RewardOutput, trajectory: Trajectory) -> None:
-    """Raise InvalidOutput unless there is one token reward per word, or per token, as the output says."""
+    """Raise InvalidOutput unless there is one token reward per unit (word or token) that the output declares."""
     if output.token_rewards is None:
         return
-    given = len(output.token_rewards)
+    count = len(output.token_rewards)
     if output.token_unit == "word":
         words = len(trajectory.response.split())
-        if given != words:
+        if count != words:
             raise InvalidOutput(
-                f"{given} token rewards for a response of {words} words; "
-                "give one per word of response.split(), or say token_unit='token' and give one per tokenizer token"
+                f"{count} token rewards for a response of {words} words; "
+                "give one per word of response.split(), or set token_unit='token' and give one per tokenizer token"
             )
     elif trajectory.tokens is None:
         raise InvalidOutput("token_unit is 'token' but the trajectory carries no tokens; give it `tokens`")
-    elif given != len(trajectory.tokens):
-        raise InvalidOutput(f"{given} token rewards for a response of {len(trajectory.tokens)} tokens; give one each")
+    elif count != len(trajectory.tokens):
+        raise InvalidOutput(f"{count} token rewards for a response of {len(trajectory.tokens)} tokens; give one each")
 
 
 def token_rewards_of(output: RewardOutput, trajectory: Trajectory) -> list[float] | None:

@@ -1,4 +1,4 @@
-"""Call a function with what its parameters ask for, by their names.
+"""Call a function with the values that the names of its parameters request.
 
 A parameter is filled from the first of these that has a value: an argument that the calling convention defines, a
 column of the data, a key of the metadata, the field that the name stands for (`answer` is the ground truth). Its
@@ -146,14 +146,14 @@ class _Argument:
         return [empty if value is MISSING else value for value in values]
 
     def _error(self, trajectories: Sequence[Trajectory]) -> InvalidTrajectory:
-        own = list(dict.fromkeys(name for trajectory in trajectories for name in own_values(trajectory)))
+        columns = list(dict.fromkeys(name for trajectory in trajectories for name in own_values(trajectory)))
         absent, have = ("the sample does", "it has") if len(trajectories) == 1 else ("the samples do", "they have")
-        hint = self.remedy or did_you_mean(self.name, [name for name in (*FIELDS, *own) if name != self.name])
+        hint = self.remedy or did_you_mean(self.name, [name for name in (*FIELDS, *columns) if name != self.name])
         if self.is_ground_truth:
-            return MissingGroundTruth(f"the reward asks for {self.name!r}, and {MissingGroundTruth.among(own)}{hint}")
+            return MissingGroundTruth(f"the reward asks for {self.name!r}, and {MissingGroundTruth.among(columns)}{hint}")
         return InvalidTrajectory(
             f"the reward asks for {self.name!r}, which {absent} not have{hint} "
-            f"({have} {', '.join(own) or 'no further columns'})"
+            f"({have} {', '.join(columns) or 'no further columns'})"
         )
 
 
@@ -170,8 +170,8 @@ class Binding:
     positional: tuple[_Argument, ...]
     keywords: tuple[_Argument, ...]
     takes_rest: bool
-    given: frozenset[str]
-    """What is given by its name or position, and so is not part of the rest."""
+    filled: frozenset[str]
+    """Names that are passed as declared parameters; `**rest` does not repeat them."""
     batched: bool
     is_async: bool
 
@@ -186,17 +186,17 @@ class Binding:
                 f"{_name(function)} takes no parameter that plaudit could fill; ask for any of "
                 f"{', '.join(convention.names)} or a column of your data"
             )
-        places = [p.name for p in named if p.kind is not p.KEYWORD_ONLY]
-        by_place = dict(zip(places, convention.by_place, strict=False))
+        positional = [p.name for p in named if p.kind is not p.KEYWORD_ONLY]
+        by_place = dict(zip(positional, convention.by_place, strict=False))
         arguments = {p.name: _Argument.of(p, by_place.get(p.name, p.name), convention) for p in named}
         _check_settings(_name(function), [each for each in arguments.values() if each.is_setting])
         return cls(
             function=function,
             convention=convention,
-            positional=tuple(arguments[name] for name in places),
-            keywords=tuple(argument for name, argument in arguments.items() if name not in places),
+            positional=tuple(arguments[name] for name in positional),
+            keywords=tuple(argument for name, argument in arguments.items() if name not in positional),
             takes_rest=takes_rest,
-            given=frozenset([*arguments, *by_place.values()]),
+            filled=frozenset([*arguments, *by_place.values()]),
             batched=convention.batched or not convention.plurals.keys().isdisjoint(arguments),
             is_async=_is_coroutine_function(function),
         )
@@ -232,9 +232,9 @@ class Binding:
         """What `**keywords` of the function get."""
         if not self.takes_rest:
             return {}
-        keywords = {name: value for name, value in rest.items() if name not in self.given}
+        keywords = {name: value for name, value in rest.items() if name not in self.filled}
         for name, argument in self.convention.per_call.items():
-            if name not in self.given:
+            if name not in self.filled:
                 keywords[name] = argument(trajectories)
         return keywords
 

@@ -43,7 +43,7 @@ def are_samples(value: Any) -> bool:
 
 def raise_failures(trajectories: Sequence[Trajectory], outputs: Sequence[RewardOutput]) -> None:
     """Raise ScoringFailed for the first sample that failed, if any did."""
-    failed = [place for place, output in enumerate(outputs) if output.status in _FAILURES]
+    failed = [index for index, output in enumerate(outputs) if output.status in _FAILURES]
     if failed:
         first, more = failed[0], f" (and {len(failed) - 1} more samples)" if len(failed) > 1 else ""
         raise ScoringFailed(
@@ -74,10 +74,10 @@ def _one_each(trajectories: Sequence[Trajectory], ground_truths: Sequence[Any]) 
     if len(trajectories) == len(ground_truths):
         return ground_truths
     groups = [trajectory.group for trajectory in trajectories]
-    places = {group: place for place, group in enumerate(dict.fromkeys(groups))}
-    if None in places or len(places) != len(ground_truths):
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+    if None in numbers or len(numbers) != len(ground_truths):
         raise ValueError(f"{len(trajectories)} trajectories but {len(ground_truths)} ground truths; give one each")
-    return [ground_truths[places[group]] for group in groups]
+    return [ground_truths[numbers[group]] for group in groups]
 
 
 def _truth(truth: Any) -> Any:

@@ -1,7 +1,7 @@
 """Rewards made of rewards: a rule over parts, a weighted sum, a reward on a common scale.
 
-A combination keeps every part's output as a component. What the rule does to numbers stands in `rules`; here names,
-scopes, scores and token rewards of the parts are merged.
+A combination keeps every part's output as a component. `rules` computes the values; this module
+merges names, scopes, scores and token rewards of the parts.
 """
 
 from collections.abc import Iterable, Sequence
@@ -235,11 +235,11 @@ def _unfold(name: str, output: RewardOutput) -> dict[str, RewardOutput]:
 
 
 def combine_reasons(names: Sequence[str], outputs: Sequence[RewardOutput]) -> str:
-    """The reason of a total that has none of its own: those of its parts."""
+    """The reasons of the parts, as the reason of a total that has none."""
     if len(outputs) == 1:
         return outputs[0].reason
-    given = [(name, output.reason) for name, output in zip(names, outputs, strict=True) if output.reason]
-    return "; ".join([f"{name}: {reason}" for name, reason in given]) if given else ""
+    reasons = [(name, output.reason) for name, output in zip(names, outputs, strict=True) if output.reason]
+    return "; ".join([f"{name}: {reason}" for name, reason in reasons]) if reasons else ""
 
 
 def _combine_scores(outputs: Sequence[RewardOutput], rule: Rule) -> float | None:
@@ -258,14 +258,16 @@ def _combine_scores(outputs: Sequence[RewardOutput], rule: Rule) -> float | None
 def _combine_token_rewards(
     trajectory: Trajectory, outputs: Sequence[RewardOutput], slopes: Sequence[float]
 ) -> tuple[list[float] | None, TokenUnit]:
-    """Σ slope · token rewards, by word where all count words, else by token."""
+    """Σ slope · token rewards; per word if all outputs are per word, else per token."""
     if not [output for output in outputs if output.token_rewards is not None]:
         return None, "word"
-    given = [(output, slope) for output, slope in zip(outputs, slopes, strict=True) if output.token_rewards is not None]
-    by_word = all(output.token_unit == "word" for output, _ in given)
+    weighted = [
+        (output, slope) for output, slope in zip(outputs, slopes, strict=True) if output.token_rewards is not None
+    ]
+    by_word = all(output.token_unit == "word" for output, _ in weighted)
     columns = [
         _scale_token_rewards(output.token_rewards if by_word else token_rewards_of(output, trajectory), slope) or []
-        for output, slope in given
+        for output, slope in weighted
     ]
     return [sum(values) for values in zip(*columns, strict=True)], "word" if by_word else "token"
 

@@ -1,6 +1,6 @@
 """What a reward holds, in its attributes and in the names that its functions use: other rewards, and models.
 
-Nobody has to say so: a reward that was written for another system, with a model in a global variable, counts as well.
+No declaration is needed: a model in a global variable of a reward written for another system counts as well.
 """
 
 import os
@@ -19,11 +19,11 @@ MANY = 100
 
 
 def copies_of(reward: RewardFunction) -> int | None:
-    """In how many processes a reward with all it holds may live; one that holds a model in one, unless it says more."""
-    said = [each.copies for each in rewards_within(reward) if isinstance(each.copies, int) and each.copies > 0]
-    if not said and any(map(_is_model, _held(reward, set(), 0))):
+    """Maximum number of processes that may hold a copy of the reward; 1 if it holds a model and sets no `copies`."""
+    declared = [each.copies for each in rewards_within(reward) if isinstance(each.copies, int) and each.copies > 0]
+    if not declared and any(map(_is_model, _held(reward, set(), 0))):
         return 1
-    return min(said, default=None)
+    return min(declared, default=None)
 
 
 def count_workers(reward: RewardFunction, wanted: int | None = None) -> int:

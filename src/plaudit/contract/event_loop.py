@@ -1,6 +1,6 @@
-"""The event loop of this process for async rewards: one loop, in a thread of its own, as long as the process lives.
+"""The event loop of this process for async rewards: one loop in a separate thread, for the life of the process.
 
-Clients, locks and connection pools that a reward keeps between batches therefore always meet the same loop. Calls of an
+Clients, locks and connection pools that a reward keeps between batches therefore always use the same loop. Calls of an
 async function run at once, within its `concurrency`, each with its own deadline. Every call is a task of its own: how
 that task ends is the result of that call. No call can find the tasks of another, because `asyncio.all_tasks()` is empty
 on this loop. Import this module when something must be awaited: asyncio would be a third of the time that
@@ -36,7 +36,8 @@ from plaudit.trajectory import Trajectory
 __all__ = ["AsyncCalls", "run_awaitable", "run_in_new_loop", "submit"]
 
 T = TypeVar("T")
-Given = list[Trajectory] | RewardOutput
+Prepared = list[Trajectory] | RewardOutput
+"""The samples of a call, or the output of a call that could not be prepared."""
 
 
 class _LoopThread:
@@ -148,7 +149,7 @@ class _Running:
     call: Call
     samples: Sequence[Trajectory]
     free: asyncio.Semaphore
-    given: Sequence[Trajectory] = ()
+    copies: Sequence[Trajectory] = ()
     value: Any = None
     began: float = 0.0
     limit: asyncio.Timeout | None = None
@@ -165,7 +166,7 @@ class AsyncCalls:
         self._tasks: list[asyncio.Future[list[RewardOutput]]] = []
         self._interruption: BaseException | None = None
 
-    def start(self, calls: Sequence[tuple[Call, Given]]) -> Callable[[], list[list[RewardOutput]]]:
+    def start(self, calls: Sequence[tuple[Call, Prepared]]) -> Callable[[], list[list[RewardOutput]]]:
         """Start the calls; what is returned waits for their outputs."""
         future = submit(self._run(calls))
 
@@ -179,14 +180,14 @@ class AsyncCalls:
 
         return wait
 
-    async def _run(self, calls: Sequence[tuple[Call, Given]]) -> list[list[RewardOutput]]:
+    async def _run(self, calls: Sequence[tuple[Call, Prepared]]) -> list[list[RewardOutput]]:
         free = self._limit()
-        for call, given in calls:
-            known = [given] * call.size if isinstance(given, RewardOutput) else self._progress.known(call)
+        for call, prepared in calls:
+            known = [prepared] * call.size if isinstance(prepared, RewardOutput) else self._progress.known(call)
             if known is not None:
                 self._outputs[call] = known
-            elif not isinstance(given, RewardOutput):
-                running = _Running(call, given, free)
+            elif not isinstance(prepared, RewardOutput):
+                running = _Running(call, prepared, free)
                 self._tasks.append(asyncio.ensure_future(self._call(running)))
                 self._tasks[-1].add_done_callback(partial(self._end, running))
         try:
@@ -213,8 +214,8 @@ class AsyncCalls:
         own_decimal_context()
         try:
             async with asyncio.timeout(None if deadline_s is None else deadline_s * len(samples)) as running.limit:
-                running.given = list(map(own_copy, samples))
-                value = self._invoke(running.given)
+                running.copies = list(map(own_copy, samples))
+                value = self._invoke(running.copies)
                 running.value = await value if inspect.isawaitable(value) else value
             return self._read(running.value, samples, time.perf_counter() - began)
         finally:
@@ -241,13 +242,13 @@ class AsyncCalls:
             outputs = [timed_out(deadline_s, _cancelled(error))] * running.call.size  # even if it returned
         elif self._progress.observer is not None:
             values = [running.value] if self._is_single else running.value
-            self._progress.observer(EndedCall(running.samples, running.given, values, error, outputs))
+            self._progress.observer(EndedCall(running.samples, running.copies, values, error, outputs))
         self._outputs[running.call] = outputs
         self._progress.ended(running.call, outputs)
         running.free.release()  # the next call starts after the end of this one was reported
 
-    def _invoke(self, given: Sequence[Trajectory]) -> Any:
-        return self._reward.compute_reward(given[0]) if self._is_single else invoke_batch(self._reward, list(given))
+    def _invoke(self, copies: Sequence[Trajectory]) -> Any:
+        return self._reward.compute_reward(copies[0]) if self._is_single else invoke_batch(self._reward, list(copies))
 
     def _read(self, value: Any, samples: Sequence[Trajectory], seconds: float) -> list[RewardOutput]:
         if self._is_single:

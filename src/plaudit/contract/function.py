@@ -78,8 +78,8 @@ class RewardFunction:
         cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # a dataclass replaces a method that is inherited
 
     def __new__(cls, *args: Any, **keywords: Any) -> "RewardFunction":
-        own = [base for base in cls.__mro__ if base is not RewardFunction]
-        if not any(method in base.__dict__ for base in own for method in _STYLES):
+        bases = [base for base in cls.__mro__ if base is not RewardFunction]
+        if not any(method in base.__dict__ for base in bases for method in _STYLES):
             raise TypeError(
                 f"{cls.__name__} defines no reward: give it compute_reward(self, trajectory), "
                 "compute_rewards(self, trajectories) or __call__(self, trajectories, ground_truths)"
@@ -261,8 +261,8 @@ class FunctionReward(RewardFunction):
 
         A batched function gets the ground truths exactly as given.
         """
-        given = arguments[0] if arguments else keywords.get("trajectories")
-        if not are_samples(given):
+        first = arguments[0] if arguments else keywords.get("trajectories")
+        if not are_samples(first):
             return self.function(*arguments, **keywords)
         return self._score(*arguments, **keywords)
 

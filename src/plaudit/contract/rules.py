@@ -144,11 +144,11 @@ class _Pick(_Ensemble):
 
     @abstractmethod
     def pick(self, values: Sequence[float]) -> int:
-        """The place of the input that counts."""
+        """The index of the input that counts."""
 
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
         chosen = self.pick(values)
-        return Combined(values[chosen], [float(place == chosen) for place in range(len(values))])
+        return Combined(values[chosen], [float(index == chosen) for index in range(len(values))])
 
 
 @dataclass(frozen=True)
@@ -266,9 +266,9 @@ class Lexicographic(Rule):
             raise InvalidSettings(f"need 0 < resolution <= 1, got {self.resolution}")
 
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
-        for place, value in enumerate(values):
+        for index, value in enumerate(values):
             if not 0.0 <= value <= 1.0:
-                raise InvalidOutput(f"part {place + 1} of a lexicographic reward is {value}; it must lie in [0, 1]")
+                raise InvalidOutput(f"part {index + 1} of a lexicographic reward is {value}; it must lie in [0, 1]")
         share = self.resolution / 2.0  # below one step, so later parts never overtake
         total = values[-1]
         slopes = [1.0]

@@ -53,10 +53,10 @@ class Call(NamedTuple):
 
 
 class EndedCall(NamedTuple):
-    """What a function did: it returned a value per sample, or raised; `given` are its copies, perhaps changed."""
+    """The result of a call: values, or the error it raised; `copies` are its samples, which it may have changed."""
 
     samples: Sequence[Trajectory]
-    given: Sequence[Trajectory]
+    copies: Sequence[Trajectory]
     values: Any
     error: BaseException | None
     outputs: Outputs
@@ -114,18 +114,18 @@ def score_one(reward: Any, trajectory: Trajectory, progress: Progress) -> Reward
 
 
 def _score_one(reward: Any, trajectory: Trajectory, observer: Observer | None) -> RewardOutput:
-    """Every sample passes here, so that a quick function costs little more than itself: no call that can be spared."""
+    """Score one sample. Every sample passes through here, so this avoids calls to keep the overhead low."""
     if reward.call_style is _COMPOUND:
         row = _row(reward, trajectory)
         if isinstance(row, RewardOutput):
             return row
         outputs = [None if sample is None else _score_one(part, sample, observer) for part, sample in row]
         return _merge_one(reward, trajectory, outputs)
-    given, value, error = trajectory, None, None
+    copy, value, error = trajectory, None, None
     began = _clock()
     try:
-        given = own_copy(trajectory)
-        value = call_in_context(reward.compute_reward, given)
+        copy = own_copy(trajectory)
+        value = call_in_context(reward.compute_reward, copy)
         if type(value) is float and isfinite(value):
             output = RewardOutput(value, latency_s=_clock() - began)
         else:
@@ -136,7 +136,7 @@ def _score_one(reward: Any, trajectory: Trajectory, observer: Observer | None) -
         output = describe_failure(reward.name, raised, _clock() - began)
         error = raised if observer is not None else None  # an error that is kept keeps its frames alive
     if observer is not None:
-        observer(EndedCall([trajectory], [given], [value], error, [output]))
+        observer(EndedCall([trajectory], [copy], [value], error, [output]))
     return output
 
 
@@ -197,25 +197,25 @@ class _Unit:
 
     def _begin_parts(self, reward: Any, indexes: Sequence[int], path: tuple[int, ...]) -> Finish:
         prepared = [_row(reward, self._samples[index]) for index in indexes]
-        failed = {place: row for place, row in enumerate(prepared) if isinstance(row, RewardOutput)}
+        failed = {position: row for position, row in enumerate(prepared) if isinstance(row, RewardOutput)}
         no_part: Row = [(part, None) for part in reward.parts]
-        given = [no_part if isinstance(row, RewardOutput) else row for row in prepared]
+        part_rows = [no_part if isinstance(row, RewardOutput) else row for row in prepared]
         finishers: list[tuple[list[int], Finish]] = []
         for number, part in enumerate(reward.parts):
-            concerned = [place for place, row in enumerate(given) if row[number][1] is not None]
-            unit, at = self, [indexes[place] for place in concerned]
-            if any(given[place][number][1] is not self._samples[indexes[place]] for place in concerned):
-                changed = dict(zip(at, (given[place][number][1] for place in concerned), strict=True))
+            concerned = [position for position, row in enumerate(part_rows) if row[number][1] is not None]
+            unit, at = self, [indexes[position] for position in concerned]
+            if any(part_rows[position][number][1] is not self._samples[indexes[position]] for position in concerned):
+                changed = dict(zip(at, (part_rows[position][number][1] for position in concerned), strict=True))
                 unit = _Unit(_Replaced(self._samples, changed), self._progress)
             finishers.append((concerned, unit.begin(part, at, (*path, number))))
 
         def finish() -> Outputs:
             rows: list[list[RewardOutput | None]] = [[None] * len(finishers) for _ in indexes]
             for number, (concerned, end) in enumerate(finishers):
-                for place, output in zip(concerned, end(), strict=True):
-                    rows[place][number] = output
+                for position, output in zip(concerned, end(), strict=True):
+                    rows[position][number] = output
             merged = _merge(reward, [self._samples[index] for index in indexes], rows)
-            return [failed.get(place, output) for place, output in enumerate(merged)]
+            return [failed.get(position, output) for position, output in enumerate(merged)]
 
         return finish
 
@@ -300,12 +300,12 @@ def invoke_batch(reward: Any, batch: list[Trajectory]) -> Any:
 
 
 def _call_batch(reward: Any, samples: Sequence[Trajectory], progress: Progress) -> Outputs:
-    given, values, error, observer = list(samples), None, None, progress.observer
+    copies, values, error, observer = list(samples), None, None, progress.observer
     began = _clock()
     try:
         try:
-            given = list(map(own_copy, samples))
-            values = call_in_context(invoke_batch, reward, given)
+            copies = list(map(own_copy, samples))
+            values = call_in_context(invoke_batch, reward, copies)
             outputs = read_batch(reward.name, values, samples, _clock() - began)
         finally:
             progress.state.restore()
@@ -315,7 +315,7 @@ def _call_batch(reward: Any, samples: Sequence[Trajectory], progress: Progress) 
         outputs = [describe_failure(reward.name, raised, _clock() - began)] * len(samples)
         error = raised if observer is not None else None
     if observer is not None:
-        observer(EndedCall(samples, given, values, error, outputs))
+        observer(EndedCall(samples, copies, values, error, outputs))
     return outputs
 
 
@@ -333,17 +333,17 @@ def _merge(reward: Any, trajectories: Sequence[Trajectory], rows: Sequence[Seque
     outputs: dict[int, RewardOutput] = {}
     for members in _merged_together(reward, trajectories):
         try:
-            merged = reward.merge([trajectories[place] for place in members], [rows[place] for place in members])
+            merged = reward.merge([trajectories[index] for index in members], [rows[index] for index in members])
         except Exception as error:
             merged = [describe_failure(reward.name, error)] * len(members)
         outputs.update(zip(members, merged, strict=True))
-    return [outputs[place] for place in range(len(trajectories))]
+    return [outputs[index] for index in range(len(trajectories))]
 
 
 def _merged_together(reward: Any, trajectories: Sequence[Trajectory]) -> list[list[int]]:
     groups: dict[Any, list[int]] = {}
-    for place, trajectory in enumerate(trajectories):
-        groups.setdefault(trajectory.group_key if reward.merge_scope == "group" else None, []).append(place)
+    for index, trajectory in enumerate(trajectories):
+        groups.setdefault(trajectory.group_key if reward.merge_scope == "group" else None, []).append(index)
     return list(groups.values())
 
 

@@ -1,4 +1,4 @@
-"""Score a folder of rollouts files, one after the other, none of them held in memory."""
+"""Score a folder of rollouts files one after the other, without holding a file in memory."""
 
 import os
 import shutil
@@ -114,9 +114,11 @@ def _score_file(scorer: Scorer, file: Path, target: Path, columns: Mapping[str, 
 
 
 def _targets(source: PathLike | Sequence[PathLike], home: Path) -> dict[Path, Path]:
-    """Each file with the one it is scored into."""
-    found = _in_folder(Path(source).absolute(), home) if isinstance(source, str | os.PathLike) else _list_files(source)
-    targets = {file: home / name for file, name in found}
+    """Map each source file to its output file."""
+    sources = (
+        _in_folder(Path(source).absolute(), home) if isinstance(source, str | os.PathLike) else _list_files(source)
+    )
+    targets = {file: home / name for file, name in sources}
     for file, target in targets.items():
         if target == file:
             raise RolloutsError(f"{file} would be scored into itself; name another destination")
@@ -130,15 +132,15 @@ def _in_folder(folder: Path, home: Path) -> list[tuple[Path, Path]]:
     """The rollouts files at any depth; hidden ones, those that begin with an underscore and outputs are left out."""
     if not folder.is_dir():
         raise RolloutsError(f"{folder} is not a folder; name a folder of rollouts files, or give a list of files")
-    found = []
+    files = []
     for file in sorted(folder.rglob("*")):
         name = file.relative_to(folder)
         ours = file.name.lower().endswith(SUFFIXES) and not any(part.startswith((".", "_")) for part in name.parts)
         if ours and file.is_file() and (folder == home or not file.is_relative_to(home)):
-            found.append((file, name))
-    if not found:
+            files.append((file, name))
+    if not files:
         raise RolloutsError(f"{folder} holds no rollouts files (they end in {', '.join(SUFFIXES)})")
-    return found
+    return files
 
 
 def _list_files(files: Sequence[PathLike]) -> list[tuple[Path, Path]]:

@@ -32,9 +32,9 @@ CONTIGUOUS = "keep the samples of a group together, or say group_size"
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Samples that are scored together, with their places in their stream."""
+    """Samples that are scored together, with their indices in their stream."""
 
-    places: Sequence[int]
+    indices: Sequence[int]
     trajectories: list[Trajectory]
     stream: "OrderedStream | None" = None
     whole: bool = False
@@ -46,14 +46,14 @@ class Unit:
 
     def result(self, outputs: list[RewardOutput], queued_s: float = 0.0) -> "UnitResult":
         """The outputs of the first samples of this unit, which waited so long before they were begun."""
-        return UnitResult(self.places[: len(outputs)], outputs, self.stream, queued_s)
+        return UnitResult(self.indices[: len(outputs)], outputs, self.stream, queued_s)
 
 
 @dataclass(frozen=True, slots=True)
 class UnitResult:
-    """Outputs with the places of their samples in their stream."""
+    """Outputs with the indices of their samples in their stream."""
 
-    places: Sequence[int]
+    indices: Sequence[int]
     outputs: list[RewardOutput]
     stream: "OrderedStream | None" = None
     queued_s: float = 0.0
@@ -140,16 +140,16 @@ class OrderedStream:
 
     def accept(self, result: UnitResult) -> None:
         """Take outputs, in any order."""
-        self._outputs.update(zip(result.places, result.outputs, strict=True))
+        self._outputs.update(zip(result.indices, result.outputs, strict=True))
 
     def release(self) -> list[ScoredRollout]:
-        """The samples whose outputs are there, up to the first that is missing."""
-        outputs, waiting, place = self._outputs, self._waiting, self._released
+        """The scored samples, up to the first without an output."""
+        outputs, waiting, index = self._outputs, self._waiting, self._released
         released = []
-        while (output := outputs.pop(place, None)) is not None:
+        while (output := outputs.pop(index, None)) is not None:
             released.append(Rollout(waiting.popleft(), output))
-            place += 1
-        self._released = place
+            index += 1
+        self._released = index
         return released
 
     def raise_error(self) -> None:
@@ -181,7 +181,7 @@ class OrderedStream:
         unit = self._cut_group()
         while unit is not None and len(unit) < self._cutting.at_least and (more := self._cut_group()) is not None:
             unit = replace(
-                unit, places=[*unit.places, *more.places], trajectories=[*unit.trajectories, *more.trajectories]
+                unit, indices=[*unit.indices, *more.indices], trajectories=[*unit.trajectories, *more.trajectories]
             )
         return unit
 
@@ -190,13 +190,13 @@ class OrderedStream:
         group_size, interleaved = self._cutting.group_size, self._cutting.interleaved
         while not self._exhausted:
             first, samples = self._read, self._next(None if interleaved else 1)
-            for place, sample in enumerate(samples, first):
+            for index, sample in enumerate(samples, first):
                 key = sample.group_key
                 if key in self._ended:
-                    self._skip([place], f"group {key!r:.60} had ended before: {CONTIGUOUS}")
+                    self._skip([index], f"group {key!r:.60} had ended before: {CONTIGUOUS}")
                     continue
                 before = next((other for other in self._groups if other != key), None)
-                self._groups.setdefault(key, []).append((place, sample))
+                self._groups.setdefault(key, []).append((index, sample))
                 if interleaved:
                     continue
                 if before is not None and group_size is None:
@@ -208,7 +208,7 @@ class OrderedStream:
     def _end_group(self, key: GroupKey) -> Unit:
         self._ended.add(key)
         members = self._groups.pop(key)
-        return Unit([place for place, _ in members], [sample for _, sample in members], self, whole=True)
+        return Unit([index for index, _ in members], [sample for _, sample in members], self, whole=True)
 
     def _cut_leftover(self) -> Unit | None:
         """The groups that are open at the end: complete ones one by one, incomplete ones are skipped."""
@@ -217,19 +217,19 @@ class OrderedStream:
             if expected == len(members) or (expected is None and self._error is None):
                 return self._end_group(key)
             missing = "the source failed" if expected is None else f"{len(members)} of {expected} samples"
-            self._skip([place for place, _ in members], f"group {key!r:.60} is incomplete: {missing}")
+            self._skip([index for index, _ in members], f"group {key!r:.60} is incomplete: {missing}")
             del self._groups[key]
         return None
 
-    def _skip(self, places: Iterable[int], reason: str) -> None:
-        self._outputs.update(dict.fromkeys(places, RewardOutput.unscored(Status.SKIPPED, reason)))
+    def _skip(self, indices: Iterable[int], reason: str) -> None:
+        self._outputs.update(dict.fromkeys(indices, RewardOutput.unscored(Status.SKIPPED, reason)))
 
 
-def _read_sample(sample: object, place: int) -> Trajectory:
-    """The trajectory that a dict holds, under our names or the usual ones of others."""
+def _read_sample(sample: object, index: int) -> Trajectory:
+    """The trajectory in a dict with our column names or the usual ones of other systems."""
     if not isinstance(sample, Mapping):
-        raise InvalidTrajectory(f"sample {place} is a {type(sample).__name__}, not a Trajectory or a dict")
+        raise InvalidTrajectory(f"sample {index} is a {type(sample).__name__}, not a Trajectory or a dict")
     try:
         return Rollout.from_dict(sample).trajectory
     except (InvalidTrajectory, InvalidOutput) as error:
-        raise InvalidTrajectory(f"sample {place}: {error}") from None
+        raise InvalidTrajectory(f"sample {index}: {error}") from None

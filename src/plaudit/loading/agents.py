@@ -1,6 +1,6 @@
 """Find the agent that a spec names: a built-in environment, a class in a module, or a file with one.
 
-An executor of an installed OpenRLHF wants that package's engines; its environments run with our executor all the same.
+An executor of an installed OpenRLHF needs that package's engines; its environments also run with our executor.
 """
 
 import importlib
@@ -24,21 +24,21 @@ def load_agent(spec: str | Path) -> Agent:
 
     `agent.py` is `AgentInstance` in a file, or its only class with `reset` and `step`, or its function `step`;
     `agent.py:Class` and `package.module:Class` name a class, and `treasure_hunt(hints=False)` a built-in environment.
-    Classes of TRL, Gymnasium and OpenEnv are taken as they are, and what `load_environment` of verifiers builds.
+    Classes of TRL, Gymnasium and OpenEnv are accepted, and so are environments from `load_environment` of verifiers.
     """
     text = str(spec)
     built_in = build_environment(text)
     if built_in is not None:
         return Agent(built_in, spec=text)
-    place, colon, name = text.rpartition(":")
-    if colon and name.isidentifier() and (place.endswith(".py") or not Path(text).exists()):
-        is_file = place.endswith(".py")
-        module = module_from_file(Path(place)) if is_file else _import_module(text, place)
-        found = _find(text, module, name)
-        check_complete(module, name, found, f"loading {text}")
+    location, colon, name = text.rpartition(":")
+    if colon and name.isidentifier() and (location.endswith(".py") or not Path(text).exists()):
+        is_file = location.endswith(".py")
+        module = module_from_file(Path(location)) if is_file else _import_module(text, location)
+        value = _find(text, module, name)
+        check_complete(module, name, value, f"loading {text}")
         return Agent(
-            _as_environment(text, found),
-            spec=f"{Path(place).absolute()}:{name}" if is_file else text,
+            _as_environment(text, value),
+            spec=f"{Path(location).absolute()}:{name}" if is_file else text,
         )
     if not text.endswith(".py") and not Path(text).exists():
         known = ", ".join(ENVIRONMENTS)
@@ -100,24 +100,24 @@ def _import_module(spec: str, name: str) -> ModuleType:
 
 
 def _find(spec: str, module: ModuleType, name: str) -> Any:
-    found = getattr(module, name, None)
-    if not isinstance(found, type) and find_adapter(found) is None:
+    value = getattr(module, name, None)
+    if not isinstance(value, type) and find_adapter(value) is None:
         classes = [each.__name__ for each in _own_classes(module)]
         raise AgentError(f"{spec}: no class {name!r}{did_you_mean(name, classes)}")
-    return found
+    return value
 
 
-def _as_environment(spec: str, found: Any) -> type:
-    """The class itself where it keeps one of our contracts, else an environment made of what was found."""
-    adapter = find_adapter(found)
+def _as_environment(spec: str, value: Any) -> type:
+    """The class itself if it follows one of our contracts, else an environment that wraps the value."""
+    adapter = find_adapter(value)
     if adapter is not None:
         try:
-            return adapter(found)
+            return adapter(value)
         except AgentError as error:
             raise AgentError(f"{spec}: {error}") from error
-    if not isinstance(found, type) or not _is_environment(found):
-        raise AgentError(f"{spec}: {found.__name__} has no `reset` and `step`")
-    return found
+    if not isinstance(value, type) or not _is_environment(value):
+        raise AgentError(f"{spec}: {value.__name__} has no `reset` and `step`")
+    return value
 
 
 def _own_classes(module: ModuleType) -> list[type]:

@@ -1,8 +1,8 @@
-"""Make a reward of what a spec led to: build classes, call factories, wrap foreign conventions.
+"""Make a reward of the object that a spec names: build classes, call factories, wrap foreign conventions.
 
 Brackets after a name mean a call: `file.py:Brief(limit=3)` builds a class or calls a function that makes a reward,
-while `file.py:brief` takes the function itself for the reward. A foreign reward that also takes settings, which its
-trainer has from a config, is given them so: `file.py:compute_score(max_length=1024)`.
+while `file.py:brief` uses the function itself as the reward. A foreign reward with settings, which its trainer reads
+from a config, gets them in brackets: `file.py:compute_score(max_length=1024)`.
 """
 
 import contextlib
@@ -217,10 +217,10 @@ def _instantiate(target: SpecTarget, arguments: Arguments | None) -> Any:
 
 
 def _preset(target: SpecTarget, arguments: Arguments) -> Any:
-    """The function with some of its parameters given, where it still needs others and is then a foreign reward."""
-    asked = signature_of(target.value).parameters
-    required = {name for name, each in asked.items() if each.default is each.empty and each.kind not in _VARIADIC}
-    if not set(arguments.keywords) <= set(asked) or required <= set(arguments.keywords):
+    """The function with these parameters bound if the rest of its parameters make it a foreign reward, else None."""
+    parameters = signature_of(target.value).parameters
+    required = {name for name, each in parameters.items() if each.default is each.empty and each.kind not in _VARIADIC}
+    if not set(arguments.keywords) <= set(parameters) or required <= set(arguments.keywords):
         return None
     preset: Any = functools.partial(target.value, **arguments.keywords)
     preset.__name__ = getattr(target.value, "__name__", "partial")

@@ -1,4 +1,4 @@
-"""Chat prompts as the text a model was given, for rewards that read prompts as text and look for template tokens.
+"""Render chat prompts to the model's input text, for rewards that look for template tokens in the prompt.
 
 A template is one of the names below, or a tokenizer's folder or name, whose own chat template is then applied.
 """
@@ -35,9 +35,9 @@ def _gemma(messages: Sequence[Message]) -> str:
     system = "".join(f"{message_text(each)}\n\n" for each in messages if each["role"] == "system")
     spoken = [each for each in messages if each["role"] != "system"]
     turns = []
-    for place, each in enumerate(spoken):
+    for index, each in enumerate(spoken):
         role = "model" if each["role"] == "assistant" else each["role"]
-        text = (system if not place else "") + message_text(each).strip()
+        text = (system if not index else "") + message_text(each).strip()
         turns.append(f"<start_of_turn>{role}\n{text}<end_of_turn>\n")
     return "".join(["<bos>", *turns, "<start_of_turn>model\n"])
 

@@ -1,7 +1,7 @@
-"""Rewards composed in a YAML file, for those who keep their weights beside their training configuration.
+"""Rewards composed in a YAML file, for weights that are kept with the training configuration.
 
 A mapping has one kind: `reward`, `sum`, a function of the vocabulary or a built-in, with the parameters they have in
-Python. The methods of the vocabulary may stand beside it. Every place for a reward takes an expression or another
+Python. The methods of the vocabulary may stand beside it. Every field for a reward takes an expression or another
 mapping. Paths are relative to the YAML file.
 
 YAML is imported when a file is read: every process that loads a reward imports this module, and few read such a file.
@@ -73,9 +73,9 @@ class _Composite:
             return self.sum(plain, at, depth)
         if kind not in KINDS:
             settings = self.locate_files(plain) if isinstance(plain, dict) else {}
-            given = () if isinstance(plain, dict) or plain is None else (plain,)
+            positional = () if isinstance(plain, dict) or plain is None else (plain,)
             try:
-                return self.look_up(kind, Arguments(given, settings)).reward
+                return self.look_up(kind, Arguments(positional, settings)).reward
             except RewardNotLoaded as error:
                 raise self.error(at, f"makes no reward: {error}") from error
         made = self.call(kind, self.receiver_first(plain) if kind == "gate" else plain, at, depth)
@@ -87,14 +87,17 @@ class _Composite:
         """Call a function of the vocabulary: a mapping has its parameters by name, a list those of a method."""
         composer = find_composer(name)
         assert composer is not None
-        spread = isinstance(plain, list) and (bool(receiver) or "rewards" in composer.rewards)
+        is_unpacked = isinstance(plain, list) and (bool(receiver) or "rewards" in composer.rewards)
         named = plain if isinstance(plain, dict) else {}
-        given = plain if spread else [] if isinstance(plain, dict) else [plain]
-        if not given and not named:
+        positional = plain if is_unpacked else [] if isinstance(plain, dict) else [plain]
+        if not positional and not named:
             raise self.error(at, f"must be a list of rewards or a mapping of parameters, got {plain!r:.60}")
         try:
-            return composer.call([*receiver, *map(_frozen, given)], {key: _frozen(each) for key, each in named.items()},
-                                 lambda each: self.as_reward(each, at, depth))  # fmt: skip
+            return composer.call(
+                [*receiver, *map(_frozen, positional)],
+                {key: _frozen(each) for key, each in named.items()},
+                lambda each: self.as_reward(each, at, depth),
+            )
         except RewardNotLoaded as error:
             raise self.error(at, f"makes no reward: {error}") from error
 
@@ -113,9 +116,9 @@ class _Composite:
         return reward.named(self.text(plain, "name", at)) if "name" in plain else reward
 
     def with_options(self, plain: Mapping[str, Any], kind: str, at: str) -> Any:
-        """What stands under the kind; a spec with the options that stand beside it."""
-        given = [name for name in OPTIONS if name in plain]
-        options = {name: plain[name] if name == "max_batch" else self.text(plain, name, at) for name in given}
+        """The value of the kind; a spec includes the options that are set next to it."""
+        names = [name for name in OPTIONS if name in plain]
+        options = {name: plain[name] if name == "max_batch" else self.text(plain, name, at) for name in names}
         if options and (kind != "reward" or not isinstance(plain[kind], str)):
             raise self.error(at, f"has {', '.join(options)}, which belong beside a single spec: reward: file.py")
         return spec_using(plain[kind], **options) if options else plain[kind]
@@ -124,8 +127,8 @@ class _Composite:
         if not isinstance(plain, list) or not plain:
             raise self.error(at, f"must be a list of rewards, got {plain!r:.60}")
         weighted = []
-        for place, item in enumerate(plain):
-            where = f"{at}[{place}]"
+        for index, item in enumerate(plain):
+            where = f"{at}[{index}]"
             weight = item.get("weight", 1.0) if isinstance(item, dict) else 1.0
             weight = evaluate(weight, self.look_up, self.specs) if isinstance(weight, str) else weight
             if isinstance(weight, Loaded | bool):

@@ -50,10 +50,10 @@ def evaluate(text: str, look_up: LookUp, specs: Specs) -> Any:
 
 def spec_using(spec: str, **options: str | int | None) -> str:
     """The spec with options of `load`, as a spec: `using('reward_func.py', scope='group')`."""
-    given = {name: value for name, value in options.items() if value is not None}
-    if not given:
+    chosen = {name: value for name, value in options.items() if value is not None}
+    if not chosen:
         return spec
-    return f"{USING}({spec!r}, {', '.join(f'{name}={value!r}' for name, value in given.items())})"
+    return f"{USING}({spec!r}, {', '.join(f'{name}={value!r}' for name, value in chosen.items())})"
 
 
 def parse_call(text: str) -> tuple[str, Arguments | None]:
@@ -112,20 +112,20 @@ class _Expression:
         return sign(self.operand(node.operand))
 
     def call(self, node: ast.Call) -> Any:
-        given = _read_arguments(node, self.text, self.argument)
+        arguments = _read_arguments(node, self.text, self.argument)
         if isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
             receiver = self.operand(node.func.value)
             if not isinstance(receiver, RewardFunction):
                 what = "a number" if isinstance(receiver, float) else f"a {type(receiver).__name__}"
                 raise RewardNotLoaded(f"{_source(node.func.value)} is {what}; only rewards have .{node.func.attr}(…)")
-            given = Arguments((receiver, *given.positional), given.keywords)
+            arguments = Arguments((receiver, *arguments.positional), arguments.keywords)
         dotted = _dotted_name(node.func)
         composer = find_composer(node.func.attr if isinstance(node.func, ast.Attribute) else str(dotted))
         if composer is not None and (isinstance(node.func, ast.Name) or composer.name in METHODS):
-            return self.apply(node, lambda: composer.call(given.positional, given.keywords, self.as_reward))
+            return self.apply(node, lambda: composer.call(arguments.positional, arguments.keywords, self.as_reward))
         if dotted is None:
             self.refuse(node.func)
-        return self.look_up(dotted, given)
+        return self.look_up(dotted, arguments)
 
     def as_reward(self, value: Any) -> Any:
         """Where a reward is asked for, text is a spec."""

@@ -1,6 +1,6 @@
-"""Turn whatever foreign code raises into an error that says what was being done, and at which line it went wrong.
+"""Convert exceptions of foreign code into errors that name the action and the line that failed.
 
-Nothing is swallowed here: the original error is always chained.
+The original error is always chained.
 """
 
 import ast
@@ -48,30 +48,30 @@ def _suggest_import(name: str, path: str) -> str:
 
 
 def find_module_with(name: str, path: str) -> str:
-    """A module that has a name: of a package that the file imports, or else plaudit's own, or else any; "" if none."""
-    own = [f"plaudit.{each.__name__.rpartition('.')[2]}" for each in (checks, rewards) if name in each.__all__]
+    """A module that defines a name: in a package that the file imports, else in plaudit, else any; "" if none."""
+    built_in = [f"plaudit.{each.__name__.rpartition('.')[2]}" for each in (checks, rewards) if name in each.__all__]
     stubs = modules_with(name)
     try:
         imported = imported_packages(ast.parse(Path(path).read_bytes()))
     except (OSError, SyntaxError, ValueError):
         imported = set()
-    return next(iter([*(each for each in stubs if each.partition(".")[0] in imported), *own, *stubs]), "")
+    return next(iter([*(each for each in stubs if each.partition(".")[0] in imported), *built_in, *stubs]), "")
 
 
 def name_absent_model(error: BaseException) -> BaseException:
-    """The error, or one that names the model that the Hugging Face hub was asked for in vain: the hub's does not."""
+    """The error, or one that names the missing Hugging Face model if the error does not name it."""
     if not isinstance(error, OSError):
         return error
-    asked = [
+    names = [
         frame.f_locals.get("path_or_repo_id") or frame.f_locals.get("pretrained_model_name_or_path")
         for frame, _ in traceback.walk_tb(error.__traceback__)
         if str(frame.f_globals.get("__name__")).partition(".")[0] == "transformers"
     ]
-    model = next((name for name in reversed(asked) if isinstance(name, str) and not Path(name).exists()), None)
+    model = next((name for name in reversed(names) if isinstance(name, str) and not Path(name).exists()), None)
     if model is None:
         return error
     named = RewardNotLoaded(
-        f"the model {model!r} is not on this machine; where there is a network, `hf download {model}` fetches it, else "
+        f"the model {model!r} is not on this machine; download it with `hf download {model}`, or "
         "give the path of its folder"
     )
     named.__cause__ = error

@@ -146,8 +146,8 @@ class _ProjectFinder(MetaPathFinder):
 
 
 def _import_package(package: str, root: Path) -> BaseException | None:
-    """Import the package that a file belongs to. Where that fails, put its bare folders in its place: rewards often
-    live in copies of a trainer that cannot be imported here, and need only their neighbours. Returns what failed.
+    """Import the package that a file belongs to. If that fails, import its bare folders instead: rewards often
+    are in copies of a trainer that cannot be imported here, and need only sibling modules. Returns the error.
     """
     try:
         importlib.import_module(package)
@@ -181,7 +181,7 @@ def _package_of(path: Path, tree: ast.Module) -> tuple[str, Path]:
 
 
 def _project_packages(path: Path, tree: ast.Module) -> dict[str, Path]:
-    """The packages that a file imports by name as it can where its project is run, and the folders they stand in.
+    """The packages that a file can import when its project runs, with the folders that contain them.
 
     These are those in the folders of its project or in their `src`, and a package that the file itself is in. Copies of
     trainers rarely can be imported, so packages with a stub are not looked for.
@@ -191,8 +191,8 @@ def _project_packages(path: Path, tree: ast.Module) -> dict[str, Path]:
     folders = [each for folder in above[: depth + 1] for each in (folder, folder / "src")]
     others = imported_packages(tree) - set(stub_finder().packages)
     held = ((name, next((folder for folder in folders if _holds(folder, name)), None)) for name in others)
-    own = {folder.name: folder.parent for folder in path.parents[:-1] if folder.name in others}
-    return own | {name: folder for name, folder in held if folder is not None}
+    around = {folder.name: folder.parent for folder in path.parents[:-1] if folder.name in others}
+    return around | {name: folder for name, folder in held if folder is not None}
 
 
 def _holds(folder: Path, name: str) -> bool:
@@ -254,10 +254,10 @@ def _forget_siblings(folder: Path) -> None:
 
 
 def _home_of(name: str, folders: Sequence[Path]) -> Path | None:
-    """The folder that a top-level module was imported from, where it is one of these."""
+    """The one of these folders that a top-level module was imported from, if any."""
     module = sys.modules[name]
-    places = [_file_of(module), *(Path(path) for path in vars(module).get("__path__", ()))]
-    return next((folder for folder in folders for place in places if place and folder in place.parents), None)
+    paths = [_file_of(module), *(Path(path) for path in vars(module).get("__path__", ()))]
+    return next((folder for folder in folders for location in paths if location and folder in location.parents), None)
 
 
 def _spec(name: str) -> ModuleSpec | None:

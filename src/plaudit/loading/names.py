@@ -17,8 +17,8 @@ def locate_files(spec: str, folders: Sequence[Path]) -> str:
     """The spec with each file in it, alone or in quotes, replaced by the first such file in `folders`."""
 
     def full(match: re.Match[str]) -> str:
-        found = (folder / match[0] for folder in folders if (folder / match[0]).is_file())
-        return str(next(found, match[0]))
+        files = (folder / match[0] for folder in folders if (folder / match[0]).is_file())
+        return str(next(files, match[0]))
 
     return _FILES.sub(full, spec)
 

@@ -1,7 +1,6 @@
-"""Find the reward in a module: the one that is named, or else the only one there.
+"""Find the reward in a module: the named one, or the only one.
 
-Only what the module itself defines counts: a file that imports `reward`, or ten rewards to combine, still has one of
-its own.
+Only names that the module itself defines count; imported rewards do not.
 """
 
 import enum
@@ -133,9 +132,9 @@ class RewardModule:
         return [name for name in names if name not in used] or names
 
     def _no_reward(self) -> RewardNotLoaded:
-        own = [name for name in self._public() if name not in self.imported_names]
-        faults = [fault for name in own if (fault := _fault_of(name, vars(self.module)[name]))]
-        listed = "; ".join(faults) or f"it has {', '.join(own) or 'no names'}"
+        names = [name for name in self._public() if name not in self.imported_names]
+        faults = [fault for name in names if (fault := _fault_of(name, vars(self.module)[name]))]
+        listed = "; ".join(faults) or f"it has {', '.join(names) or 'no names'}"
         return RewardNotLoaded(
             f"{self.spec} holds no reward ({listed}); define one: def my_reward(response, ground_truth): ..."
         )

@@ -132,8 +132,8 @@ class _SpecResolver:
         """A name or a dotted name in an expression; `using('spec', …)` is a spec with options."""
         if text == USING and arguments is not None:
             return self.using(arguments)
-        if "." not in text and (found := find_named(text)) is not None:
-            return build(found, arguments)
+        if "." not in text and (target := find_named(text)) is not None:
+            return build(target, arguments)
         return self.find_dotted(text, arguments)
 
     def file(self, path: str, call: str | None) -> Loaded:

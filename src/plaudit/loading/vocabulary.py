@@ -36,7 +36,7 @@ FUNCTIONS: dict[str, tuple[str, dict[str, Shape]]] = {
     **{f"{name}Schedule": (f"schedules:{name}Schedule", {}) for name in ("Linear", "Cosine", "Piecewise")},
     **{f"{name}Normalizer": (f"normalize:{name}Normalizer", {}) for name in _NORMALIZERS},
 }
-"""Each function with its place and those of its parameters that are rewards."""
+"""Each function with its location and its parameters that are rewards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class Composer:
     function: Callable[..., Any]
     rewards: Mapping[str, Shape]
 
-    def call(self, given: Sequence[Any], named: Mapping[str, Any], as_reward: Callable[[Any], Any]) -> Any:
-        """The result of a call; `as_reward` makes a reward of what stands for one."""
+    def call(self, positional: Sequence[Any], named: Mapping[str, Any], as_reward: Callable[[Any], Any]) -> Any:
+        """The result of a call; `as_reward` converts specs and mappings into rewards."""
         signature = inspect.signature(self.function)
         variadic = next((p.name for p in signature.parameters.values() if p.kind is p.VAR_POSITIONAL), None)
         for name in named:
@@ -56,9 +56,9 @@ class Composer:
                 hint = did_you_mean(name, signature.parameters)
                 raise RewardNotLoaded(f"{self.name} has no parameter {name!r}{hint} (it takes {signature})")
         if variadic is not None and variadic in named:
-            given, named = named[variadic], {name: value for name, value in named.items() if name != variadic}
+            positional, named = named[variadic], {name: value for name, value in named.items() if name != variadic}
         try:
-            bound = signature.bind(*given, **named)
+            bound = signature.bind(*positional, **named)
         except TypeError as error:
             raise RewardNotLoaded(f"{self.name} needs other arguments: {error} (it takes {signature})") from None
         for name, shape in self.rewards.items():
@@ -73,8 +73,8 @@ def find_composer(name: str) -> Composer | None:
         return Composer(name, getattr(RewardFunction, name), METHODS[name])
     if name not in FUNCTIONS:
         return None
-    place, rewards = FUNCTIONS[name]
-    module, _, attribute = place.partition(":")
+    location, rewards = FUNCTIONS[name]
+    module, _, attribute = location.partition(":")
     return Composer(name, getattr(importlib.import_module(f"plaudit.{module}"), attribute), rewards)
 
 

@@ -69,8 +69,8 @@ def collected(backend, trajectories, scope="sample", *, size=None, watch=lambda 
     outputs: dict[int, RewardOutput] = {}
     for result in results_of(backend, OrderedStream(iter(trajectories), Cutting(scope, learned))):
         learned.learn(result.outputs)
-        assert not set(result.places) & set(outputs), "delivered twice"
-        outputs.update(zip(result.places, result.outputs, strict=True))
+        assert not set(result.indices) & set(outputs), "delivered twice"
+        outputs.update(zip(result.indices, result.outputs, strict=True))
         watch(result)
     return [outputs[place] for place in range(len(trajectories))]
 

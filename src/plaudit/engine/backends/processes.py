@@ -35,7 +35,7 @@ class ProcessBackend:
         return units + self._pool.load < QUEUED * self._pool.count
 
     def submit(self, unit: Unit) -> None:
-        self._pool.submit(PoolUnit(pack_samples(unit.trajectories), len(unit), owner=unit, first=unit.places[0]))
+        self._pool.submit(PoolUnit(pack_samples(unit.trajectories), len(unit), owner=unit, first=unit.indices[0]))
 
     def collect(self, timeout_s: float) -> list[UnitResult]:
         """Give units to workers that have room, wait, and take what is done."""

@@ -137,8 +137,8 @@ def _prepare(connection: sqlite3.Connection) -> None:
 def _select(connection: sqlite3.Connection, keys: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
     with connection:
         connection.execute("BEGIN")
-        found = ((key, connection.execute(_SELECT, (key,)).fetchone()) for key in keys)
-        return [(key, row[0]) for key, row in found if row is not None]
+        rows = ((key, connection.execute(_SELECT, (key,)).fetchone()) for key in keys)
+        return [(key, row[0]) for key, row in rows if row is not None]
 
 
 def _size_of(connection: sqlite3.Connection) -> int:

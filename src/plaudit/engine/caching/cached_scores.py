@@ -50,7 +50,7 @@ class CachedScores:
         """The samples of a stream with their outputs, in order; `score` is called for those that are not cached."""
         digest = self._digest
         while units := _next_portion(stream):
-            indexes = [index for unit in units for index in unit.places]
+            indexes = [index for unit in units for index in unit.indices]
             stream.accept(UnitResult(indexes, self._outputs(digest, list(_entries(units)), score)))
             yield from stream.release()
         yield from stream.release()  # skipped samples

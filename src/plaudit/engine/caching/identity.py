@@ -166,8 +166,10 @@ def _read(module: _Module) -> _Source:
         tree = ast.parse(text) if file.suffix == ".py" else ast.Module([], [])
     except (OSError, SyntaxError, ValueError) as error:
         raise NotIdentified(f"the source file {file} cannot be read: {error}") from None
-    found = ((name.partition(".")[0], path) for name, search in _imports(tree, file) for path in _locate(name, search))
-    imports = {(root, path) for root, path in found if _is_installed(path) or not path.is_relative_to(_STANDARD)}
+    located = (
+        (name.partition(".")[0], path) for name, search in _imports(tree, file) for path in _locate(name, search)
+    )
+    imports = {(root, path) for root, path in located if _is_installed(path) or not path.is_relative_to(_STANDARD)}
     return _Source(hashlib.blake2b(text, digest_size=DIGEST_SIZE).hexdigest(), imports)
 
 

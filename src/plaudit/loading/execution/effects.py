@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from plaudit.loading.execution.reaching import UNRESOLVED, Place, Reached, is_data, is_project, reach, stores_of
+from plaudit.loading.execution.reaching import UNRESOLVED, GlobalName, Reached, is_data, is_project, reach, stores_of
 
 __all__ = ["Effects", "effects_of", "imports_all"]
 
@@ -25,18 +25,18 @@ _CONSTRUCTORS = ("__new__", "__init__", "__post_init__")
 class Effects:
     """Global names and objects that code may have created or changed."""
 
-    places: set[Place] = field(default_factory=set)
+    global_names: set[GlobalName] = field(default_factory=set)
     objects: dict[int, Any] = field(default_factory=dict)
     unclear: str = ""
     """Why the names cannot be known; empty if they are."""
 
     def __bool__(self) -> bool:
-        return bool(self.places or self.objects or self.unclear)
+        return bool(self.global_names or self.objects or self.unclear)
 
     def hit(self, reached: Reached) -> str | None:
-        """Which of these names and objects a walk reached, in words; None if none."""
-        if places := self.places & reached.places:
-            return ", ".join(sorted(name for _, name in places))
+        """Describe which of these names and objects a walk reached; None if none."""
+        if names := self.global_names & reached.global_names:
+            return ", ".join(sorted(name for _, name in names))
         objects = self.objects.keys() & reached.objects.keys()
         return _describe(self.objects[min(objects)]) if objects else None
 
@@ -53,15 +53,15 @@ def effects_of(statement: ast.stmt, code: CodeType, namespace: dict[str, Any], f
     reader.read(statement)
     data = reach(*reader.values, data_only=True)
     run = reach(*reader.callees, *data.kinds)
-    effects = Effects(reader.places | run.stores | stores_of(code, namespace))
+    effects = Effects(reader.global_names | run.stores | stores_of(code, namespace))
     effects.unclear = reader.unclear or run.dynamic or data.dynamic
     sets_attributes = reader.sets_attributes or run.sets_attributes
     for key, value in (data.objects | run.objects).items():
         if is_data(value) or (sets_attributes and isinstance(value, FunctionType | type) and is_project(value)):
             effects.objects[key] = value
     if imports_all(statement):
-        found = {name for name, each in namespace.items() if not isinstance(each, ModuleType) and name[:2] != "__"}
-        effects.places |= {(id(namespace), name) for name in found | {UNRESOLVED}}
+        names = {name for name, each in namespace.items() if not isinstance(each, ModuleType) and name[:2] != "__"}
+        effects.global_names |= {(id(namespace), name) for name in names | {UNRESOLVED}}
     return effects
 
 
@@ -78,7 +78,7 @@ class _Reader:
         self.may_call_own = not isinstance(statement, (*_FUNCTIONS, ast.ClassDef))
         self.values: list[Any] = []
         self.callees: list[Any] = []
-        self.places: set[Place] = set()
+        self.global_names: set[GlobalName] = set()
         self.sets_attributes = False
         self.unclear = ""
 
@@ -112,7 +112,7 @@ class _Reader:
         if isinstance(node, ast.Attribute | ast.Subscript):
             owner = self.nearest(node.value)
             if isinstance(owner, ModuleType):
-                self.places.add((id(vars(owner)), getattr(node, "attr", "")))
+                self.global_names.add((id(vars(owner)), getattr(node, "attr", "")))
             self.sets_attributes |= isinstance(node, ast.Attribute)
             self.values.append(owner)
 
@@ -164,8 +164,8 @@ class _Reader:
             value = vars(owner).get(node.attr, _UNKNOWN)
             self.unclear = f"{owner.__name__}.__dict__" if node.attr == "__dict__" else self.unclear
         else:
-            found = inspect.getattr_static(owner, node.attr, _UNKNOWN)
-            value = getattr(found, "__func__", found)
+            attribute = inspect.getattr_static(owner, node.attr, _UNKNOWN)
+            value = getattr(attribute, "__func__", attribute)
         self.unclear = "sys.modules" if value is sys.modules else self.unclear
         return value
 

@@ -24,13 +24,14 @@ from typing import Any, TypeAlias
 from plaudit.dialects.stub_packages import Missing
 
 __all__ = [
-    "UNRESOLVED", "Place", "Reached", "is_data", "is_installed", "is_project", "reach", "reach_statement", "stores_of",
+    "UNRESOLVED", "GlobalName", "Reached", "is_data", "is_installed", "is_project", "reach", "reach_statement",
+    "stores_of",
 ]  # fmt: skip
 
-Place: TypeAlias = tuple[int, str]
+GlobalName: TypeAlias = tuple[int, str]
 """A global name: the id of the module's namespace, and the name."""
 UNRESOLVED = "names that nothing defines"
-"""Stands in a place for any name that neither the module nor Python has."""
+"""The name in a `GlobalName` for any name that neither the module nor Python defines."""
 MAX_OBJECTS = 200_000
 _DYNAMIC_CALLS = frozenset({"eval", "exec", "globals", "__import__"})
 _DYNAMIC_ATTRIBUTES = frozenset({"__globals__", "f_globals", "f_back", "currentframe"})
@@ -48,11 +49,11 @@ _INSTALLED = tuple(
 
 @dataclass
 class Reached:
-    """Everything that a walk met."""
+    """Everything that a walk reached."""
 
-    places: set[Place] = field(default_factory=set)
+    global_names: set[GlobalName] = field(default_factory=set)
     objects: dict[int, Any] = field(default_factory=dict)
-    stores: set[Place] = field(default_factory=set)
+    stores: set[GlobalName] = field(default_factory=set)
     """Global names and attributes of modules that the code sets or deletes."""
     kinds: list[type] = field(default_factory=list)
     """The user's classes of the objects, where the walk was of data only."""
@@ -82,11 +83,11 @@ def reach_statement(code: CodeType, namespace: dict[str, Any]) -> Reached:
     return walk.reached
 
 
-def stores_of(code: CodeType, namespace: dict[str, Any]) -> set[Place]:
+def stores_of(code: CodeType, namespace: dict[str, Any]) -> set[GlobalName]:
     """The global names that a compiled statement, or code inside it, sets or deletes."""
     inner = [each for nested in _nested(code) for each in dis.get_instructions(nested) if each.opname in _GLOBAL_STORES]
-    own = [each for each in dis.get_instructions(code) if each.opname in ("STORE_NAME", "DELETE_NAME")]
-    return {(id(namespace), str(each.argval)) for each in (*inner, *own)}
+    outer = [each for each in dis.get_instructions(code) if each.opname in ("STORE_NAME", "DELETE_NAME")]
+    return {(id(namespace), str(each.argval)) for each in (*inner, *outer)}
 
 
 def is_data(value: Any) -> bool:
@@ -163,13 +164,13 @@ class _Walk:
         return values
 
     def values_of_global(self, name: str, namespace: dict[str, Any], where: str) -> list[Any]:
-        self.reached.places.add((id(namespace), name))
+        self.reached.global_names.add((id(namespace), name))
         if name in namespace:
             return [namespace[name]]
         if name in _DYNAMIC_CALLS:
             self.reached.dynamic = f"{name}() in {where}"
         elif not hasattr(builtins, name):
-            self.reached.places.add((id(namespace), UNRESOLVED))
+            self.reached.global_names.add((id(namespace), UNRESOLVED))
             self.reached.undefined.setdefault(name, where)
         return []
 
@@ -180,14 +181,14 @@ class _Walk:
         computing = attributes & {"getattr", "setattr", "delattr", "vars", "__dict__"}
         if (module is sys and "modules" in attributes) or (is_own and computing):
             self.reached.dynamic = f"attributes of the module {module.__name__} in {where}"
-        self.reached.places |= {(id(names), name) for name in attributes}
+        self.reached.global_names |= {(id(names), name) for name in attributes}
         self.reached.stores |= {(id(names), name) for name in stored}
-        found = [names[name] for name in attributes if name in names]
+        values = [names[name] for name in attributes if name in names]
         if not is_own:
-            return [each for each in found if not isinstance(each, ModuleType | type | FunctionType)]
-        for each in [each for each in found if isinstance(each, ModuleType) and id(each) not in self.reached.objects]:
-            found += self.values_of_module(each, attributes, stored, where)
-        return found
+            return [each for each in values if not isinstance(each, ModuleType | type | FunctionType)]
+        for each in [each for each in values if isinstance(each, ModuleType) and id(each) not in self.reached.objects]:
+            values += self.values_of_module(each, attributes, stored, where)
+        return values
 
 
 def _nested(code: CodeType, *, defined_only: bool = False) -> Iterator[CodeType]:

@@ -100,10 +100,10 @@ class _Run:
                 self.stop = self.failures[-1]
                 reads = [each.id for each in ast.walk(statement) if isinstance(each, ast.Name)]
                 values = {name for name in reads if not isinstance(self.names.get(name, sys), ModuleType)}
-                self.stop.effects.places |= {(id(self.names), name) for name in values}
+                self.stop.effects.global_names |= {(id(self.names), name) for name in values}
             return
         for failure in self.failures if isinstance(statement, _REBINDINGS) else ():
-            failure.effects.places -= stores_of(code, self.names)
+            failure.effects.global_names -= stores_of(code, self.names)
 
     def cause_of(self, code: CodeType) -> Failure | None:
         """The failed statement that a statement depends on."""
@@ -138,7 +138,7 @@ def check_complete(module: ModuleType, name: str, value: Any, doing: str) -> Non
     beside = [each for each in NEIGHBOURS.values() if sys.modules.get(each.module.__name__) is each.module]
     failures = _by_certainty([*failures_of(module), *(failure for each in beside for failure in each.failures)])
     reached = reach(value)
-    reached.places.add((id(vars(module)), name))
+    reached.global_names.add((id(vars(module)), name))
     hits = [(each, each.effects.hit(reached)) for each in failures]
     hits += [(each, each.effects.unclear_hit(reached)) for each in failures]
     for failure, hit in hits:
@@ -168,8 +168,8 @@ def may_be_reward(node: ast.stmt, offered: Collection[str], names: Mapping[str, 
     if isinstance(node, ast.ClassDef):
         return bool({each.name for each in node.body if isinstance(each, _FUNCTIONS)} & _REWARD_METHODS)
     if isinstance(node, _FUNCTIONS):
-        asked = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-        return any(each.arg in _REWARD_PARAMETERS for each in asked)
+        parameters = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        return any(each.arg in _REWARD_PARAMETERS for each in parameters)
     if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
         return False
     uses = {each.id for each in ast.walk(node.value) if isinstance(each, ast.Name)} & set(offered)
@@ -180,43 +180,43 @@ def _is_foreign(function: ast.expr, names: Mapping[str, Any]) -> bool:
     """Whether a called function is of another package, such as a trainer: not of the file, nor of plaudit."""
     while isinstance(function, ast.Attribute):
         function = function.value
-    found = names.get(function.id) if isinstance(function, ast.Name) else None
-    home = str(getattr(found, "__name__" if isinstance(found, ModuleType) else "__module__", ""))
+    value = names.get(function.id) if isinstance(function, ast.Name) else None
+    home = str(getattr(value, "__name__" if isinstance(value, ModuleType) else "__module__", ""))
     return home not in (names["__name__"], "plaudit") and not home.startswith("plaudit.")
 
 
 def _report(file: LoadedFile, name: str, failures: Iterable[Failure], reached: Reached) -> None:
-    """One warning for all that a file could not do here."""
-    told = []
+    """Issue one warning with everything in a file that could not run."""
+    messages = []
     if errors := list({id(each.error): each for each in failures}.values()):
         first, more = errors[0], f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
-        told.append(
+        messages.append(
             f"{first.path}, line {first.line}{more} could not run here and was left out: "
             f"`{first.source:.100}`: {describe(first.error)}; {name} does not use it"
         )
-    told += file.notes
+    messages += file.notes
     beside = {path.stem for path in Path(str(file.module.__file__)).parent.iterdir()}
     absent = set(reached.absent_packages) - beside - set(stub_finder().packages) if reached.absent_packages else set()
-    told += [
+    messages += [
         f"{reached.absent_packages[each]} imports {each}, which is not installed (pip install {each})"
         for each in sorted(absent)
     ]
     homes = {each: find_module_with(each, str(file.module.__file__)) for each in sorted(reached.undefined)}
     for home in sorted({*homes.values()} - {""}):
         names = ", ".join(each for each in homes if homes[each] == home)
-        told.append(f"{name} uses names that are not defined; write: from {home} import {names}")
-    if told:
+        messages.append(f"{name} uses names that are not defined; write: from {home} import {names}")
+    if messages:
         with warnings.catch_warnings():  # the filters that the file sets are for its own warnings
             warnings.filters = [each for each in warnings.filters if id(each) not in file.filters]
-            warnings.warn("; ".join(told), stacklevel=4)
+            warnings.warn("; ".join(messages), stacklevel=4)
 
 
 def _line_of(error: BaseException, path: str) -> int | None:
     """The line of the file's own level at which an error came up."""
     frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    own = itertools.dropwhile(lambda each: each[0].co_filename != path, frames)
+    in_file = itertools.dropwhile(lambda each: each[0].co_filename != path, frames)
     level = itertools.takewhile(
-        lambda each: each[0].co_filename == path and not each[0].co_flags & inspect.CO_OPTIMIZED, own
+        lambda each: each[0].co_filename == path and not each[0].co_flags & inspect.CO_OPTIMIZED, in_file
     )
     return max((line for _, line in level), default=None)
 

@@ -59,7 +59,7 @@ class _Calls:
 
     def note(self, call: EndedCall) -> None:
         """Take what a call did; parts of a reward are called one after the other for the same sample."""
-        shortened = len(call.given) != len(call.samples)
+        shortened = len(call.copies) != len(call.samples)
         for number, (sample, output) in enumerate(zip(call.samples, call.outputs, strict=True)):
             places = self._places(sample)
             if call.error is not None or output.status is Status.ERROR:
@@ -67,7 +67,7 @@ class _Calls:
                 self._faults.update((place, rule) for place in places if place not in self._faults)
             elif not output.ok:
                 self._unscored.update(places)
-            if shortened or _is_changed(sample, call.given[number]):
+            if shortened or _is_changed(sample, call.copies[number]):
                 self.changed.update(places)
 
     def fault(self, place: int, output: RewardOutput) -> Rule | None:
