@@ -63,8 +63,8 @@ def read_object(returned: Any) -> Any:
     if isinstance(returned, RewardOutput) or not hasattr(returned, "reward"):
         return returned
     metadata = getattr(returned, "metadata", None)
-    found = dict(metadata) if isinstance(metadata, Mapping) else {}
+    details = dict(metadata) if isinstance(metadata, Mapping) else {}
     if getattr(returned, "is_correct", None) is not None:
-        found["is_correct"] = bool(returned.is_correct)
+        details["is_correct"] = bool(returned.is_correct)
     token_rewards = list(getattr(returned, "token_rewards", None) or ())
-    return RewardOutput(returned.reward, token_rewards=token_rewards or None, metadata=found)
+    return RewardOutput(returned.reward, token_rewards=token_rewards or None, metadata=details)

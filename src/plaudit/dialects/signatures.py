@@ -1,4 +1,4 @@
-"""What the parameters of a foreign function, object or class tell about its convention."""
+"""Derive the convention of a foreign function, object or class from its parameters."""
 
 import inspect
 from collections.abc import Callable
@@ -20,11 +20,11 @@ def parameters(function: Any) -> dict[str, inspect.Parameter]:
 
 
 def method_parameters(owner: Any, method: str) -> dict[str, inspect.Parameter]:
-    """The parameters of a method of a class or of an object, without `self`; what its metaclass has is not its own."""
+    """The parameters of a method of a class or object, without `self`; methods of the metaclass do not count."""
     if not isinstance(owner, type):
         return parameters(getattr(owner, method, None))
-    own = next((vars(each)[method] for each in owner.__mro__ if method in vars(each)), None)
-    return dict(list(parameters(own).items())[1:])
+    function = next((vars(each)[method] for each in owner.__mro__ if method in vars(each)), None)
+    return dict(list(parameters(function).items())[1:])
 
 
 def call_parameters(candidate: Any) -> dict[str, inspect.Parameter]:
@@ -33,21 +33,21 @@ def call_parameters(candidate: Any) -> dict[str, inspect.Parameter]:
 
 
 def asks_for(convention: Convention, *needed: set[str]) -> Callable[[Any], bool]:
-    """What tells a function of a convention: it has all names of one of the `needed` sets, and requires no others."""
+    """A test for functions of a convention: all names of one `needed` set, and no required name outside of it."""
     known = {*convention.names, *convention.plurals}
 
     def matches(candidate: Any) -> bool:
-        asked = call_parameters(candidate)
-        return any(names <= set(asked) for names in needed) and required_names(asked) <= known
+        accepted = call_parameters(candidate)
+        return any(names <= set(accepted) for names in needed) and required_names(accepted) <= known
 
     return matches
 
 
-def required_names(asked: dict[str, inspect.Parameter]) -> set[str]:
-    """The names that a caller must fill."""
+def required_names(accepted: dict[str, inspect.Parameter]) -> set[str]:
+    """The names of required parameters."""
     return {
         name
-        for name, parameter in asked.items()
+        for name, parameter in accepted.items()
         if parameter.default is parameter.empty
         and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     }

@@ -15,6 +15,6 @@ _ADAPTERS: tuple[tuple[Callable[[Any], bool], Callable[[Any], type]], ...] = (
 )
 
 
-def find_adapter(found: Any) -> Callable[[Any], type] | None:
-    """What makes an environment of a class or function that was written for another system; None for any other."""
-    return next((adapt for matches, adapt in _ADAPTERS if matches(found)), None)
+def find_adapter(candidate: Any) -> Callable[[Any], type] | None:
+    """The function that adapts a class or function of another system to an environment; None if there is none."""
+    return next((adapt for matches, adapt in _ADAPTERS if matches(candidate)), None)

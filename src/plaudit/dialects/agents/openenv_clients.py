@@ -1,7 +1,7 @@
 """OpenEnv clients: `reset()` and `step(action)` give results with `observation`, `reward` and `done`.
 
-The class says with `base_url` where its server runs. A text field of the action (`message`, `text`, `action`, …) gets
-what the model wrote, and a text of the observation is the feedback.
+`base_url` of the class is the address of its server. A text field of the action (`message`, `text`, `action`, …) gets
+the model's text, and a text field of the observation is the feedback.
 """
 
 import dataclasses
@@ -19,23 +19,23 @@ FIELDS = ("message", "text", "action", "content", "prompt", "code", "command", "
 OBSERVED = ("echoed_message", "message", "text", "prompt", "content", "output", "stdout", "result", "observation")
 
 
-def matches(found: Any) -> bool:
-    """A subclass of OpenEnv's client; whoever has one has imported it."""
+def matches(candidate: Any) -> bool:
+    """A subclass of OpenEnv's client; its module has imported OpenEnv."""
     modules = [sys.modules.get(name) for name in ("openenv.core", "openenv.core.env_client", "openenv_core")]
     bases = [getattr(module, name, None) for module in modules for name in ("EnvClient", "HTTPEnvClient")]
-    return isinstance(found, type) and any(isinstance(base, type) and issubclass(found, base) for base in bases)
+    return isinstance(candidate, type) and any(isinstance(base, type) and issubclass(candidate, base) for base in bases)
 
 
-def adapt(found: type) -> type[Environment]:
-    """The class as an environment of ours."""
-    build_action = _action_builder(found)
+def adapt(client: type) -> type[Environment]:
+    """Wrap the class as a plaudit environment."""
+    build_action = _action_builder(client)
 
     class OpenEnvEnvironment(Environment):
         def reset(self, start: EpisodeStart) -> str:
-            url = getattr(found, "base_url", None)
+            url = getattr(client, "base_url", None)
             if not url:
-                raise AgentError(f"{found.__name__}: set `base_url` on the class to its server's address")
-            self.inner = found(base_url=url)
+                raise AgentError(f"{client.__name__}: set `base_url` on the class to its server's address")
+            self.inner = client(base_url=url)
             self.inner = self.inner.sync() if hasattr(self.inner, "sync") else self.inner
             result = await_value(self.inner.reset())
             return f"{start.prompt}{_text(result.observation)}"
@@ -47,18 +47,18 @@ def adapt(found: type) -> type[Environment]:
                 await_value(self.inner.close())
             return StepResult(_text(result.observation), bool(result.done), reward)
 
-    OpenEnvEnvironment.__name__ = found.__name__
+    OpenEnvEnvironment.__name__ = client.__name__
     return OpenEnvEnvironment
 
 
-def _action_builder(found: type) -> Any:
-    """What makes an action of a text: the type that the client sends, filled at its one text field."""
-    payload: Any = getattr(found, "_step_payload", None)
+def _action_builder(client: type) -> Any:
+    """A function from text to action: it fills the text field of the type that the client sends."""
+    payload: Any = getattr(client, "_step_payload", None)
     hints = get_type_hints(payload) if payload is not None else {}
     names = [name for name in hints if name != "return"]
     kind = hints.get(names[0]) if names else None
     if not isinstance(kind, type):
-        raise AgentError(f"{found.__name__}: annotate the action of `_step_payload`, so that one can be made")
+        raise AgentError(f"{client.__name__}: annotate the action of `_step_payload`, so that one can be made")
     fields = getattr(kind, "model_fields", None) or {field.name: field for field in _dataclass_fields(kind)}
     texts = [name for name in fields if name in FIELDS] or list(inspect.signature(kind).parameters)[:1]
     return lambda text: kind(**{texts[0]: text})

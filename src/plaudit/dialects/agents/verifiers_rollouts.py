@@ -1,8 +1,8 @@
 """Multi-turn environments of verifiers up to 0.1, as their file's `load_environment` builds them.
 
-Their own rollout plays the episode and asks a client for every turn; here the client is ours, which waits for the
-action. So stop conditions, tools, cleanup and the rubric are those of verifiers, except that a reward function that
-raises fails its episode: at home it counts as 0. System prompts and few-shot examples belong to verifiers' data sets;
+The rollout of verifiers runs the episode and calls a client for every turn; our client waits for the action. Stop
+conditions, tools, cleanup and the rubric are those of verifiers, except that a reward function that raises fails its
+episode: in verifiers it counts as 0. System prompts and few-shot examples belong to verifiers' data sets;
 prompts from elsewhere must carry them.
 """
 
@@ -25,23 +25,25 @@ Turn = tuple[str, str]
 """The role and the text of a message."""
 
 
-def matches(found: Any) -> bool:
+def matches(candidate: Any) -> bool:
     """A function `load_environment` whose module has imported verifiers."""
-    if not inspect.isfunction(found) or found.__name__ != "load_environment":
+    if not inspect.isfunction(candidate) or candidate.__name__ != "load_environment":
         return False
     homes = (
-        str(getattr(value, name, None)) for value in found.__globals__.values() for name in ("__module__", "__name__")
+        str(getattr(value, name, None))
+        for value in candidate.__globals__.values()
+        for name in ("__module__", "__name__")
     )
     return any(home.partition(".")[0] == "verifiers" for home in homes)
 
 
-def adapt(found: Callable[[], Any]) -> type[Environment]:
-    """The environment that the function builds, as one of ours; it is built once."""
+def adapt(load_environment: Callable[[], Any]) -> type[Environment]:
+    """Wrap the environment that the function builds; it is built once."""
     verifiers: Any = require("verifiers", package="verifiers<0.2", purpose="playing an environment of verifiers")
     if not hasattr(verifiers, "MultiTurnEnv"):
         raise AgentError("environments of verifiers v1 run programs of their own; those of verifiers 0.1 can be played")
     try:
-        built = found()
+        built = load_environment()
     except Exception as error:
         raise AgentError(f"load_environment() failed: {type(error).__name__}: {error}") from error
     if not isinstance(built, verifiers.MultiTurnEnv):
@@ -55,25 +57,25 @@ def adapt(found: Callable[[], Any]) -> type[Environment]:
             prompt = [dict(each) for each in start.messages] or [{"role": "user", "content": start.prompt}]
             row = {"example_id": 0, "info": {}, **start.metadata, "answer": start.ground_truth}
             self.rollout = _Rollout(verifiers, built, {**row, "prompt": prompt})
-            asked = await self.rollout.ask()
-            if asked is None:
-                self.rollout.last_step()  # tells of an error, if that was why
+            messages = await self.rollout.ask()
+            if messages is None:
+                self.rollout.last_step()  # raises if the rollout ended with an error
                 raise AgentError(f"{type(built).__name__} ended before the first turn")
-            given = _turns(prompt)
-            if asked[:-1] != given[:-1]:
+            expected = _turns(prompt)
+            if messages[:-1] != expected[:-1]:
                 raise AgentError(
                     f"{type(built).__name__} begins with other messages than the prompt; put them into the prompts"
                 )
-            return None if asked == given else asked[-1][1]
+            return None if messages == expected else messages[-1][1]
 
         async def step(self, action: str) -> StepResult:
-            before = self.rollout.asked
-            asked = await self.rollout.ask(action)
-            if asked is None:
+            before = self.rollout.messages
+            messages = await self.rollout.ask(action)
+            if messages is None:
                 return self.rollout.last_step()
-            if asked[: len(before)] != before or len(asked) < len(before) + 2:
+            if messages[: len(before)] != before or len(messages) < len(before) + 2:
                 raise AgentError(f"{type(built).__name__} rewrote the conversation; only what is added to it is read")
-            return _feedback(asked[len(before) + 1 :])
+            return _feedback(messages[len(before) + 1 :])
 
         def __del__(self) -> None:
             if hasattr(self, "rollout"):
@@ -84,28 +86,28 @@ def adapt(found: Callable[[], Any]) -> type[Environment]:
 
 
 class _Rollout:
-    """A rollout that runs in the event loop and halts wherever it asks for an action."""
+    """A rollout that runs in the event loop and waits whenever it needs an action."""
 
     def __init__(self, verifiers: Any, built: Any, row: dict[str, Any]) -> None:
-        self.asked: list[Turn] = []
+        self.messages: list[Turn] = []
         self._verifiers, self._built, self._failed = verifiers, built, list[str]()
         self._loop = asyncio.get_running_loop()
         self._question: asyncio.Future[None] = self._loop.create_future()
         self._answer: asyncio.Future[str] = self._loop.create_future()
-        _failures.set(self._failed)  # the task takes it along
+        _failures.set(self._failed)  # the task copies the context
         client = _build_client(verifiers, self._reply)
         self._task = self._loop.create_task(built.run_rollout(row, client, "plaudit", {}))
 
     async def ask(self, action: str | None = None) -> list[Turn] | None:
-        """Go on with an action; the conversation that the next one answers, or None where the rollout has ended."""
+        """Continue with an action; the conversation before the next action, or None if the rollout has ended."""
         if action is not None:
             self._question = self._loop.create_future()
             self._answer.set_result(action)
         await asyncio.wait((self._task, self._question), return_when=asyncio.FIRST_COMPLETED)
-        return None if self._task.done() else self.asked
+        return None if self._task.done() else self.messages
 
     def last_step(self) -> StepResult:
-        """What the rollout came to, by its own rubric; no reward where the rubric only measures."""
+        """The result of the rollout by its rubric; no reward if all weights of the rubric are zero."""
         output = self._task.result()
         if output.get("error") is not None:
             raise AgentError(f"{type(self._built).__name__}: {output['error']}")
@@ -121,12 +123,12 @@ class _Rollout:
         return StepResult("\n".join(text for _, text in added), True, reward, logs=output.get("metrics") or {})
 
     def abandon(self) -> None:
-        """End a rollout that is played no further."""
+        """Cancel an unfinished rollout."""
         if not self._task.done() and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._task.cancel)
 
     async def _reply(self, messages: list[Any]) -> Any:
-        self.asked = _turns(messages)
+        self.messages = _turns(messages)
         self._answer = self._loop.create_future()
         if not self._question.done():
             self._question.set_result(None)
@@ -134,7 +136,7 @@ class _Rollout:
 
 
 def _build_client(verifiers: Any, reply: Callable[[list[Any]], Any]) -> Any:
-    """What verifiers calls a client, without a server behind it."""
+    """A client for verifiers that has no server."""
 
     class TurnClient(verifiers.clients.Client):  # type: ignore[misc] # a class of a package that may be absent
         def setup_client(self, config: Any) -> None: ...
@@ -159,11 +161,11 @@ def _build_client(verifiers: Any, reply: Callable[[list[Any]], Any]) -> Any:
 
 
 def _response(verifiers: Any, action: str, has_tools: bool) -> Any:
-    """The action as a server would give it: calls of tools apart, where the environment has tools."""
-    found = [each for each in parse_tool_calls(action) if isinstance(each, ToolCall)] if has_tools else []
+    """The action as a server's response, with tool calls parsed if the environment has tools."""
+    parsed = [each for each in parse_tool_calls(action) if isinstance(each, ToolCall)] if has_tools else []
     calls = [
         verifiers.types.ToolCall(id=f"call_{index}", name=call.name, arguments=json.dumps(call.arguments))
-        for index, call in enumerate(found)
+        for index, call in enumerate(parsed)
     ]
     message = verifiers.types.ResponseMessage(
         content=action, tool_calls=calls or None, finish_reason="tool_calls" if calls else "stop", is_truncated=False

@@ -1,6 +1,6 @@
 """Graders that ask a model: a score within a range, or one of several labels.
 
-The messages are the grader's own, with the sample filled in where it says; nothing fences it off, as at their home. The
+The messages are the grader's, with the sample filled into its template without delimiters, as OpenAI does. The
 whole answer must be one JSON object. A refusal or an answer of another shape leaves the sample unscored. Address and
 key are those of OpenAI's own client: OPENAI_BASE_URL and OPENAI_API_KEY.
 """
@@ -79,13 +79,15 @@ class _ModelGrader(RewardFunction):
         return self.read(outcome.verdict, metadata)
 
     def _endpoint(self) -> ChatEndpoint:
-        """The endpoint that the environment names now, with its own limits."""
-        found = vars(self).get("_known")
+        """The endpoint that the environment variables name now."""
+        endpoint = vars(self).get("_known")
         url = os.environ.get("OPENAI_BASE_URL") or HOME
-        if not isinstance(found, ChatEndpoint) or found.url != url.rstrip("/"):
-            found = ChatEndpoint(url, self.model, form="schema", sampling=self.sampling, api_key_env="OPENAI_API_KEY")
-            self._known = found
-        return found
+        if not isinstance(endpoint, ChatEndpoint) or endpoint.url != url.rstrip("/"):
+            endpoint = ChatEndpoint(
+                url, self.model, form="schema", sampling=self.sampling, api_key_env="OPENAI_API_KEY"
+            )
+            self._known = endpoint
+        return endpoint
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_known"}

@@ -34,16 +34,16 @@ class StringCheckGrader(RewardFunction):
         self.operation = operation
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        given, reference = fill(self.input, trajectory), fill(self.reference, trajectory)
-        value = float(_OPERATIONS[self.operation](given, reference))
+        text, reference = fill(self.input, trajectory), fill(self.reference, trajectory)
+        value = float(_OPERATIONS[self.operation](text, reference))
         return RewardOutput(value, score=value)
 
 
 _OPERATIONS: dict[str, Callable[[str, str], bool]] = {
-    "eq": lambda given, reference: given == reference,
-    "ne": lambda given, reference: given != reference,
-    "like": lambda given, reference: reference in given,
-    "ilike": lambda given, reference: reference.lower() in given.lower(),
+    "eq": lambda text, reference: text == reference,
+    "ne": lambda text, reference: text != reference,
+    "like": lambda text, reference: reference in text,
+    "ilike": lambda text, reference: reference.lower() in text.lower(),
 }
 
 
@@ -162,8 +162,8 @@ class MultiGrader(CompoundReward):
 
     def __init__(self, grader: dict[str, Any]) -> None:
         self.name = _name(grader)
-        given = grader["graders"]
-        graders = given if isinstance(given, Mapping) else {str(each["name"]): each for each in given}
+        declared = grader["graders"]
+        graders = declared if isinstance(declared, Mapping) else {str(each["name"]): each for each in declared}
         self.graders = {name: grader_reward(each) for name, each in graders.items()}
         self.formula = Formula(grader["calculate_output"], self.graders)
         self.set_parts(self.graders.values())

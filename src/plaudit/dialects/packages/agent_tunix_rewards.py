@@ -1,7 +1,7 @@
-"""Agent-Tunix's `agent_tunix.rewards`: what its document describes, and the batch functions that its code has.
+"""Agent-Tunix's `agent_tunix.rewards`: the functions that its document describes, and the batch functions in its code.
 
-The two share names. A call with lists of prompts and completions is one of the code's, in its scale of up to 3 points;
-anything else is the document's, of a response and what was expected.
+Both use the same names. A call with lists of prompts and completions uses the batch function, which scores up to 3
+points; any other call uses the documented function of a response and an expected answer.
 """
 
 import re
@@ -28,9 +28,9 @@ def _match_format_approximately(prompts: Sequence[str], completions: Sequence[st
 
 
 def _check_answer(prompts: Sequence[str], completions: Sequence[str], answer: Sequence[str], **_: Any) -> list[float]:
-    """3.0 the same text, 1.5 but for space, 0.5 within 10 %, 0.25 within 20 %, −1.0 wrong, −0.5 no number, 0.0 none."""
-    found = [_FORMAT.search(each) for each in completions]
-    return [_grade(match[1], truth) if match else 0.0 for match, truth in zip(found, answer, strict=True)]
+    """3.0 equal, 1.5 equal up to whitespace, 0.5 within 10 %, 0.25 within 20 %, −1.0 wrong, −0.5 no number, else 0."""
+    matches = [_FORMAT.search(each) for each in completions]
+    return [_grade(match[1], truth) if match else 0.0 for match, truth in zip(matches, answer, strict=True)]
 
 
 def _grade(guess: str, truth: str) -> float:
@@ -46,9 +46,9 @@ def _grade(guess: str, truth: str) -> float:
 
 
 def _check_numbers(prompts: Sequence[str], completions: Sequence[str], answer: Sequence[str], **_: Any) -> list[float]:
-    """1.5 where the first number of the answer is the truth, else 0.0."""
-    found = [_NUMBER.search(each) for each in completions]
-    return [_same_number(match, truth) for match, truth in zip(found, answer, strict=True)]
+    """1.5 if the first number of the answer equals the ground truth, else 0.0."""
+    matches = [_NUMBER.search(each) for each in completions]
+    return [_same_number(match, truth) for match, truth in zip(matches, answer, strict=True)]
 
 
 def _same_number(match: re.Match[str] | None, truth: str) -> float:

@@ -1,4 +1,4 @@
-r"""Find `\boxed{…}` with balanced braces; helpers of several systems do."""
+r"""Find `\boxed{…}` with balanced braces, for the helpers of several systems."""
 
 __all__ = ["find_closing_brace", "last_boxed"]
 
@@ -13,8 +13,8 @@ def last_boxed(text: str) -> str | None:
 def find_closing_brace(text: str, start: int) -> int | None:
     """The index of the brace that closes the first one opened from `start` on; None if it is not closed."""
     depth = 0
-    for place in range(start, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[place], 0)
-        if text[place] == "}" and not depth:
-            return place
+    for index in range(start, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[index], 0)
+        if text[index] == "}" and not depth:
+            return index
     return None

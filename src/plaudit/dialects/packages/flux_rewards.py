@@ -237,8 +237,8 @@ class KeywordReward(RuleReward):
 
     def compute_reward(self, trajectory: Any) -> RewardOutput:
         def hits(words: Sequence[str] | None) -> int:
-            fold = str if self.case_sensitive else str.lower
-            return sum(fold(word) in fold(trajectory.response) for word in words or ())
+            normalize = str if self.case_sensitive else str.lower
+            return sum(normalize(word) in normalize(trajectory.response) for word in words or ())
 
         required = hits(self.required_keywords) / len(self.required_keywords) if self.required_keywords else 1.0
         value = required + 0.1 * hits(self.bonus_keywords) - 0.2 * hits(self.penalty_keywords)

@@ -1,7 +1,7 @@
-"""NeMo Gym's resource servers and what they are sent, as far as the `verify` of one reads it.
+"""NeMo Gym's resource servers and their requests, as far as `verify` reads them.
 
-A server is made with its config and a client for other servers. Here the config is made of its defaults and of what is
-given by name, and there are no other servers: what asks a judge fails and says so.
+A server is built from its config and a client for other servers. Here the config consists of its defaults and of the
+keyword arguments, and there are no other servers: a server that calls a judge fails with an error.
 """
 
 from enum import Enum
@@ -105,12 +105,12 @@ class SimpleResourcesServer(BaseModel):
     config: BaseResourcesServerConfig
     server_client: Any = None
 
-    def __init__(self, **given: Any) -> None:
-        own = {name: given.pop(name) for name in list(given) if name in type(self).model_fields}
-        if "config" not in own:
+    def __init__(self, **settings: Any) -> None:
+        fields = {name: settings.pop(name) for name in list(settings) if name in type(self).model_fields}
+        if "config" not in fields:
             kind: Any = type(self).model_fields["config"].annotation
-            own["config"] = kind(**given)
-        super().__init__(**own)
+            fields["config"] = kind(**settings)
+        super().__init__(**fields)
 
 
 class _ModelServer(_Reference):

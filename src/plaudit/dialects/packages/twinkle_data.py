@@ -59,9 +59,9 @@ class TwinkleTrajectory(dict[str, Any]):
 
     @property
     def response(self) -> str:
-        """The last thing that the assistant said."""
-        said = [message.get("content") or "" for message in self["messages"] if message.get("role") == "assistant"]
-        return str(said[-1]) if said else ""
+        """The content of the last assistant message."""
+        contents = [message.get("content") or "" for message in self["messages"] if message.get("role") == "assistant"]
+        return str(contents[-1]) if contents else ""
 
     def __getattr__(self, name: str) -> Any:
         if name not in self:

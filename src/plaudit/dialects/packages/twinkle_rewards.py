@@ -118,8 +118,8 @@ class GSM8KFormatReward(Reward):
     """1.0 where a boxed answer or a number after #### is there."""
 
     def __call__(self, trajectories: Sequence[Any], **_: Any) -> list[float]:
-        said = [_last_response(each) for each in trajectories]
-        return [float(bool(_last_box(text) or re.search(r"####\s*[\-\d,\.]+", text))) for text in said]
+        responses = [_last_response(each) for each in trajectories]
+        return [float(bool(_last_box(text) or re.search(r"####\s*[\-\d,\.]+", text))) for text in responses]
 
 
 def _last_response(trajectory: Any) -> str:

@@ -98,9 +98,9 @@ def _matches_trl(candidate: Any) -> bool:
 
 
 def _matches_trl_if_imported(candidate: Any) -> bool:
-    """Whether a function or object takes whatever it is given, as `**kwargs` that hold the completions."""
-    asked = call_parameters(candidate)
-    return any(each.kind is each.VAR_KEYWORD for each in asked.values()) and not required_names(asked)
+    """Whether a function or object takes only `**kwargs`, which then hold the completions."""
+    accepted = call_parameters(candidate)
+    return any(each.kind is each.VAR_KEYWORD for each in accepted.values()) and not required_names(accepted)
 
 
 class ORM:

@@ -62,8 +62,8 @@ def _components(metadata: Mapping[str, Any]) -> dict[str, RewardOutput]:
 
 
 def _matches_class(candidate: Any) -> bool:
-    asked = method_parameters(candidate, "compute_reward")
-    return bool(asked) and len(required_names(asked)) <= 1
+    accepted = method_parameters(candidate, "compute_reward")
+    return bool(accepted) and len(required_names(accepted)) <= 1
 
 
 def _is_function_of_trajectory(candidate: Any) -> bool:

@@ -67,11 +67,11 @@ _EASY_R1 = Convention(
 
 
 def _matches_easy_r1(candidate: Any, *, names: Collection[str]) -> bool:
-    """Whether the first parameter is EasyR1's, and an earlier form needs nothing but the ground truth besides."""
-    asked = parameters(candidate)
+    """Whether the first parameter is EasyR1's; an earlier form may require only the ground truth in addition."""
+    accepted = parameters(candidate)
     of_dicts, *predictions, truth = names
-    first = next(iter(asked), "")
-    return first == of_dicts or (first in predictions and required_names(asked) == {first, truth})
+    first = next(iter(accepted), "")
+    return first == of_dicts or (first in predictions and required_names(accepted) == {first, truth})
 
 
 _PREDIBASE = Convention(
@@ -144,9 +144,9 @@ def _slime_sample(kind: Any, trajectory: Trajectory) -> Any:
 
 def _matches_slime(candidate: Any, *, second: str) -> bool:
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY)
-    asked = parameters(candidate)
-    required = [name for name, each in asked.items() if each.kind in kinds and each.default is each.empty]
-    return list(asked)[:2] == required == ["args", second]
+    accepted = parameters(candidate)
+    required = [name for name, each in accepted.items() if each.kind in kinds and each.default is each.empty]
+    return list(accepted)[:2] == required == ["args", second]
 
 
 _VERL_SOLUTIONS = ("solution_str", "model_output")

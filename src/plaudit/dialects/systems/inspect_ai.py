@@ -48,17 +48,17 @@ def _target(trajectory: Trajectory) -> Any:
 def _state(trajectory: Trajectory) -> Any:
     target, metadata = _target(trajectory), own_values(trajectory)
     if not _is_installed():
-        prompt, messages = trajectory.prompt, trajectory.messages
-        return sample_state(prompt, messages, trajectory.response, metadata, target)
+        prompt, chat = trajectory.prompt, trajectory.messages
+        return sample_state(prompt, chat, trajectory.response, metadata, target)
     model, solver = (sys.modules[f"inspect_ai.{name}"] for name in ("model", "solver"))
     kinds = {"system": model.ChatMessageSystem, "user": model.ChatMessageUser, "assistant": model.ChatMessageAssistant}
-    said = [_message(kinds, message) for message in trajectory.messages]
+    messages = [_message(kinds, message) for message in trajectory.messages]
     return solver.TaskState(
         model=model.ModelName("none/none"),
         sample_id=trajectory.group or 1,
         epoch=1,
-        input=trajectory.prompt if isinstance(trajectory.prompt, str) else said[:-1],
-        messages=said,
+        input=trajectory.prompt if isinstance(trajectory.prompt, str) else messages[:-1],
+        messages=messages,
         target=target,
         output=model.ModelOutput.from_content("none/none", trajectory.response),
         metadata=metadata,
@@ -182,9 +182,9 @@ def sample_state(
     prompt: Any, messages: Sequence[Mapping[str, Any]], response: str, metadata: dict[str, Any], target: Target
 ) -> TaskState:
     """The state of a sample after the model has answered."""
-    said = [SimpleNamespace(**{"text": str(each.get("content") or ""), **each}) for each in messages]
-    output = SimpleNamespace(completion=response, message=said[-1], stop_reason="stop", error=None)
-    return TaskState(prompt if isinstance(prompt, str) else said[:-1], said, output, metadata, target)
+    objects = [SimpleNamespace(**{"text": str(each.get("content") or ""), **each}) for each in messages]
+    output = SimpleNamespace(completion=response, message=objects[-1], stop_reason="stop", error=None)
+    return TaskState(prompt if isinstance(prompt, str) else objects[:-1], objects, output, metadata, target)
 
 
 def _scorer(metrics: Any = None, name: str | None = None, **_: Any) -> Callable[[Any], Any]:

@@ -84,8 +84,8 @@ def _plain_body(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def _matches(candidate: Any) -> bool:
-    asked = method_parameters(candidate, "verify") or parameters(candidate)
-    return list(asked) in (["body"], ["request", "body"])
+    accepted = method_parameters(candidate, "verify") or parameters(candidate)
+    return list(accepted) in (["body"], ["request", "body"])
 
 
 SYSTEM = System(

@@ -56,7 +56,7 @@ def _prompt(reader: str, trajectory: Trajectory) -> str:
 
 
 def read_outputs(returned: Any, count: int) -> list[RewardOutput]:
-    """What a reward file returned for `count` samples, as one output each."""
+    """One output per sample from the return value of a reward file for `count` samples."""
     columns = returned if isinstance(returned, Mapping) else {"rewards": returned}
     if columns.get("rewards") is None:
         present = ", ".join(map(str, columns)) or "nothing"
@@ -64,7 +64,7 @@ def read_outputs(returned: Any, count: int) -> list[RewardOutput]:
     rewards = _column("rewards", columns["rewards"], count)
     scores = _column("scores", columns.get("scores", [None] * count), count)
     logs = {str(key): _log(str(key), value, count) for key, value in (columns.get("extra_logs") or {}).items()}
-    each_logs = [{key: values[place] for key, values in logs.items()} for place in range(count)]
+    each_logs = [{key: values[index] for key, values in logs.items()} for index in range(count)]
     return [read_value(row, _output, row[2]) for row in zip(rewards, scores, each_logs, strict=True)]
 
 

@@ -1,8 +1,8 @@
 """reasoning-gym: a data set scores answers itself, `score_answer(answer, entry)`.
 
-The answer is what stands in the last `<answer>` tags of a response, as its own trainers extract it, or the whole
-response where there are none. An entry is a row of the data set: question, answer, metadata. JSON makes lists of tuples
-and text of keys; a data set that judges such an entry otherwise is given the one it generates itself.
+The answer is the content of the last `<answer>` tags of a response, as its trainers extract it, or the whole response
+if there are none. An entry is a row of the data set: question, answer, metadata. JSON makes lists of tuples
+and text of keys; a data set that scores such an entry differently gets the entry that it generates.
 """
 
 import inspect
@@ -77,11 +77,11 @@ class ReasoningGymReward(ForeignReward):
         return bool(self.score_answer(entry["answer"], entry) != self.score_answer(entry["answer"], stored))
 
     def _generate(self, entry: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The entry as the data set makes it; None where it makes another one at that place."""
-        place = (entry.get("metadata") or {}).get("source_index")
-        if not isinstance(place, int) or not 0 <= place < len(self.foreign):
+        """The entry that the data set generates at this index; None if it differs from the row."""
+        index = (entry.get("metadata") or {}).get("source_index")
+        if not isinstance(index, int) or not 0 <= index < len(self.foreign):
             return None
-        made: dict[str, Any] = self.foreign[place]
+        made: dict[str, Any] = self.foreign[index]
         return made if made["question"] == entry.get("question") and made["answer"] == entry.get("answer") else None
 
 
@@ -108,9 +108,9 @@ def _answer(response: str) -> str:
 
 
 def _entry(trajectory: Trajectory) -> dict[str, Any]:
-    given = trajectory.columns.get("entry")
-    if isinstance(given, Mapping):
-        return dict(given)
+    entry = trajectory.columns.get("entry")
+    if isinstance(entry, Mapping):
+        return dict(entry)
     return {
         **trajectory.columns,
         "question": trajectory.prompt_text,

@@ -44,10 +44,10 @@ def _truth_as_trajectory(trajectory: Trajectory) -> TwinkleTrajectory:
 
 
 def _shape(candidate: Any) -> tuple[str, ...]:
-    """The first parameter's name, and `ground_truths` where these can be given too."""
-    asked = call_parameters(candidate)
-    further = any(name == _TRUTHS or each.kind is each.VAR_KEYWORD for name, each in asked.items())
-    return (*list(asked)[:1], *([_TRUTHS] if further else []))
+    """The first parameter's name, and `ground_truths` if the function accepts them."""
+    accepted = call_parameters(candidate)
+    further = any(name == _TRUTHS or each.kind is each.VAR_KEYWORD for name, each in accepted.items())
+    return (*list(accepted)[:1], *([_TRUTHS] if further else []))
 
 
 def _matches_class(candidate: Any) -> bool:

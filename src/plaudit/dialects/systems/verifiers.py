@@ -81,17 +81,17 @@ def _sum_of_parts(returned: Any) -> Any:
 
 
 def _task(trajectory: Trajectory) -> SimpleNamespace:
-    own = own_values(trajectory)
+    columns = own_values(trajectory)
     fields = {"prompt": trajectory.prompt, "prompt_text": trajectory.prompt_text, "name": trajectory.task}
-    return SimpleNamespace(**{"answer": trajectory.ground_truth, **own, **fields})
+    return SimpleNamespace(**{"answer": trajectory.ground_truth, **columns, **fields})
 
 
 def _trace(trajectory: Trajectory) -> SimpleNamespace:
-    said = [SimpleNamespace(**{**each, "content": message_text(each)}) for each in trajectory.messages]
-    assistant = [message for message in said if message.role == "assistant"]
+    messages = [SimpleNamespace(**{**each, "content": message_text(each)}) for each in trajectory.messages]
+    assistant = [message for message in messages if message.role == "assistant"]
     return SimpleNamespace(
         last_reply=trajectory.response.strip(),
-        messages=said,
+        messages=messages,
         assistant_messages=assistant,
         num_turns=len(assistant),
         metrics={},
@@ -117,8 +117,8 @@ def _functions(rubric: Any) -> list[Any]:
 
 
 def _weights(rubric: Any) -> list[float]:
-    given = getattr(rubric, "weights", None) or getattr(rubric, "reward_weights", None)
-    return list(given or [1.0] * len(_functions(rubric)))
+    weights = getattr(rubric, "weights", None) or getattr(rubric, "reward_weights", None)
+    return list(weights or [1.0] * len(_functions(rubric)))
 
 
 def _is_rubric(candidate: Any) -> bool:
@@ -129,8 +129,8 @@ def _is_rubric(candidate: Any) -> bool:
 
 
 def _matches(candidate: Any) -> bool:
-    asked = set(parameters(candidate))
-    return "completion" in asked and bool(asked & {"state", "parser"})
+    names = set(parameters(candidate))
+    return "completion" in names and bool(names & {"state", "parser"})
 
 
 def _matches_if_imported(candidate: Any) -> bool:
@@ -138,8 +138,8 @@ def _matches_if_imported(candidate: Any) -> bool:
 
 
 def _matches_trace(candidate: Any) -> bool:
-    asked = set(parameters(candidate))
-    return inspect.isroutine(candidate) and "trace" in asked <= {"task", "trace", "runtime"}
+    names = set(parameters(candidate))
+    return inspect.isroutine(candidate) and "trace" in names <= {"task", "trace", "runtime"}
 
 
 def _same(text: str) -> Any:
@@ -158,8 +158,8 @@ class Parser:
     def parse_answer(self, completion: Any) -> Any:
         if isinstance(completion, str):
             return self.parse(completion)
-        said = self.get_assistant_messages(completion)
-        return self.parse(message_text(said[-1])) if said else None
+        messages = self.get_assistant_messages(completion)
+        return self.parse(message_text(messages[-1])) if messages else None
 
     def get_assistant_messages(self, completion: Any) -> list[Any]:
         return _of_role("assistant", completion)
@@ -189,8 +189,8 @@ class ThinkParser(Parser):
 
     def get_format_reward_func(self) -> Callable[..., float]:
         def format_reward_func(completion: Any, **_: Any) -> float:
-            said = [message_text(message) for message in self.get_assistant_messages(completion)]
-            return sum(map(_thinks_once, said)) / len(said) if said else 0.0
+            texts = [message_text(message) for message in self.get_assistant_messages(completion)]
+            return sum(map(_thinks_once, texts)) / len(texts) if texts else 0.0
 
         return format_reward_func
 
@@ -216,12 +216,12 @@ class XMLParser(Parser):
         self.names = [name for field in fields for name in ([field] if isinstance(field, str) else field)]
 
     def parse(self, text: str, strip: bool = True, last: bool = False) -> Any:
-        found: dict[str, str | None] = {}
+        fields: dict[str, str | None] = {}
         for name in self.names:
             inside = re.findall(rf"<{name}>\s*(.*?)\s*</{name}>", text, re.DOTALL)
             value = inside[-1 if last else 0] if inside else None
-            found[name] = value.strip() if strip and value is not None else value
-        return SimpleNamespace(**found)
+            fields[name] = value.strip() if strip and value is not None else value
+        return SimpleNamespace(**fields)
 
     def parse_answer(self, completion: Any) -> Any:
         if isinstance(completion, str):
