@@ -1,6 +1,6 @@
-"""The server's ASGI application as a Ray Serve deployment: each replica runs it with workers of its own.
+"""The server's ASGI application as a Ray Serve deployment: each replica runs it with separate workers.
 
-Ray Serve's proxy accepts the connections, gives each request to a replica that has room, starts replicas under load and
+Ray Serve's proxy accepts the connections, sends each request to a replica with capacity, starts replicas under load and
 replaces lost ones. Tokens, limits and `/metrics` are those of the replica that answers.
 """
 
@@ -73,10 +73,10 @@ class RayDeployment:
             raise ScoringFailed(f"Ray Serve could not start the rewards: {error}") from error
 
     def descriptions(self) -> dict[str, dict[str, Any]]:
-        """What each reward is, by name."""
+        """The description of each reward, by name."""
         token = next(map(secret_of, self.settings.tokens), "")
-        asked = urllib.request.Request(f"{self.address}/", headers={"authorization": f"Bearer {token}"})
-        with urllib.request.urlopen(asked) as answer:
+        request = urllib.request.Request(f"{self.address}/", headers={"authorization": f"Bearer {token}"})
+        with urllib.request.urlopen(request) as answer:
             return {each["name"]: each for each in json.load(answer)["rewards"]}
 
     def __exit__(self, *_: object) -> None:

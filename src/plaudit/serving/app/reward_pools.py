@@ -56,14 +56,14 @@ class RewardPools:
         self._on_change()
 
     async def _check_tier(self) -> None:
-        """Refuse to run programs of other machines in a weak sandbox."""
+        """Raise InvalidSettings if other machines could send programs to a weak sandbox."""
         if self._settings.on_loopback or self._settings.allow_weak_sandbox:
             return
-        found = await asyncio.get_running_loop().run_in_executor(None, diagnose)
-        if found.tier in WEAK_TIERS or not found.healthy:
-            trouble = f" ({found.trouble})" if found.trouble else ""
+        sandbox = await asyncio.get_running_loop().run_in_executor(None, diagnose)
+        if sandbox.tier in WEAK_TIERS or not sandbox.healthy:
+            trouble = f" ({sandbox.trouble})" if sandbox.trouble else ""
             raise InvalidSettings(
-                f"the sandbox tier here is {found.tier.label!r}{trouble}, and other machines could send programs; "
+                f"the sandbox tier here is {sandbox.tier.label!r}{trouble}, and other machines could send programs; "
                 "`plaudit doctor` says what is missing, --allow-weak-sandbox serves without it"
             )
 
@@ -132,8 +132,8 @@ class RewardPools:
 
 def _setups(settings: ServerSettings) -> dict[str, Service]:
     setups: dict[str, Service] = {}
-    for given in settings.rewards:
-        name, spec = _split_name(given)
+    for named_spec in settings.rewards:
+        name, spec = _split_name(named_spec)
         if name in setups:
             raise InvalidSettings(f"two rewards are called {name!r}; name one of them: other={spec}")
         if name in RESERVED:
@@ -146,13 +146,13 @@ def _setups(settings: ServerSettings) -> dict[str, Service]:
     return setups
 
 
-def _split_name(given: str) -> tuple[str, str]:
+def _split_name(named_spec: str) -> tuple[str, str]:
     """The name and the spec of `name=spec`; a bare spec gets the name of its function, class or file."""
-    if (both := _NAMED_SPEC.fullmatch(given)) is not None:
+    if (both := _NAMED_SPEC.fullmatch(named_spec)) is not None:
         return both[1], both[2]
-    spec = given.strip()
-    if (found := _LAST_NAME.search(spec)) is not None:
-        return found[1], spec
+    spec = named_spec.strip()
+    if (match := _LAST_NAME.search(spec)) is not None:
+        return match[1], spec
     stem = Path(spec).stem if spec.endswith((".py", ".yaml", ".yml")) else ""
     return (stem if re.fullmatch(r"[\w-]+", stem) else "reward"), spec
 

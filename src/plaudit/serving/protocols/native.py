@@ -45,11 +45,11 @@ class NativeProtocol:
     messages: tuple[Any, Any] = ScoreRequest, ScoreAnswer
 
     def read(self, body: bytes, *, packed: bool) -> Samples:
-        asked = decode_message(body, ScoreRequest, packed=packed)
-        read_one = _read_exactly if asked.exact else _read_row
+        request = decode_message(body, ScoreRequest, packed=packed)
+        read_one = _read_exactly if request.exact else _read_row
         read: list[Trajectory | None] = []
         invalid: dict[int, RewardOutput] = {}
-        for index, plain in enumerate(asked.trajectories):
+        for index, plain in enumerate(request.trajectories):
             try:
                 read.append(read_one(_expect_object(plain)))
             except (InvalidTrajectory, InvalidOutput) as error:

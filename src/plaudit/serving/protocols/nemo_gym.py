@@ -51,10 +51,10 @@ class NemoGymProtocol:
     messages: tuple[Any, Any] = VerifyRequest, VerifyAnswer
 
     def read(self, body: bytes, *, packed: bool) -> Samples:
-        asked = decode_plain(body)
+        request = decode_plain(body)
         try:
-            msgspec.convert(asked, VerifyRequest)
-            return Samples([_sample(asked)], context=asked)
+            msgspec.convert(request, VerifyRequest)
+            return Samples([_sample(request)], context=request)
         except msgspec.ValidationError as error:
             raise RequestRefused(422, f"{error}; expected {VerifyRequest.__doc__}") from None
         except InvalidTrajectory as error:
@@ -67,28 +67,28 @@ class NemoGymProtocol:
         return encode_numbers(answer) if reward is not None and math.isnan(reward) else jsonline.encode(answer)
 
 
-def _sample(asked: dict[str, Any]) -> Trajectory:
-    given = asked["responses_create_params"].get("input", "")
-    named = next((name for name in _TRUTHS if name in asked), None)
+def _sample(request: dict[str, Any]) -> Trajectory:
+    prompt = request["responses_create_params"].get("input", "")
+    named = next((name for name in _TRUTHS if name in request), None)
     columns = {
         name: value
-        for name, value in asked.items()
+        for name, value in request.items()
         if name not in _OWN and name != named and name not in Trajectory.FIELDS
     }
     return Trajectory(
-        _messages(given) if type(given) is list else given,
-        _response_text(asked["response"]),
-        None if named is None else asked[named],
+        _messages(prompt) if type(prompt) is list else prompt,
+        _response_text(request["response"]),
+        None if named is None else request[named],
         columns=columns,
     )
 
 
-def _messages(given: list[Any]) -> list[dict[str, Any]]:
+def _messages(items: list[Any]) -> list[dict[str, Any]]:
     """The chat messages of an input; other items (tool calls and their outputs) have no role and are left out."""
-    for index, item in enumerate(given):
+    for index, item in enumerate(items):
         if type(item) is not dict or type(item.get("role", "")) is not str:
             raise InvalidTrajectory(f"responses_create_params.input[{index}] must be an object whose role is text")
-    return [item for item in given if "role" in item]
+    return [item for item in items if "role" in item]
 
 
 def _response_text(response: dict[str, Any]) -> str:
@@ -96,9 +96,9 @@ def _response_text(response: dict[str, Any]) -> str:
     output = response.get("output")
     if type(output) is not list or not all(type(item) is dict for item in output):
         raise InvalidTrajectory("response.output must be a list of items, as in the Responses API")
-    said = [
+    texts = [
         message_text(item)
         for item in output
         if item.get("type", "message") == "message" and item.get("role", "assistant") == "assistant"
     ]
-    return "".join(said)
+    return "".join(texts)

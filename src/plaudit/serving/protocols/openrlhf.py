@@ -64,13 +64,13 @@ class OpenRLHFProtocol:
 
     def read(self, body: bytes, *, packed: bool) -> Samples:
         try:
-            asked = self._decoder.decode(body)
-            check_depth(asked.labels)
+            request = self._decoder.decode(body)
+            check_depth(request.labels)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            asked = decode_message(body, RewardRequest)  # accepts lone surrogates, and says what is wrong
-        queries = [asked.query] if isinstance(asked.query, str) else asked.query
-        prompts = _one_each("prompts", asked.prompts, len(queries)) or [""] * len(queries)
-        labels = _one_each("labels", asked.labels, len(queries)) or [None] * len(queries)
+            request = decode_message(body, RewardRequest)  # accepts lone surrogates; its errors name the invalid field
+        queries = [request.query] if isinstance(request.query, str) else request.query
+        prompts = _one_each("prompts", request.prompts, len(queries)) or [""] * len(queries)
+        labels = _one_each("labels", request.labels, len(queries)) or [None] * len(queries)
         return Samples(list(map(Trajectory, prompts, map(_response, queries, prompts), labels)))
 
     def write(self, samples: Samples, outputs: Sequence[RewardOutput], about: About, *, packed: bool) -> bytes:
@@ -107,10 +107,10 @@ def _end_of_words(text: str, end: int) -> int:
     return end
 
 
-def _one_each(what: str, given: Any, count: int) -> list[Any] | None:
-    if given is None:
+def _one_each(what: str, values: Any, count: int) -> list[Any] | None:
+    if values is None:
         return None
-    listed = given if type(given) is list else [given]
+    listed = values if type(values) is list else [values]
     if len(listed) != count:
         raise RequestRefused(422, f"{len(listed)} {what} for {count} queries; send one each")
     return listed

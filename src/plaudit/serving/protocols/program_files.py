@@ -1,4 +1,4 @@
-"""A Python program with files: they are put into its scratch folder before it runs, and fetched afterwards.
+"""Run a Python program with files: written to its scratch folder before it runs, and fetched afterwards.
 
 The code that does this runs in the program's own process, inside the sandbox. A program may tamper with it, which
 affects only its own files; a program that ends its process by force leaves none.
@@ -80,34 +80,34 @@ def run_with_files(
     """Run a program with files, and fetch the wanted ones afterwards."""
     if len(wanted) > MOST_NAMES:
         raise SandboxError(f"{len(wanted)} fetch_files; a program has at most {MOST_NAMES} files")
-    given = {_below(name): _checked(name, content) for name, content in files.items() if content is not None}
+    contents = {_below(name): _checked(name, content) for name, content in files.items() if content is not None}
     names = [_below(name) for name in wanted]
     with sandbox.open(limits) as program:
         _expect_return(program.load(DRIVER))
-        for name, content in given.items():
+        for name, content in contents.items():
             _expect_return(program.call("place", [name, content]))
         program.feed(stdin)
         outcome = program.call("run", [code])
         exit_code = outcome.value if outcome.status is CallStatus.RETURNED and type(outcome.value) is int else None
-        found, too_large = _fetched(program, dict(zip(wanted, names, strict=True)))
-        return RunWithFiles(outcome, exit_code, found, too_large)
+        fetched, too_large = _fetched(program, dict(zip(wanted, names, strict=True)))
+        return RunWithFiles(outcome, exit_code, fetched, too_large)
 
 
 def _fetched(program: Program, names: dict[str, str]) -> tuple[dict[str, str], list[str]]:
-    """The files that exist, in base64, by the names that were asked for; and the names of those that are too large."""
-    found: dict[str, str] = {}
+    """The existing files in base64 by requested name; and the names of those that are too large."""
+    fetched: dict[str, str] = {}
     too_large: list[str] = []
     left = FETCHED_BYTES
-    for asked, name in names.items():
+    for wanted, name in names.items():
         outcome = program.call("fetch", [name, min(left * 3 // 4, FILE_BYTES)])
         if outcome.status.is_final:
             break
         if outcome.value is False or (type(outcome.value) is str and len(outcome.value) > left):
-            too_large.append(asked)
+            too_large.append(wanted)
         elif type(outcome.value) is str:
-            found[asked] = outcome.value
+            fetched[wanted] = outcome.value
             left -= len(outcome.value)
-    return found, too_large
+    return fetched, too_large
 
 
 def _below(name: str) -> str:

@@ -2,7 +2,7 @@
 
 Programs in Python run on a warm fork server; those in other languages are compiled and run by the installed tools. A
 program in Python may have files. A language that is not installed, and files for other languages, are answered as a
-`SandboxError`: nothing is known about the program.
+`SandboxError`, because the program did not run.
 """
 
 import time
@@ -105,12 +105,12 @@ class SandboxHandler:
         }
 
     def _answer(self, body: bytes, progress: UnitProgress) -> Answer:
-        if lost := progress.known(Call((), 0)):  # a worker was lost, which says nothing about the program
+        if lost := progress.known(Call((), 0)):  # a worker died; the program may not be the cause
             return _answered(RunAnswer("SandboxError", lost[0].reason))
         progress.expect(1)
         try:
-            asked = self._decoder.decode(body)
-            return _answered(self._run(asked, _limits(asked)))
+            request = self._decoder.decode(body)
+            return _answered(self._run(request, _limits(request)))
         except RecursionError:
             return Answer(422, refusal_body("the body is nested too deeply"))
         except (msgspec.ValidationError, InvalidSettings) as error:
@@ -120,25 +120,25 @@ class SandboxHandler:
         except (SandboxError, InvalidTrajectory) as error:
             return _answered(RunAnswer("SandboxError", str(error)))
 
-    def _run(self, asked: RunRequest, limits: RunLimits) -> RunAnswer:
-        language = find_language(asked.language)
-        if asked.files or asked.fetch_files:
-            return self._run_with_files(language, asked, limits)
-        stdin = (asked.stdin or "").encode("utf-8", "surrogatepass")
+    def _run(self, request: RunRequest, limits: RunLimits) -> RunAnswer:
+        language = find_language(request.language)
+        if request.files or request.fetch_files:
+            return self._run_with_files(language, request, limits)
+        stdin = (request.stdin or "").encode("utf-8", "surrogatepass")
         if language is not None:
-            return self._run_command(language, asked.code, stdin, limits)
+            return self._run_command(language, request.code, stdin, limits)
         began = time.monotonic()
         with self._sandbox.open(limits) as program:
-            outcome = program.load(asked.code, stdin)
+            outcome = program.load(request.code, stdin)
         return _to_answer(_run_result(outcome, time.monotonic() - began))
 
-    def _run_with_files(self, language: Language | None, asked: RunRequest, limits: RunLimits) -> RunAnswer:
+    def _run_with_files(self, language: Language | None, request: RunRequest, limits: RunLimits) -> RunAnswer:
         if language is not None:
-            raise SandboxError(f"files and fetch_files are supported for Python, not for {asked.language}")
+            raise SandboxError(f"files and fetch_files are supported for Python, not for {request.language}")
         limits = replace(limits, scratch_mb=SCRATCH_MB)
         began = time.monotonic()
         ended = run_with_files(
-            self._with_scratch, asked.code, asked.stdin or "", limits, asked.files, asked.fetch_files
+            self._with_scratch, request.code, request.stdin or "", limits, request.files, request.fetch_files
         )
         run = _run_result(ended.outcome, time.monotonic() - began)
         answer = _to_answer(
@@ -160,11 +160,11 @@ class SandboxHandler:
         return _to_answer(_run_result(outcome, time.monotonic() - began), compiled)
 
 
-def _limits(asked: RunRequest) -> RunLimits:
-    if not asked.run_timeout > 0:
-        raise InvalidSettings(f"run_timeout must be positive, got {asked.run_timeout}")
-    seconds = max(0.01, min(asked.run_timeout, LONGEST_S))
-    wanted = asked.memory_limit_MB
+def _limits(request: RunRequest) -> RunLimits:
+    if not request.run_timeout > 0:
+        raise InvalidSettings(f"run_timeout must be positive, got {request.run_timeout}")
+    seconds = max(0.01, min(request.run_timeout, LONGEST_S))
+    wanted = request.memory_limit_MB
     memory = MEMORY_MB if wanted is None or wanted <= 0 else int(max(16, min(wanted, MOST_MEMORY_MB)))
     return RunLimits(cpu_s=seconds, wall_s=seconds, memory_mb=memory, output_bytes=OUTPUT_BYTES)
 

@@ -36,10 +36,10 @@ class SlimeProtocol:
     messages: tuple[Any, Any] = RemoteRewardRequest, float | None
 
     def read(self, body: bytes, *, packed: bool) -> Samples:
-        asked = decode_message(body, RemoteRewardRequest)
-        metadata = asked.metadata if type(asked.metadata) is dict else {}
+        request = decode_message(body, RemoteRewardRequest)
+        metadata = request.metadata if type(request.metadata) is dict else {}
         try:
-            return Samples([Trajectory(asked.prompt, asked.response, asked.label, metadata)])
+            return Samples([Trajectory(request.prompt, request.response, request.label, metadata)])
         except InvalidTrajectory as error:
             raise RequestRefused(422, str(error)) from None
 
