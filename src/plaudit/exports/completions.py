@@ -48,18 +48,18 @@ def _samples(
     ids: Sequence[Any] | None,
     columns: Mapping[str, Any],
 ) -> list[Trajectory]:
-    """The samples of a call: what has one value per sample is a column, anything else is the trainer's own."""
+    """The samples of a call: arguments with one value per sample are columns, others belong to the trainer."""
     step = getattr(columns.get("trainer_state"), "global_step", None)
     rows = {name: values for name, values in columns.items() if name not in _OF_TRAINER and _has_rows(values)}
     return [
         reward.sample(
-            prompts[place],
+            prompts[index],
             completion,
-            {name: plain_value(values[place]) for name, values in rows.items() if place < len(values)},
-            None if ids is None else ids[place],
+            {name: plain_value(values[index]) for name, values in rows.items() if index < len(values)},
+            None if ids is None else ids[index],
             training_step=step,
         )
-        for place, completion in enumerate(completions)
+        for index, completion in enumerate(completions)
     ]
 
 
@@ -69,11 +69,11 @@ def _has_rows(values: Any) -> bool:
 
 def _means(reward: ExportedReward, rated: Sequence[SampleResult]) -> dict[str, float]:
     """Means over the samples that have a number; statuses that did not occur are left out."""
-    found: dict[str, list[float]] = {}
+    collected: dict[str, list[float]] = {}
     for each in rated:
         for name, value in reward.details(each.output, same_keys=False).items():
-            found.setdefault(name, []).append(value)
-    means = {name: sum(values) / len(values) for name, values in found.items()}
+            collected.setdefault(name, []).append(value)
+    means = {name: sum(values) / len(values) for name, values in collected.items()}
     return {name: mean for name, mean in means.items() if mean or not name.startswith("unscored/")}
 
 

@@ -90,8 +90,8 @@ class SkyRLExport(ExportedReward):
 def step_call(reward: ExportedReward, prompt: Any, action: str, row: Mapping[str, Any]) -> Call:
     """The reward of an action, and its metrics."""
     spec = row.get("reward_spec") or row.get("reward_model") or {}
-    own = {name: value for name, value in row.items() if name not in ("reward_spec", "reward_model")}
-    output, value = yield reward.sample(prompt, action, own, ground_truth=spec.get("ground_truth"))
+    columns = {name: value for name, value in row.items() if name not in ("reward_spec", "reward_model")}
+    output, value = yield reward.sample(prompt, action, columns, ground_truth=spec.get("ground_truth"))
     return value, reward.details(output, same_keys=False)
 
 

@@ -1,8 +1,8 @@
-"""A reward of plaudit as another trainer calls it: an object that has a name, can be pickled and scores on the engine.
+"""A plaudit reward with the interface of another trainer: a named, picklable object that scores on the engine.
 
 How a trainer calls it is a generator function `convert(reward, *arguments)` of an `Export`: it yields the sample or the
 list of samples of a call, is sent a `SampleResult` for each, and returns what the trainer expects. Workers start with
-the first call; a copy in another process starts its own, and they end with that process or with `close()`.
+the first call; a copy in another process starts separate workers, and they end with that process or with `close()`.
 """
 
 import asyncio
@@ -104,8 +104,8 @@ class ExportedReward:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        own = inspect.signature(self.settings.convert)
-        return own.replace(parameters=list(own.parameters.values())[1:])
+        signature = inspect.signature(self.settings.convert)
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
 
     def rate(self, samples: Trajectory | list[Trajectory]) -> Any:
         """A `SampleResult` for a sample, a list of them for a list; a single sample waits for the rest of its group."""
@@ -116,8 +116,10 @@ class ExportedReward:
             return self._rate([samples])[0]
         return self._groups.add(samples.group_key, samples).result()
 
-    def sample(self, prompt: Any, completion: Any, row: Mapping[str, Any], ids: Any = None, **given: Any) -> Trajectory:
-        """The sample of one row of the data; `given` are fields that the trainer itself passes.
+    def sample(
+        self, prompt: Any, completion: Any, row: Mapping[str, Any], ids: Any = None, **fields: Any
+    ) -> Trajectory:
+        """The sample of one row of the data; `fields` are passed by the trainer.
 
         Fields are found in the row under their usual names; what the user chose with `columns` has priority.
         """
@@ -125,23 +127,23 @@ class ExportedReward:
         kept = {"ground_truth", *chosen.values()}
         text = completion if isinstance(completion, str) else "".join(map(message_text, completion))
         tokens = None if ids is None else {"ids": [int(each) for each in plain_value(ids)]}
-        own = {"prompt": prompt, "response": text, "tokens": tokens, **given}
+        known = {"prompt": prompt, "response": text, "tokens": tokens, **fields}
         plain = {name: value for name, value in row.items() if name not in FIELDS or name in kept}
-        plain |= {name: value for name, value in own.items() if value is not None and name not in chosen}
+        plain |= {name: value for name, value in known.items() if value is not None and name not in chosen}
         return Trajectory.from_dict(plain, self.settings.columns)
 
     def details(self, output: RewardOutput, *, same_keys: bool = True) -> dict[str, float]:
         """Status and components of one sample as numbers.
 
         With `same_keys` every sample has the same names, with NaN for a missing number; otherwise missing numbers are
-        left out, and numbers of the metadata are there too.
+        left out, and numbers of the metadata are included.
         """
         parts = {name: part.reward for name, part in output.flat_components().items()}
         same = {name: parts.get(name) for name in self.settings.components}
-        own = same if same_keys else _numbers(output.metadata | parts)
+        numbers = same if same_keys else _numbers(output.metadata | parts)
         statuses = {f"unscored/{status}": output.status is status for status in Status if status is not Status.OK}
-        found = {**own, "unscored": not output.ok, **statuses}
-        return {name: math.nan if value is None else float(value) for name, value in found.items()}
+        details = {**numbers, "unscored": not output.ok, **statuses}
+        return {name: math.nan if value is None else float(value) for name, value in details.items()}
 
     def log_columns(self, rated: Sequence[SampleResult]) -> dict[str, list[float]]:
         """Details and metadata numbers with one value per sample, under the names that the first call had."""
@@ -222,12 +224,12 @@ class ExportedReward:
 
     def _report(self, samples: Sequence[Trajectory], outputs: Sequence[RewardOutput]) -> None:
         """Report each distinct reason once, to the log and as a warning."""
-        for place, (sample, output) in enumerate(zip(samples, outputs, strict=True)):
+        for index, (sample, output) in enumerate(zip(samples, outputs, strict=True)):
             if output.ok or output.reason in self._reasons:
                 continue
             self._report_once(
                 output.reason,
-                f"{self.__name__}: {sample.label(place)} with the prompt {sample.prompt_text!r:.60} was not scored "
+                f"{self.__name__}: {sample.label(index)} with the prompt {sample.prompt_text!r:.60} was not scored "
                 f"({output.status.value}): {output.reason}{_remedy(sample, output)}; this reason is reported once",
             )
 

@@ -1,6 +1,6 @@
-"""Take a reward to another trainer: `plaudit.export("rewards.py:quality", "trl")`.
+"""Export a reward to another trainer: `plaudit.export("rewards.py:quality", "trl")`.
 
-Inside that trainer it keeps what the engine gives: deadlines that kill, worker processes, statuses, a cache.
+Inside that trainer it still uses the engine: enforced deadlines, worker processes, statuses, a cache.
 """
 
 from collections.abc import Mapping
@@ -82,12 +82,12 @@ class Shim:
 def write_shim(reward: str, trainer: str, file: Path, **options: Any) -> Shim:
     """Write a file that builds the reward of a spec for a trainer; the options are those of `export`."""
     form = _find_export(trainer)
-    given = {name: value for name, value in options.items() if value is not None}
-    exported = export(reward, trainer, **given)
+    chosen = {name: value for name, value in options.items() if value is not None}
+    exported = export(reward, trainer, **chosen)
     name = exported.__name__
     if not name.isidentifier():
         raise InvalidSettings(f"the reward is called {name!r}, which cannot be a name in Python: give it another name")
-    options = {"on_unscored": exported.settings.on_unscored.value, **given}
+    options = {"on_unscored": exported.settings.on_unscored.value, **chosen}
     command = f"plaudit export {reward!r} {trainer} -o {file.name}"
     text = shim_text(form, reward, file, name=name, options=options, command=command)
     file.write_text(text, encoding="utf-8")

@@ -1,6 +1,6 @@
 """The file that `plaudit export` writes: it builds a reward from its spec and gives it the name its trainer looks for.
 
-Files that the spec names are found beside the shim wherever both are moved to, or else at their place on this machine.
+Files that the spec names are looked up relative to the shim, or else at their absolute path on this machine.
 """
 
 import re
@@ -26,17 +26,17 @@ def _templates() -> dict[str, dict[str, str]]:
 
 
 def shim_text(export: Export, spec: str, file: Path, *, name: str, options: Mapping[str, Any], command: str) -> str:
-    """The source of a shim that stands in `file`."""
+    """The source of the shim `file`."""
     template = _templates()[export.name]
     written, is_relative = _portable(spec, file)
-    given = "".join(f", {key}={value!r}" for key, value in options.items())
+    keywords = "".join(f", {key}={value!r}" for key, value in options.items())
     usage = "\n".join(f"    {line}".rstrip() for line in usage_lines(export, name, file).splitlines())
     lines = [f'"""The reward {name} for {export.title}, written by `{_quoted(command)}`. To use it:', ""]
     lines += [_quoted(usage), '"""', ""]
     lines += ["from pathlib import Path", ""] if is_relative else []
     lines += ["import plaudit", *([template["imports"]] if "imports" in template else []), ""]
     lines += ["_HERE = Path(__file__).resolve().parent"] if is_relative else []
-    lines += [f"{template.get('entry', 'reward')} = plaudit.export({written}, {export.name!r}{given})"]
+    lines += [f"{template.get('entry', 'reward')} = plaudit.export({written}, {export.name!r}{keywords})"]
     if "setup" in template:
         lines += ["", "", template["setup"].format(name=name, title=_title(name)).rstrip("\n")]
     return "\n".join([*lines, ""])
@@ -58,19 +58,19 @@ def _portable(spec: str, file: Path) -> tuple[str, bool]:
     folder = file.resolve().parent
     is_relative = False
 
-    def place(match: re.Match[str]) -> str:
+    def portable_path(match: re.Match[str]) -> str:
         nonlocal is_relative
-        found = Path(match[0]).expanduser().resolve()
-        if not found.exists():
+        path = Path(match[0]).expanduser().resolve()
+        if not path.exists():
             return match[0]
-        if not found.is_relative_to(folder):
-            return found.as_posix()
+        if not path.is_relative_to(folder):
+            return path.as_posix()
         is_relative = True
-        return f"{{_HERE}}/{found.relative_to(folder).as_posix()}"
+        return f"{{_HERE}}/{path.relative_to(folder).as_posix()}"
 
     escaped = spec.replace("{", "{{").replace("}", "}}")
     whole = _WHOLE.match(escaped)  # the spec is a path, which may hold spaces
-    written = (_WHOLE if whole and Path(whole[0]).expanduser().exists() else _PATH).sub(place, escaped)
+    written = (_WHOLE if whole and Path(whole[0]).expanduser().exists() else _PATH).sub(portable_path, escaped)
     return (f"f{written!r}", True) if is_relative else (repr(written.replace("{{", "{").replace("}}", "}")), False)
 
 
