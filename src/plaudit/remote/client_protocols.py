@@ -1,4 +1,4 @@
-"""How samples are sent to a server and its answer is read: plaudit's own protocol, or OpenRLHF's."""
+"""Encode samples for a server and decode its answer: plaudit's protocol, or OpenRLHF's."""
 
 import json
 from collections.abc import Sequence
@@ -37,11 +37,11 @@ class NativeClientProtocol:
     path = "/score"
 
     def encode(self, trajectories: Sequence[Trajectory]) -> tuple[bytes, str]:
-        asked = {"trajectories": [trajectory.to_dict() for trajectory in trajectories], "exact": True}
+        request = {"trajectories": [trajectory.to_dict() for trajectory in trajectories], "exact": True}
         try:
-            return msgspec.msgpack.encode(asked), _MSGPACK
+            return msgspec.msgpack.encode(request), _MSGPACK
         except _NOT_PACKED:
-            return jsonline.encode(asked), _JSON
+            return jsonline.encode(request), _JSON
 
     def read(self, reply: Reply, count: int) -> list[RewardOutput]:
         packed = _MSGPACK in reply.headers.get("content-type", "")

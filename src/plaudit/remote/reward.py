@@ -1,8 +1,8 @@
 """A reward on HTTP servers: `load("http://host:8000/math")`, or several servers, separated by commas.
 
 The samples of a batch are divided over the servers. A request that fails is sent again, to another server if there is
-one; a server that fails repeatedly is left out for a while. A sample that could not be scored gets a status that says
-why: a server that is down never becomes a score.
+one; a server that fails repeatedly is left out for a while. A sample that could not be scored gets a status with the
+reason: a server that is down never becomes a score.
 """
 
 import contextlib
@@ -132,11 +132,11 @@ class RemoteReward(RewardFunction):
         return count > 1 and self.scope == "sample"
 
     def _ask(
-        self, body: bytes, headers: dict[str, str], count: int, asked: list[ServerLink], refused: list[ServerLink]
+        self, body: bytes, headers: dict[str, str], count: int, tried: list[ServerLink], refused: list[ServerLink]
     ) -> list[RewardOutput]:
-        """One try, on a server that was not asked for these samples before, if there is one."""
-        link = self._servers.choose(asked, refused)
-        asked.append(link)
+        """Send the request once, if possible to a server that was not tried for these samples before."""
+        link = self._servers.choose(tried, refused)
+        tried.append(link)
         try:
             return self._read(self._servers.ask(link, body, headers, self._protocol.path), link, count)
         except (HttpRefusal, InvalidOutput) as error:
@@ -182,27 +182,27 @@ class RemoteReward(RewardFunction):
 
 
 def _describe_servers(urls: Sequence[str], policy: EndpointPolicy) -> dict[str, Any] | None:
-    """The description of the reward; None where the servers are not plaudit's. At least one server must answer."""
-    found: dict[str, dict[str, Any] | None] = {}
+    """The description of the reward; None if the servers are not plaudit's. At least one server must answer."""
+    descriptions: dict[str, dict[str, Any] | None] = {}
     silent: list[str] = []
     for url in urls:
         link = ServerLink(url, policy)
         try:
-            found[url] = _ask_description(link)
+            descriptions[url] = _ask_description(link)
         except (OSError, TransientError) as error:
             silent.append(str(error))
         finally:
             link.close()
-    if not found:
+    if not descriptions:
         raise RewardNotLoaded(
             f"no reward server answers: {'; '.join(silent)}; start one by `plaudit serve REWARD`, or check the URL"
         )
-    if len({about and about["key"] for about in found.values()}) > 1:
+    if len({about and about["key"] for about in descriptions.values()}) > 1:
         served = ", ".join(
-            f"{split_token(url)[0]} ({about['key'] if about else 'not plaudit'})" for url, about in found.items()
+            f"{split_token(url)[0]} ({about['key'] if about else 'not plaudit'})" for url, about in descriptions.items()
         )
         raise RewardNotLoaded(f"these servers do not serve the same reward: {served}")
-    return next(iter(found.values()))
+    return next(iter(descriptions.values()))
 
 
 def _ask_description(link: ServerLink) -> dict[str, Any] | None:
@@ -247,9 +247,9 @@ def _call_in_thread(call: Callable[[], T]) -> "Future[T]":
     return future
 
 
-def _read_bounds(given: Any) -> Bounds | None:
+def _read_bounds(bounds: Any) -> Bounds | None:
     """The range of a reward; JSON has null for an open end."""
-    if not given:
+    if not bounds:
         return None
-    low, high = given
+    low, high = bounds
     return (-math.inf if low is None else low, math.inf if high is None else high)

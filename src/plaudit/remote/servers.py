@@ -1,4 +1,4 @@
-"""The servers of a remote reward: connections, circuit breakers, and which server is asked.
+"""The servers of a remote reward: connections, circuit breakers, and the choice of a server.
 
 Connections are urllib3's: kept alive, and shared by all threads of the process. Requests go to the least busy server;
 servers that fail are left out for a while, and are asked for their health before they get samples again.
@@ -99,18 +99,18 @@ class Servers:
         self._turn = 0
         self._lock = threading.Lock()
 
-    def choose(self, asked: Collection[ServerLink] = (), refused: Collection[ServerLink] = ()) -> ServerLink:
-        """The least busy server that is up; TransientError where none is.
+    def choose(self, tried: Collection[ServerLink] = (), refused: Collection[ServerLink] = ()) -> ServerLink:
+        """The least busy server that is up; TransientError if none is.
 
-        If possible one that was not asked for the same samples before, or at least one that has not refused them.
+        If possible one that was not tried for the same samples before, or at least one that has not refused them.
         """
-        others = ([link for link in self.links if link not in avoided] for avoided in (asked, refused, ()))
-        found = next(filter(None, map(self._least_busy, others)), None)
-        if found is None:
+        others = ([link for link in self.links if link not in avoided] for avoided in (tried, refused, ()))
+        chosen = next(filter(None, map(self._least_busy, others)), None)
+        if chosen is None:
             words = "; ".join(f"{link.url}: {link.breaker.words()}" for link in self.links)
             rest_s = min(link.breaker.first_rest_s() for link in self.links)
             raise TransientError(f"no server is up: {words}", retry_after_s=rest_s)
-        return found
+        return chosen
 
     def ask(self, link: ServerLink, body: bytes, headers: Mapping[str, str], path: str) -> Reply:
         """Ask one server, and remember whether it answered."""

@@ -1,4 +1,4 @@
-"""The token that a client shows: from the environment or from a URL, and never in what is shown or kept."""
+"""The token of a client, from the environment or from a URL; it is hidden in all output, files and logs."""
 
 import os
 import re
@@ -26,19 +26,19 @@ def environment_token() -> str | None:
 
 
 def split_token(url: str) -> tuple[str, str | None]:
-    """A URL without the token that stands in it as a password (`http://any:TOKEN@host:8000/name`), and that token.
+    """A URL without its token, which is the password in `http://any:TOKEN@host:8000/name`, and that token.
 
-    One that was hidden is none.
+    The token is None if the URL has none or if `hide_tokens` replaced it.
     """
     scheme, _, rest = url.partition("://")
-    place, slash, path = rest.partition("/")
-    own, at, host = place.rpartition("@")
-    if not at and "@" in path and _PORT.fullmatch(place) is None:
+    authority, slash, path = rest.partition("/")
+    credentials, at, host = authority.rpartition("@")
+    if not at and "@" in path and _PORT.fullmatch(authority) is None:
         bare = f"{scheme}://{path.rpartition('@')[2]}"
         raise RewardNotLoaded(f"the token before {bare} holds a slash; write it as %2F")
     if not at:
         return url, None
-    token = unquote(own.partition(":")[2])
+    token = unquote(credentials.partition(":")[2])
     if _SENDABLE.fullmatch(token) is None:
         raise RewardNotLoaded(f"the token before {scheme}://{host} holds white space, or characters beyond ASCII")
     return f"{scheme}://{host}{slash}{path}", token if token and token != HIDDEN else None
