@@ -164,10 +164,10 @@ def _parse_row(path: Path, number: int, line: int | None, plain: Any) -> Row:
 def _parse_csv_cells(where: str, cells: dict[str | Any, Any]) -> dict[str, Any]:
     if None in cells:
         raise CasesError(f"{where}: more cells than columns; put quotes around texts that hold commas")
-    given = {name: text for name, text in cells.items() if text or (name == "response" and text is not None)}
-    if "metadata" in given:
+    filled = {name: text for name, text in cells.items() if text or (name == "response" and text is not None)}
+    if "metadata" in filled:
         try:
-            given["metadata"] = jsonline.decode(given["metadata"].encode())
+            filled["metadata"] = jsonline.decode(filled["metadata"].encode())
         except jsonline.InvalidJSON as error:
             raise CasesError(f"{where}: metadata must be a JSON object: {error}") from None
-    return given
+    return filled

@@ -1,4 +1,4 @@
-"""Run the cases of a table against a reward and say in words what came of each.
+"""Run the cases of a table against a reward and describe each result.
 
 All cases are scored together, as group rewards and expected orders need. A case that could not be scored has failed,
 unless that was expected.
@@ -38,12 +38,12 @@ def run_cases(
 
     With a deadline, cases are scored on worker processes, and one that takes longer has the status `timeout`.
     """
-    given = find_spec(table, reward) if reward is None or isinstance(reward, str) else reward
+    source = find_spec(table, reward) if reward is None or isinstance(reward, str) else reward
     trajectories = [case.trajectory for case in table.cases]
     if deadline_s is None:
-        outputs = score_samples(load(given), trajectories)
+        outputs = score_samples(load(source), trajectories)
     else:
-        with Scorer(given, backend="processes", deadline_s=deadline_s) as scorer:
+        with Scorer(source, backend="processes", deadline_s=deadline_s) as scorer:
             outputs = scorer.score(trajectories)
     named = {case.name: output for case, output in zip(table.cases, outputs, strict=True)}
     return [_result(case, output, named) for case, output in zip(table.cases, outputs, strict=True)]
@@ -58,12 +58,12 @@ def assert_cases(reward: RewardLike | str | None, path: str | Path) -> None:
         raise AssertionError("\n  ".join([f"{len(failed)} of {len(results)} cases in {path} failed:", *lines]))
 
 
-def find_spec(table: CaseTable, given: str | None = None, folders: Sequence[Path] = ()) -> str:
-    """The spec of the reward to run a table with: the one `given`, else the table's own.
+def find_spec(table: CaseTable, override: str | None = None, folders: Sequence[Path] = ()) -> str:
+    """The spec of the reward to run a table with: `override` if set, else the spec in the table.
 
-    A relative file in the spec is looked for beside the table first, then in `folders`, then in the working directory.
+    A relative path in the spec is looked up in the table's folder, then in `folders`, then in the working directory.
     """
-    spec = given or table.reward
+    spec = override or table.reward
     if spec is None:
         raise CasesError(f"{table.path}: names no reward; add 'reward: rewards.py:name' to the file, or give one")
     return locate_files(spec, [table.path.parent, *folders])

@@ -1,4 +1,4 @@
-"""Test cases for rewards: a response, what it should earn, and whatever the reward needs to know.
+"""Test cases for rewards: a response, its expected reward, and the other columns that the reward reads.
 
 A case that expects nothing is an error: a misspelt `expected` would otherwise be a test that cannot fail. Columns that
 plaudit does not know go to the trajectory, where rewards find them by name.
@@ -56,24 +56,24 @@ def load_cases(path: str | Path) -> CaseTable:
 
 def _parse_case(where: str, row: Row) -> Case:
     cells = {name: value for name, value in row.cells.items() if value is not None}
-    own = {name: cells.pop(name) for name in _OWN if name in cells}
+    fields = {name: cells.pop(name) for name in _OWN if name in cells}
     try:
         return Case(
-            name=_parse_name(own.get("name"), row.number),
+            name=_parse_name(fields.get("name"), row.number),
             trajectory=_parse_trajectory(cells),
             line=row.line,
-            **_parse_expected(own, cells),
+            **_parse_expected(fields, cells),
         )
     except ValueError as error:
         raise CasesError(f"{where}: {error}") from None
 
 
-def _parse_name(given: Any, number: int) -> str:
-    if given is None:
+def _parse_name(value: Any, number: int) -> str:
+    if value is None:
         return f"case {number}"
-    name = str(given).strip()
-    if isinstance(given, bool | list | dict) or not name or not name.isprintable():
-        raise ValueError(f"a name is one line of text, got {given!r:.60}")
+    name = str(value).strip()
+    if isinstance(value, bool | list | dict) or not name or not name.isprintable():
+        raise ValueError(f"a name is one line of text, got {value!r:.60}")
     return name
 
 
@@ -87,24 +87,24 @@ def _parse_trajectory(cells: Mapping[str, Any]) -> Trajectory:
     return Trajectory.from_dict({"prompt": "", **cells})
 
 
-def _parse_expected(own: Mapping[str, Any], cells: Mapping[str, Any]) -> dict[str, Any]:
-    spelled = [name for name in _EXPECTED if name in own]
+def _parse_expected(fields: Mapping[str, Any], cells: Mapping[str, Any]) -> dict[str, Any]:
+    spelled = [name for name in _EXPECTED if name in fields]
     if len(spelled) > 1:
         raise ValueError(f"{' and '.join(spelled)} mean the same; keep one")
-    if not spelled and "expected_score" not in own and "expected_status" not in own:
+    if not spelled and "expected_score" not in fields and "expected_status" not in fields:
         near = next((name for name in cells if did_you_mean(name, _OWN)), "")
         hint = f" ({near!r} is not known{did_you_mean(near, _OWN)})" if near else ""
         raise ValueError(
             f"expects nothing{hint}; add 'expected', 'expected_score', or 'expected_status' "
             f"({', '.join(Status)}) for a sample that should not be scored"
         )
-    reward = parse_expectation(own[spelled[0]], own.get("tolerance")) if spelled else None
+    reward = parse_expectation(fields[spelled[0]], fields.get("tolerance")) if spelled else None
     score = (
-        parse_expectation(own["expected_score"], None if spelled else own.get("tolerance"))
-        if "expected_score" in own
+        parse_expectation(fields["expected_score"], None if spelled else fields.get("tolerance"))
+        if "expected_score" in fields
         else None
     )
-    status = _parse_status(own["expected_status"]) if "expected_status" in own else None
+    status = _parse_status(fields["expected_status"]) if "expected_status" in fields else None
     if status not in (None, Status.OK) and (reward or score):
         raise ValueError(f"a sample with status {status} has no reward; keep either the number or the status")
     return {"expected": reward, "expected_score": score, "status": status}

@@ -1,6 +1,6 @@
-"""Score samples and record what the reward itself did: failed in some way, or changed what it was given.
+"""Score samples and record what the reward did: how it failed, or whether it changed its samples.
 
-Scoring turns every failure into an output; a check has to tell them apart. It observes the calls that scoring makes.
+Scoring converts every failure to an output; a check has to distinguish them. It observes the calls that scoring makes.
 """
 
 import contextlib
@@ -43,8 +43,8 @@ def observe_calls(reward: Any, samples: Sequence[Trajectory], progress: Progress
     progress.observer = calls.note
     outputs = score_samples(reward, samples, progress)
     return [
-        Observation(sample, output, calls.fault(place, output), place in calls.changed)
-        for place, (sample, output) in enumerate(zip(samples, outputs, strict=True))
+        Observation(sample, output, calls.fault(index, output), index in calls.changed)
+        for index, (sample, output) in enumerate(zip(samples, outputs, strict=True))
     ]
 
 
@@ -58,30 +58,30 @@ class _Calls:
         self.changed: set[int] = set()
 
     def note(self, call: EndedCall) -> None:
-        """Take what a call did; parts of a reward are called one after the other for the same sample."""
+        """Record a call; parts of a reward are called one after the other for the same sample."""
         shortened = len(call.copies) != len(call.samples)
         for number, (sample, output) in enumerate(zip(call.samples, call.outputs, strict=True)):
-            places = self._places(sample)
+            indices = self._indices(sample)
             if call.error is not None or output.status is Status.ERROR:
                 rule = _broken_rule(call, number)
-                self._faults.update((place, rule) for place in places if place not in self._faults)
+                self._faults.update((index, rule) for index in indices if index not in self._faults)
             elif not output.ok:
-                self._unscored.update(places)
+                self._unscored.update(indices)
             if shortened or _is_changed(sample, call.copies[number]):
-                self.changed.update(places)
+                self.changed.update(indices)
 
-    def fault(self, place: int, output: RewardOutput) -> Rule | None:
+    def fault(self, index: int, output: RewardOutput) -> Rule | None:
         """The rule that a sample's output breaks."""
         if output.status is Status.ERROR:
-            return self._faults.get(place, Rule.TOTAL)
-        if output.status in _LOST and place not in self._unscored:
-            return self._faults.get(place, _LOST[output.status])
+            return self._faults.get(index, Rule.TOTAL)
+        if output.status in _LOST and index not in self._unscored:
+            return self._faults.get(index, _LOST[output.status])
         return None
 
-    def _places(self, sample: Trajectory) -> list[int]:
-        """Where a sample stands; a part may have been given the sample with another prompt."""
-        same = [place for place, each in enumerate(self._samples) if each is sample]
-        return same or [place for place, each in enumerate(self._samples) if each.response == sample.response]
+    def _indices(self, sample: Trajectory) -> list[int]:
+        """The indices of a sample; a part may have received the sample with another prompt."""
+        same = [index for index, each in enumerate(self._samples) if each is sample]
+        return same or [index for index, each in enumerate(self._samples) if each.response == sample.response]
 
 
 def _broken_rule(call: EndedCall, number: int) -> Rule:

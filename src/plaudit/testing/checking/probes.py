@@ -1,7 +1,7 @@
 """Responses that break careless rewards, changed copies of given responses, and ordinary samples to compare them with.
 
 There are no power towers and no factorials here: a reward that evaluates those never returns, and not every check has
-a deadline. The seed determines everything, so that a finding is found again.
+a deadline. The seed determines everything, so findings are reproducible.
 """
 
 import itertools
@@ -199,8 +199,8 @@ def ordinary_samples(seed: int) -> list[Trajectory]:
     samples = []
     for group in range(3):
         a, b = chance.randint(2, 49), chance.randint(2, 49)
-        for place, response in enumerate(_answers(a, b, chance.randint(1, 9))):
-            samples.append(_sample(f"What is {a} + {b}?", response, a + b, group, place))
+        for index, response in enumerate(_answers(a, b, chance.randint(1, 9))):
+            samples.append(_sample(f"What is {a} + {b}?", response, a + b, group, index))
     return samples
 
 
@@ -225,13 +225,13 @@ def _answers(a: int, b: int, off: int) -> Iterator[str]:
     yield first  # the same again: rewards that drop repeated samples return too few values
 
 
-def _sample(prompt: str, response: str, truth: int, group: int, place: int) -> Trajectory:
+def _sample(prompt: str, response: str, truth: int, group: int, index: int) -> Trajectory:
     return Trajectory(
         prompt=prompt,
         response=response,
         ground_truth=str(truth),
         metadata={"answer": str(truth)},
-        id=f"{group}-{place}",
+        id=f"{group}-{index}",
         group=group,
         tokens=_tokens(response),
         training_step=0,

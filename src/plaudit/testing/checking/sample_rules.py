@@ -74,9 +74,9 @@ def check_containment(subject: Subject, samples: Sequence[Trajectory]) -> Iterat
     probe = containing_samples(samples)
     if probe is None:
         return
-    asked = (probe.right, probe.wrong, *probe.holding)
-    values, again = ([subject.observe_one(one).output.reward for one in asked] for _ in range(2))
-    if values != again:  # what differs from call to call says nothing about the response
+    probed = (probe.right, probe.wrong, *probe.holding)
+    values, again = ([subject.observe_one(one).output.reward for one in probed] for _ in range(2))
+    if values != again:  # values that differ between equal calls cannot be compared
         return
     right, wrong, *holding = values
     if right is None or wrong is None or right <= wrong:
