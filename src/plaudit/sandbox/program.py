@@ -1,4 +1,4 @@
-"""One program in its own locked-down process, seen from the judge.
+"""The judge's handle of one program in a confined process.
 
 Everything read here was written by the program's process and may be forged: it is counted, timed and decoded as plain
 data. No part of it says whether the program is right.
@@ -138,19 +138,19 @@ class Program:
             return {"status": CallStatus.BAD_REPLY, "error": Raised(("BadReply",), str(error)[:200])}
 
     def _explain_stop(self, stopped: Stopped) -> dict[str, Any]:
-        """What became of a process that gave no answer."""
+        """How a process ended that sent no answer."""
         if stopped.status is not None:
             return {"status": stopped.status}
         self._reaped = True
         code = self._host.exit_code_of(self._process)
         if not self._exchange.was_ready:
-            said = os.pread(self._process.stderr, 500, 0).decode(errors="replace")
-            raise SandboxError(f"a child could not be locked down: {said or f'exit code {code}'}")
+            stderr = os.pread(self._process.stderr, 500, 0).decode(errors="replace")
+            raise SandboxError(f"a child could not be locked down: {stderr or f'exit code {code}'}")
         if code >= 0:
             return {"status": CallStatus.EXITED, "exit_code": code}
         status = _SIGNALS.get(-code, CallStatus.CRASHED)
         if status is CallStatus.OUTPUT_LIMIT and self._limits.scratch_mb:
-            status = CallStatus.SCRATCH_LIMIT  # where it was what was printed, that is seen from its size
+            status = CallStatus.SCRATCH_LIMIT  # too much printed output is detected by its size
         return {"status": status, "signal": -code}
 
     def _new_prints(self, descriptor: int) -> bytes:
@@ -222,9 +222,9 @@ _SIGNALS: dict[int, CallStatus] = {signal.SIGXFSZ: CallStatus.OUTPUT_LIMIT, sign
 
 
 def _fill(descriptor: int, content: bytes) -> None:
-    """Put a program's standard input in place and seal it."""
-    left, place = memoryview(content), 0
+    """Write a program's standard input and seal it."""
+    left, offset = memoryview(content), 0
     while left:
-        written = os.pwrite(descriptor, left, place)
-        left, place = left[written:], place + written
+        written = os.pwrite(descriptor, left, offset)
+        left, offset = left[written:], offset + written
     fcntl.fcntl(descriptor, ADD_SEALS, SEALS)

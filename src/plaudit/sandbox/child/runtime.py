@@ -319,7 +319,7 @@ def _exit_code(code: Any) -> int:
 
 
 _STREAMS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
-_STREAMS |= {f"/{place}/{number}": number for place in ("dev/fd", "proc/self/fd") for number in range(3)}
+_STREAMS |= {f"/{folder}/{number}": number for folder in ("dev/fd", "proc/self/fd") for number in range(3)}
 _real_open: Any = open
 
 

@@ -1,6 +1,6 @@
-"""Rows of popular data sets as they are, turned into the few shapes that suites are read from.
+"""Convert unmodified rows of popular data sets to the few formats of suites.
 
-A row is told by its columns, never by the name of a data set: HumanEval, MBPP and KodCode have tests already; APPS and
+The columns of a row decide, never the name of the data set: HumanEval, MBPP and KodCode have tests already; APPS and
 TACO keep pairs in `input_output`, CodeContests in `public_tests` and the like, LiveCodeBench in JSON texts of cases of
 which the private ones are packed; AceCode has `test_cases`, LeetCode-style rows an entry point `Solution().f`.
 """
@@ -119,7 +119,7 @@ def _cases(column: str, value: Any) -> list[Any]:
         inputs, outputs = cases["input"], cases["output"]
         if not isinstance(inputs, Sequence) or not isinstance(outputs, Sequence) or len(inputs) != len(outputs):
             raise InvalidTrajectory(f"{column!r} needs as many outputs as inputs")
-        return [{"input": given, "output": out} for given, out in zip(inputs, outputs, strict=True)]
+        return [{"input": text, "output": out} for text, out in zip(inputs, outputs, strict=True)]
     if isinstance(cases, Sequence) and not isinstance(cases, str | bytes):
         return list(cases)
     raise InvalidTrajectory(f"{column!r} holds a list of cases, got {type(cases).__name__}")

@@ -1,7 +1,7 @@
-"""Compiled programs kept on disk by what they were compiled from, for all processes of one user.
+"""Cache of compiled programs on disk, keyed by their source, for all processes of one user.
 
-An entry is written to a new name and moved into place, so nobody reads half of one; a lock per entry has each program
-compiled once, whoever asks. Past `most_bytes` the entries not used for longest go.
+An entry is written to a new name and renamed, so no process reads a partial one; a lock per entry ensures that each
+program is compiled once. Above `most_bytes` the least recently used entries are deleted.
 """
 
 import contextlib
@@ -26,19 +26,19 @@ class BinaryCache:
         self.most_bytes = most_bytes
 
     def get(self, key: bytes, make: Callable[[], bytes]) -> bytes:
-        """The entry of a key, made where there is none. What `make` raises is not kept."""
+        """The entry of a key, made if there is none. Errors of `make` are not cached."""
         if not self._is_usable():
             return make()
         path = self.folder / hashlib.sha256(key).hexdigest()
-        found = _read(path)
-        if found is not None:
-            return found
+        binary = _read(path)
+        if binary is not None:
+            return binary
         with _lock(path.with_suffix(".lock")):
-            found = _read(path)  # somebody else may have made it meanwhile
-            if found is None:
-                found = make()
-                self._keep(path, found)
-        return found
+            binary = _read(path)  # another process may have made it meanwhile
+            if binary is None:
+                binary = make()
+                self._keep(path, binary)
+        return binary
 
     def _is_usable(self) -> bool:
         """Whether the folder is ours alone: one that somebody else prepared could hold other programs."""

@@ -1,8 +1,8 @@
-"""Compile a program in confinement: a compiler reads what the program tells it to.
+"""Compile a program in confinement, because a compiler reads any file that the program names.
 
 `#include "/etc/passwd"`, `.incbin`, `include_str!` and the like find nothing, since the compiler sees its installation,
 the system's headers and libraries, and an empty work folder; there is no network, and time, memory and output are
-limited. What the compiler refuses, or takes too long over, is the program's failure.
+limited. A compile error or a timeout is the program's failure.
 """
 
 import os
@@ -119,13 +119,13 @@ def _environment(toolchain: Toolchain, work: str) -> dict[str, str]:
 
 
 def _refusal(toolchain: Toolchain, ended: CommandEnd) -> str:
-    """Why there is no program, in the compiler's words; empty where there is one."""
+    """The compiler's message about why it built no program; empty if it built one."""
     if ended.code == 0 and not ended.over:
         return ""
     if ended.over in ("cpu", "wall") or ended.code == -SIGXCPU:
         return f"compiling took more than {toolchain.language.compile_cpu_s:g} s"
-    said = (ended.stderr or ended.stdout).decode(errors="replace")
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    messages = (ended.stderr or ended.stdout).decode(errors="replace")
+    lines = [line.strip() for line in messages.splitlines() if line.strip()]
     first = next((line for line in lines if re.search(r"\b(?:error|fatal)\b", line, re.IGNORECASE)), "")
     return (first or (lines[0] if lines else f"the compiler ended with {ended.code}"))[:MESSAGE]
 

@@ -1,8 +1,8 @@
 """Go's standard library, compiled once per machine and user.
 
 Go comes without compiled packages and would compile them anew for every program, since each compilation has an empty
-work folder. So what programs import is compiled once, into a folder that later compilations read. No program takes part
-in that: the tool-chain compiles its own library.
+work folder. So the packages that programs import are compiled once, into a folder that later compilations read. No
+program is involved: the tool-chain compiles its library.
 """
 
 import fcntl
@@ -46,13 +46,13 @@ def go_library(tool: str, version: str, environment: dict[str, str]) -> str:
 
 
 def _build(tool: str, folder: Path, environment: dict[str, str]) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        own = environment | {"GOCACHE": str(folder), "GOPATH": place, "HOME": place, "PATH": "/usr/bin:/bin"}
+    with tempfile.TemporaryDirectory() as work:
+        variables = environment | {"GOCACHE": str(folder), "GOPATH": work, "HOME": work, "PATH": "/usr/bin:/bin"}
         known = subprocess.run(
-            [tool, "list", "std"], capture_output=True, text=True, timeout=BUILD_S, check=True, cwd=place, env=own
+            [tool, "list", "std"], capture_output=True, text=True, timeout=BUILD_S, check=True, cwd=work, env=variables
         ).stdout.split()
         imports = "".join(f'import _ "{name}"\n' for name in PACKAGES.split() if name in {*known, "unsafe"})
-        Path(place, "library.go").write_text(f"package main\n{imports}func main() {{}}\n")
+        Path(work, "library.go").write_text(f"package main\n{imports}func main() {{}}\n")
         subprocess.run(
-            [tool, "build", "library.go"], capture_output=True, timeout=BUILD_S, check=True, cwd=place, env=own
+            [tool, "build", "library.go"], capture_output=True, timeout=BUILD_S, check=True, cwd=work, env=variables
         )

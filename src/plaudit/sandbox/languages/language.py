@@ -1,6 +1,6 @@
-"""The languages that programs may be written in besides Python, and the words that data sets and fences have for them.
+"""The languages of programs besides Python, and their names in data sets and code fences.
 
-How each is compiled and run is here; where its tools are on this machine is found elsewhere.
+This module defines how each is compiled and run; `toolchains` locates the tools on this machine.
 """
 
 import re
@@ -62,11 +62,11 @@ def _script_file(source: str) -> str:
 
 
 def _java_file(source: str) -> str:
-    """A file of Java is called as its public class."""
-    found = re.search(
+    """A Java file has the name of its public class."""
+    match = re.search(
         r"^\s*public\s+(?:final\s+|abstract\s+|sealed\s+)*(?:class|record|enum|interface)\s+(\w+)", source, re.MULTILINE
     )
-    return f"{found[1] if found else 'Main'}.java"
+    return f"{match[1] if match else 'Main'}.java"
 
 
 GCC = ("{tool}", "-O2", "-static", "-pthread", "-w", "-fmax-errors=3", "-fdiagnostics-color=never")
@@ -131,8 +131,8 @@ def find_language(word: str) -> Language | None:
         return None
     if name in _BY_NAME:
         return _BY_NAME[name]
-    if (found := _STANDARD.fullmatch(name)) is not None:
-        return _with_standard(found[2])
+    if (match := _STANDARD.fullmatch(name)) is not None:
+        return _with_standard(match[2])
     known = [PYTHON, *LANGUAGES]
     raise InvalidTrajectory(f"no language {word!r:.60}{did_you_mean(name, known)} (there are {', '.join(known)})")
 

@@ -73,5 +73,5 @@ def _try(toolchain: Toolchain, pool: CommandPool) -> None:
     except SandboxError as error:
         raise missing(language, str(error)) from error
     if outcome.stdout != EXPECTED:
-        said = outcome.stdout.decode(errors="replace") or outcome.stderr.decode(errors="replace")
-        raise missing(language, f"a program that must print {EXPECTED!r} printed {said[-300:]!r} ({outcome.reason})")
+        printed = outcome.stdout.decode(errors="replace") or outcome.stderr.decode(errors="replace")
+        raise missing(language, f"a program that must print {EXPECTED!r} printed {printed[-300:]!r} ({outcome.reason})")

@@ -118,9 +118,9 @@ def _apart(paths: Iterable[str]) -> tuple[str, ...]:
 
 
 def _libraries(file: str) -> list[str]:
-    """The shared libraries that a program or library is linked with, and what loads them."""
-    told = subprocess.run(["ldd", file], capture_output=True, text=True, timeout=ASK_S, check=False).stdout
-    words = [word for line in told.splitlines() for word in line.split() if word.startswith("/")]
+    """The shared libraries that a program or library is linked with, and the loader."""
+    listing = subprocess.run(["ldd", file], capture_output=True, text=True, timeout=ASK_S, check=False).stdout
+    words = [word for line in listing.splitlines() for word in line.split() if word.startswith("/")]
     return [*(word for word in words if os.path.exists(word)), *([LOADER] if os.path.exists(LOADER) else [])]
 
 

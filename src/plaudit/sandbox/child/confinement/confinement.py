@@ -1,4 +1,4 @@
-"""The confinement of a server's children: what the server does once for all of them, and what each does for itself.
+"""The confinement of a server's children: the steps that the server does once, and those that each child does.
 
 What is inherited over a fork (identity, capabilities, no_new_privs, namespaces) is done once; the rest costs each child
 well under a tenth of a millisecond. A protection that is not available is reported, except the filter: without it
@@ -91,7 +91,7 @@ class Confinement:
         self._server = os.getpid()
 
     def lock_function(self, limits: ChildLimits) -> Callable[[], None]:
-        """A function that does the rest, in a child, irreversibly; OSError when a step fails that worked in the trial.
+        """A function that applies the rest in a child, irreversibly; OSError if a step fails that worked in the trial.
 
         Everything is looked up beforehand: each object that a child touches costs it the copy of a page.
         """
@@ -102,7 +102,7 @@ class Confinement:
             first += [partial(os.closerange, 4, KEPT_DESCRIPTOR), partial(os.closerange, KEPT_DESCRIPTOR + 1, 1 << 16)]
         else:
             first.append(partial(os.closerange, 4, 1 << 16))
-        words, places = (self._filter.words, self._filter.own_pid) if self._filter else (None, [])
+        words, indices = (self._filter.words, self._filter.own_pid) if self._filter else (None, [])
         last = [self._kernel.seccomp(self._filter.address)] if self._filter else []
 
         def lock() -> None:
@@ -111,8 +111,8 @@ class Confinement:
                     raise OSError("the kernel refuses a protection")
             if getppid() != server:
                 os._exit(0)
-            for place in places:
-                words[place] = getpid()  # type: ignore[index]  # there are words where there are places
+            for index in indices:
+                words[index] = getpid()  # type: ignore[index]  # words is None only if indices is empty
             for step in last:
                 if step():
                     raise OSError("the kernel refuses the filter")
@@ -180,8 +180,8 @@ class Confinement:
         seccomp = self._kernel.seccomp(code.address)
 
         def install() -> None:
-            for place in code.own_pid:
-                code.words[place] = os.getpid()
+            for index in code.own_pid:
+                code.words[index] = os.getpid()
             _install(seccomp)
 
         refused = {"socket": errno.EPERM, "signal": errno.EPERM}

@@ -44,7 +44,7 @@ class Filter:
         self.address = ctypes.addressof(self._program)
         # The operands, and which of them are the number of the only process that may be sent signals.
         self.words = memoryview(self._code).cast("B")[: 8 * len(code)].cast("I")
-        self.own_pid = [2 * place + 1 for place, (*_, operand) in enumerate(code) if operand == OWN_PID]
+        self.own_pid = [2 * index + 1 for index, (*_, operand) in enumerate(code) if operand == OWN_PID]
 
 
 def build_filter(profile: Profile, *, paths: bool = False, machine: str = "") -> Filter:
@@ -149,7 +149,7 @@ def _no_namespaces() -> Code:
 def _allow_one_of(argument: int, values: tuple[int, ...], otherwise: int = errno.EPERM) -> Code:
     """Allow the call where the low half of an argument is one of these values."""
     last = len(values) - 1
-    tests: Code = [(EQUAL, last - place + 1, 0, value) for place, value in enumerate(values)]
+    tests: Code = [(EQUAL, last - index + 1, 0, value) for index, value in enumerate(values)]
     return [_low(argument), *tests, *_refuse(otherwise), *_answer(ALLOW)]
 
 

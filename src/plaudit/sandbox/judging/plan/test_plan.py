@@ -1,4 +1,4 @@
-"""One plan per suite: what the judge executes, and whether the tests can be scored, known before any program runs."""
+"""One plan per suite, made before any program runs: the code that the judge executes, and whether it can be scored."""
 
 import ast
 import marshal
@@ -167,15 +167,15 @@ def _candidate(tree: ast.Module) -> str:
 
 @lru_cache(maxsize=64)
 def _plan_checker(text: str) -> TestPlan:
-    """The plan of a checker, whose second parameter is what the program printed."""
+    """The plan of a checker, whose second parameter is the output of the program."""
     tree = parse_tests(text, "the checker")
     packages = _packages(tree, text)
     checkers = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in ("check", "checker")]
     if not checkers:
         raise InvalidTrajectory("a checker defines check(given, output, expected)")
     names = [argument.arg for argument in checkers[-1].args.args]
-    given, output, expected = names if len(names) == 3 else ("given", "output", "expected")
-    code = _compile(rewrite(tree, ProgramUse(tree, [output], [given, expected])), "<checker>")
+    stdin, output, expected = names if len(names) == 3 else ("given", "output", "expected")
+    code = _compile(rewrite(tree, ProgramUse(tree, [output], [stdin, expected])), "<checker>")
     return TestPlan(codes=(code,), check=checkers[-1].name, packages=packages, is_stateless=False)
 
 
