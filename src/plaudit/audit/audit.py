@@ -1,7 +1,7 @@
-"""Attack a reward: find out what it pays, try every family within a budget, report what was paid and is wrong.
+"""Attack a reward: measure what it pays, try every family within a budget, report wrong responses that were paid.
 
-Without rollouts the audit works on prompts of its own, of every usual type of truth; with them on theirs. No finding
-means: no exploit in this catalogue within this budget.
+Without rollouts the audit uses built-in prompts with every usual type of ground truth; otherwise it uses the prompts of
+the rollouts. No finding means: no exploit in this catalogue within this budget.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -196,7 +196,7 @@ class _Audit:
         yield "denial of service", invariants.strain(subject, maker, honest_rewards)
 
     def _is_erratic(self, honest_rewards: HonestRewards) -> bool:
-        """Check the contract; true where a sample earns this now and that then."""
+        """Check the contract; true if the reward of a sample differs between calls."""
         self.on_progress("contract")
         honest = [
             self.maker.sample(measured.task, measured.form.present(answer))
@@ -207,12 +207,12 @@ class _Audit:
             self.maker.sample(task, answer) for task in honest_rewards.tasks[:4] for answer in (task.right, task.wrong)
         ]
         fresh = [replace_response(each, f"{each.response}\nThat is all.") for each in honest[:2]]
-        given = self.loaded.spec or self.subject.reward
+        reward = self.loaded.spec or self.subject.reward
         samples = [*fresh, *honest[:5], *honest[:1]]  # new ones, and one that comes twice
-        found = list(invariants.check_contract(self.subject, given, self.spec, samples, self.deadline_s))
-        self.findings += found
+        findings = list(invariants.check_contract(self.subject, reward, self.spec, samples, self.deadline_s))
+        self.findings += findings
         self.tried["invariants: contract"] = None
-        return any(finding.operator in ERRATIC for finding in found)
+        return any(finding.operator in ERRATIC for finding in findings)
 
     def _refuse(self, honest_rewards: HonestRewards) -> None:
         if self.subject.overruns:

@@ -1,8 +1,8 @@
-"""What the reward pays honest responses, right and wrong: what attacks are compared with.
+"""The rewards of honest responses, right and wrong, with which attacks are compared.
 
-Which truths, columns and forms a reward takes is found out by trying: a form counts where a right answer earns more
-than a wrong one, and less under the truth of another task, so that length or style is not taken for being right. The
-forms with the largest difference are attacked.
+Trials determine which ground truths, columns and forms a reward accepts: a form counts if a right answer earns more
+than a wrong one, and less with the ground truth of another task, so that length or style does not count as
+correctness. The forms with the largest difference are attacked.
 """
 
 from collections.abc import Sequence
@@ -70,33 +70,37 @@ class HonestRewards:
 
 
 def measure_honest_rewards(
-    subject: Subject, maker: SampleMaker, given: Sequence[Task], own_forms: Sequence[Form] = ()
+    subject: Subject, maker: SampleMaker, custom_tasks: Sequence[Task], own_forms: Sequence[Form] = ()
 ) -> HonestRewards:
-    """Try honest right and wrong answers in every form; with `given` tasks only on those.
+    """Try honest right and wrong answers in every form; if there are `custom_tasks`, only on those.
 
-    Answers with units are tried where the code speaks of units: other rewards are not meant for them.
+    Answers with units are tried only if the reward's code contains units.
     """
-    tasks = {kind: tuple(task for task in given if task.kind is kind) for kind in Kind} if given else {**TEMPLATES}
-    if not given and not maker.vocabulary.names_units:
+    tasks = (
+        {kind: tuple(task for task in custom_tasks if task.kind is kind) for kind in Kind}
+        if custom_tasks
+        else {**TEMPLATES}
+    )
+    if not custom_tasks and not maker.vocabulary.names_units:
         tasks[Kind.MEASURE] = ()
-    found = [_try_kind(subject, maker, list(tasks[kind]), own_forms) for kind in Kind if tasks[kind]]
-    if not given and not any(honest_rewards.measured_tasks for honest_rewards in found):
-        found += [_try_truths(subject, maker, kind) for kind in Kind if kind in TRUTH_FORMS]
-    if not given and not any(honest_rewards.measured_tasks for honest_rewards in found):
-        found += _try_further(subject, maker)
-    honest_rewards = _without_short_truths(subject, maker, _without_weak_kinds(_merge(found)))
+    measured = [_try_kind(subject, maker, list(tasks[kind]), own_forms) for kind in Kind if tasks[kind]]
+    if not custom_tasks and not any(honest_rewards.measured_tasks for honest_rewards in measured):
+        measured += [_try_truths(subject, maker, kind) for kind in Kind if kind in TRUTH_FORMS]
+    if not custom_tasks and not any(honest_rewards.measured_tasks for honest_rewards in measured):
+        measured += _try_further(subject, maker)
+    honest_rewards = _without_short_truths(subject, maker, _without_weak_kinds(_merge(measured)))
     return replace(honest_rewards, reads_words=_reads_words(subject, maker, honest_rewards))
 
 
 def _try_further(subject: Subject, maker: SampleMaker) -> list[HonestRewards]:
-    """Labels out of the reward's code, then less usual truths, until one of them tells."""
-    found: list[HonestRewards] = []
+    """Try labels from the reward's code, then less usual truths, until the reward distinguishes right and wrong."""
+    measured: list[HonestRewards] = []
     labels = [label_tasks(words) for words in maker.vocabulary.collections[:MOST_COLLECTIONS]]
     for tasks in (*labels, *FURTHER):
-        found.append(_try_kind(subject, maker, list(tasks), ()))
-        if found[-1].measured_tasks:
+        measured.append(_try_kind(subject, maker, list(tasks), ()))
+        if measured[-1].measured_tasks:
             break
-    return found
+    return measured
 
 
 def _without_weak_kinds(honest_rewards: HonestRewards) -> HonestRewards:
@@ -167,8 +171,8 @@ def _try_kind(subject: Subject, maker: SampleMaker, tasks: list[Task], own_forms
     if chosen:
         forms = tuple(measured.form for measured in chosen)
         further = [_try(subject, maker, task, forms, tasks) for task in tasks if task is not first]
-        found = _merge([replace(honest_rewards, measured_tasks=tuple(chosen)), *further])
-        return replace(found, measured_tasks=_beside_best_wrong(subject, maker, found.measured_tasks))
+        merged = _merge([replace(honest_rewards, measured_tasks=tuple(chosen)), *further])
+        return replace(merged, measured_tasks=_beside_best_wrong(subject, maker, merged.measured_tasks))
     return replace(_merge(tried), tasks=tuple(tasks) if any(each.scored for each in tried) else ())
 
 
@@ -258,17 +262,17 @@ def _data(task: Task) -> object:
     return (dict(task.columns), dict(task.metadata)) if task.truth is None else task.truth
 
 
-def _merge(found: Sequence[HonestRewards]) -> HonestRewards:
-    scored = [honest_rewards for honest_rewards in found if honest_rewards.scored]
-    first = next((honest_rewards for honest_rewards in found if honest_rewards.every), None)
+def _merge(parts: Sequence[HonestRewards]) -> HonestRewards:
+    scored = [honest_rewards for honest_rewards in parts if honest_rewards.scored]
+    first = next((honest_rewards for honest_rewards in parts if honest_rewards.every), None)
     return HonestRewards(
-        tuple(measured for honest_rewards in found for measured in honest_rewards.measured_tasks),
-        tuple(measured for honest_rewards in found for measured in honest_rewards.inverted),
+        tuple(measured for honest_rewards in parts for measured in honest_rewards.measured_tasks),
+        tuple(measured for honest_rewards in parts for measured in honest_rewards.inverted),
         first.every if first else (),
         first.level if first else (),
         tuple(task for honest_rewards in scored for task in honest_rewards.tasks),
         min((honest_rewards.low for honest_rewards in scored), default=0.0),
         max((honest_rewards.high for honest_rewards in scored), default=0.0),
-        sum(honest_rewards.scored for honest_rewards in found),
-        tuple(output for honest_rewards in found for output in honest_rewards.failed)[:3],
+        sum(honest_rewards.scored for honest_rewards in parts),
+        tuple(output for honest_rewards in parts for output in honest_rewards.failed)[:3],
     )

@@ -1,5 +1,5 @@
-"""What every reward must hold, whatever it is for: `check_reward`, the deadline under texts that are costly to read,
-the order of right and wrong, and edits that mean nothing.
+"""Checks for every reward: `check_reward`, the deadline with texts that are expensive to parse, the order of right
+and wrong, and edits that do not change the meaning.
 """
 
 import re
@@ -41,13 +41,13 @@ COSTLY = (
 
 
 def check_contract(
-    subject: Subject, given: RewardLike | str, spec: str, samples: Sequence[Trajectory], deadline_s: float | None
+    subject: Subject, reward: RewardLike | str, spec: str, samples: Sequence[Trajectory], deadline_s: float | None
 ) -> Iterator[AttackFinding]:
-    """What `check_reward` calls an error, as findings."""
-    found = _check(given, samples, deadline_s)
-    if deadline_s is not None and any(finding.rule is Rule.DEADLINE for finding in found):
-        found = _check(given, samples, 3 * deadline_s)  # a machine that is busy is no fault of the reward
-    for finding in found:
+    """The errors of `check_reward` as findings."""
+    findings = _check(reward, samples, deadline_s)
+    if deadline_s is not None and any(finding.rule is Rule.DEADLINE for finding in findings):
+        findings = _check(reward, samples, 3 * deadline_s)  # the machine may have been busy
+    for finding in findings:
         if finding.severity is Severity.ERROR and finding.rule not in _SKIPPED:
             yield AttackFinding(
                 family="invariants",
@@ -67,8 +67,8 @@ def check_contract(
             )
 
 
-def _check(given: RewardLike | str, samples: Sequence[Trajectory], deadline_s: float | None) -> list[Finding]:
-    return check_reward(given, list(samples[:MOST_SAMPLES]) or None, deadline_s=deadline_s)
+def _check(reward: RewardLike | str, samples: Sequence[Trajectory], deadline_s: float | None) -> list[Finding]:
+    return check_reward(reward, list(samples[:MOST_SAMPLES]) or None, deadline_s=deadline_s)
 
 
 def _witness(subject: Subject, finding: Finding, samples: Sequence[Trajectory]) -> Witness:
@@ -96,8 +96,8 @@ def _witness(subject: Subject, finding: Finding, samples: Sequence[Trajectory]) 
 
 def _call(spec: str, samples: Sequence[Trajectory]) -> str:
     rows = ", ".join(write_dict(each.to_dict()) for each in samples[:MOST_SAMPLES])
-    given = f", [plaudit.Trajectory.from_dict(row) for row in [{rows}]]" if samples else ""
-    return f"plaudit.testing.check_reward({spec!r}{given})"
+    rows_argument = f", [plaudit.Trajectory.from_dict(row) for row in [{rows}]]" if samples else ""
+    return f"plaudit.testing.check_reward({spec!r}{rows_argument})"
 
 
 def _test(rule: str, call: str) -> str:

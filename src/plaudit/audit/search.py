@@ -1,6 +1,6 @@
 """Try every operator on every measured task, then compositions of operators that came close, within the budget.
 
-An attack counts where it is paid a share of what the right answer earns beyond a wrong one; the share is the draft's.
+An attack succeeds if it earns a share, set by its draft, of the difference between the right and a wrong answer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -72,13 +72,13 @@ def _measured_tasks(honest_rewards: HonestRewards, operator: Operator) -> list[M
 
 
 def attack_with_compositions(
-    subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards, found: Sequence[Attempt]
+    subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards, attempts: Sequence[Attempt]
 ) -> Iterator[Attempt]:
-    """Operators that earned nothing alone, dressed in what this reward likes: long working, its words.
+    """Operators that earned nothing alone, with a prefix that this reward favours: long working, its words.
 
-    Where the dress itself is paid behind an honest wrong answer, that is the finding, and nothing is dressed in it.
+    If the prefix alone raises the reward of an honest wrong answer, that is the finding, and the prefix is dropped.
     """
-    paid = {attempt.operator for attempt in found if attempt.hits}
+    paid = {attempt.operator for attempt in attempts if attempt.hits}
     best = {measured.task.kind: measured for measured in reversed(honest_rewards.measured_tasks)}
     dresses = {kind: _dresses(maker) for kind in best}
     for kind, measured in best.items():

@@ -120,10 +120,10 @@ def _programs() -> list[Task]:
     ]  # fmt: skip
     tasks = []
     for name, names, right, wrong, prompt, calls in rows:
-        asserts = [f"assert {name}({', '.join(map(str, given))}) == {expected}" for given, expected in calls]
+        asserts = [f"assert {name}({', '.join(map(str, arguments))}) == {expected}" for arguments, expected in calls]
         columns = {
             "entry_point": name, "function_name": name, "func_name": name, "test_list": asserts, "language": "python",
-            "inputs": [list(given) for given, _ in calls], "outputs": [expected for _, expected in calls],
+            "inputs": [list(arguments) for arguments, _ in calls], "outputs": [expected for _, expected in calls],
         }  # fmt: skip
         program = f"def {name}({names}):\n    {{}}"
         tasks.append(Task(Kind.PROGRAM, prompt, asserts, program.format(right), program.format(wrong), columns=columns))
@@ -223,7 +223,7 @@ TRUTH_FORMS: dict[Kind, tuple[Any, ...]] = {
         lambda t: t,
         lambda t: "\n".join(t) if isinstance(t, list) else json.dumps(t),
         lambda t: t if isinstance(t, list) else [
-            {"input": given, "output": expected} for given, expected in zip(t["inputs"], t["outputs"], strict=True)
+            {"input": text, "output": expected} for text, expected in zip(t["inputs"], t["outputs"], strict=True)
         ],
         lambda t: {"tests": t},
         json.dumps,

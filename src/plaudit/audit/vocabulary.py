@@ -1,6 +1,6 @@
-"""What a reward's own code looks for: the words, tags, markers and column names that stand in it.
+"""The words, tags, markers and column names that a reward's code contains.
 
-An attacker with the source has these, and so has an audit. Only the file of the reward itself is read, not the
+An attacker with the source knows them, so the audit uses them too. Only the file of the reward is read, not the
 libraries it imports.
 """
 
@@ -69,12 +69,12 @@ class Vocabulary:
     @cached_property
     def markers(self) -> tuple[str, ...]:
         """Texts that announce an answer, such as `####` or `Answer:`."""
-        found: dict[str, None] = {}
+        markers: dict[str, None] = {}
         for text in self.texts:
             plain = re.sub(r"\\s[*+?]*|\(\?[:i][^)]*\)?|\(.*", " ", text.replace("\\:", ":")).strip()
             for match in re.findall(r"#{2,6}|[A-Za-z][A-Za-z ]{2,24}\s?(?::|=>|->)|[A-Za-z][a-z]* is\b", plain):
-                found[match.strip()] = None
-        return tuple(found)[:8]
+                markers[match.strip()] = None
+        return tuple(markers)[:8]
 
 
 def read_vocabulary(reward: RewardFunction) -> Vocabulary:
@@ -113,12 +113,12 @@ def _functions(reward: RewardFunction) -> Iterator[Any]:
 
 
 def _parameters(function: Any) -> list[str]:
-    """Those that data must fill: one with a value of its own is a setting."""
+    """The parameters without a default; one with a default is a setting."""
     try:
-        found = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return []
-    named = (each for each in found if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL))
+    named = (each for each in parameters if each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL))
     return [each.name for each in named if each.default is each.empty or each.default is None]
 
 

@@ -1,4 +1,4 @@
-"""Attacks on what a reward takes for the answer: hedges, denials, false equations, and texts without any answer.
+"""Attacks on the extraction of the answer: hedges, denials, false equations, and texts without any answer.
 
 Oracle attacks use the ground truth but never commit to it; answer-free ones need only the prompt.
 """
@@ -89,8 +89,8 @@ def _thought_only(scene: Scene) -> Iterator[Draft]:
     outside = re.sub(r"<think>.*?</think>\s*", "", scene.form.before, flags=re.DOTALL)
     thought = f"<think>{outside}{scene.task.right}{scene.form.after}</think>"
     yield Draft(f"{thought}\n{end}", ("<think>", scene.task.right, "</think>", end))
-    said = f"{outside}{scene.task.wrong}{scene.form.after}"
-    yield Draft(f"{thought}\n{said}", ("<think>", scene.task.right, "</think>", said))
+    conclusion = f"{outside}{scene.task.wrong}{scene.form.after}"
+    yield Draft(f"{thought}\n{conclusion}", ("<think>", scene.task.right, "</think>", conclusion))
 
 
 def _mention(scene: Scene) -> Iterator[Draft]:
@@ -190,9 +190,9 @@ def _echo(scene: Scene) -> Iterator[Draft]:
 
 
 def _unevaluated(scene: Scene) -> Iterator[Draft]:
-    found = re.search(r"\d+(?:\s*[-+*/]\s*\d+)+", scene.task.prompt_text)
-    if found:
-        for text in (found[0], found[0].replace(" ", ""), found[0].replace("*", "\\cdot")):
+    match = re.search(r"\d+(?:\s*[-+*/]\s*\d+)+", scene.task.prompt_text)
+    if match:
+        for text in (match[0], match[0].replace(" ", ""), match[0].replace("*", "\\cdot")):
             yield Draft(scene.present(text), (text,))
 
 

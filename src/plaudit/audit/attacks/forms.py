@@ -1,6 +1,6 @@
-"""The ways in which a response presents its answer: in a box, in tags, after a marker, bare.
+"""The forms in which a response presents its answer: in a box, in tags, after a marker, bare.
 
-A reward pays for some of them only; an audit finds out which before it attacks. Forms that a reward's own code names
+A reward accepts only some of them; an audit measures which before it attacks. Forms that occur in the reward's code
 come before the usual ones.
 """
 
@@ -92,16 +92,16 @@ def forms_for(kind: Kind, vocabulary: Vocabulary) -> tuple[Form, ...]:
 
 def _own_forms(vocabulary: Vocabulary) -> list[Form]:
     tags = [tag for tag in vocabulary.tags if tag not in ("think", "answer")]
-    own = [_make_tagged_form([tag]) for tag in tags]
-    own += [_make_tagged_form(vocabulary.tags[:2])] if len(vocabulary.tags) >= 2 else []
-    own += [_make_tagged_form(["think", *tags[:1]])] if tags else []
-    own += [Form(f"marker {marker}", f"{WORKING}\n{marker} ") for marker in vocabulary.markers]
-    own += [Form(f"JSON {key}", f'{{"{key}": ', "}", json_key=key) for key in vocabulary.keys if key != "answer"][:3]
-    return own[:MAX_OWN] + _pattern_forms(vocabulary)
+    forms = [_make_tagged_form([tag]) for tag in tags]
+    forms += [_make_tagged_form(vocabulary.tags[:2])] if len(vocabulary.tags) >= 2 else []
+    forms += [_make_tagged_form(["think", *tags[:1]])] if tags else []
+    forms += [Form(f"marker {marker}", f"{WORKING}\n{marker} ") for marker in vocabulary.markers]
+    forms += [Form(f"JSON {key}", f'{{"{key}": ', "}", json_key=key) for key in vocabulary.keys if key != "answer"][:3]
+    return forms[:MAX_OWN] + _pattern_forms(vocabulary)
 
 
 def _pattern_forms(vocabulary: Vocabulary) -> list[Form]:
-    """A form per pattern of the code that takes the answer out of what stands around it."""
-    found = [example for text in vocabulary.texts for example in examples_of(text, WORKING)]
-    framed = {(each.before, each.after) for each in found if each.has_group and each.before + each.after}
+    """A form per pattern of the code that extracts the answer from its surroundings."""
+    examples = [example for text in vocabulary.texts for example in examples_of(text, WORKING)]
+    framed = {(each.before, each.after) for each in examples if each.has_group and each.before + each.after}
     return [Form(f"pattern {before}…{after}", before, after) for before, after in sorted(framed)][:MAX_PATTERNS]

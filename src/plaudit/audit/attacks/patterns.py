@@ -1,7 +1,7 @@
 """Texts that a regular expression matches, so that an audit can answer in the form that a reward's pattern asks for.
 
-Written out of the parsed pattern, one text per pattern: repeats as seldom as they may be, the first of alternatives. A
-pattern that this cannot follow, such as one with a reference to a group, has no example.
+One text per pattern, built from the parsed pattern: the fewest repeats, the first alternative. Unsupported patterns,
+such as those with a reference to a group, have no example.
 """
 
 import re
@@ -141,10 +141,10 @@ class _Writer:
         kind, value = members[0]
         if str(kind) == "NEGATE":
             excluded = re.compile("".join(["[", *map(_as_set, members[1:]), "]"]))
-            found = next((each for each in _PLAUSIBLE if not excluded.match(each)), None)
-            if found is None:
+            character = next((each for each in _PLAUSIBLE if not excluded.match(each)), None)
+            if character is None:
                 raise _Unknown("a set without any plain character")
-            return found
+            return character
         if str(kind) == "LITERAL":
             return chr(value)
         return chr(value[0]) if str(kind) == "RANGE" else _CATEGORIES[str(value)]

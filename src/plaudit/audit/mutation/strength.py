@@ -1,6 +1,6 @@
 """How many small changes of a reward a case table notices, and which it does not.
 
-A table that passes on a changed reward has no case for what was changed. The reward must stand in a file of its own.
+A table that passes on a changed reward has no case for the change. The reward must be in a file.
 """
 
 import re
@@ -40,13 +40,13 @@ class CaseStrength:
 def measure_cases(spec: str, table: CaseTable, *, deadline_s: float | None = None) -> CaseStrength:
     """Run the table on changed copies of the reward that `spec` names.
 
-    Raises InvalidSettings where the reward has no file, or where the table does not pass on it unchanged.
+    Raises InvalidSettings if the reward has no file, or if the table does not pass on the unchanged reward.
     """
-    found = _FILE_SPEC.fullmatch(find_spec(table, spec))
-    if found is None or not Path(found["path"]).is_file():
+    match = _FILE_SPEC.fullmatch(find_spec(table, spec))
+    if match is None or not Path(match["path"]).is_file():
         raise InvalidSettings(f"changes are made to a reward in a file, such as rewards.py:name; got {spec!r}")
-    path, name = Path(found["path"]), found["name"]
-    suffix = f":{name}{found['rest']}" if name else ""
+    path, name = Path(match["path"]), match["name"]
+    suffix = f":{name}{match['rest']}" if name else ""
     failed = [each.case.name for each in run_cases(f"{path}{suffix}", table, deadline_s=deadline_s) if not each.passed]
     if failed:
         raise InvalidSettings(f"{table.path}: {failed[0]!r} does not pass on the reward as it is; mend that first")

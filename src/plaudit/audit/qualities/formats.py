@@ -1,6 +1,6 @@
 """Attacks on rewards for form: sections that are empty, repeated, out of order, inside each other, never closed.
 
-A reward is one for form where tags raise the pay of a wrong answer, and parentheses of the same length do not.
+A reward is a format reward if tags raise the reward of a wrong answer and parentheses of the same length do not.
 """
 
 from collections.abc import Iterator, Sequence
@@ -78,15 +78,15 @@ class _Sections:
 
 
 def attack_format(make_trials: Sequence[Trial]) -> Iterator[Attempt]:
-    """Broken sections that are paid like whole ones."""
+    """Broken sections that earn as much as intact ones."""
     hits: dict[str, list[Hit]] = {}
     tried = 0
     for trial in make_trials:
-        found = _find_sections(trial)
-        if found is None:
+        result = _find_sections(trial)
+        if result is None:
             continue
         tried += 1
-        sections, good, bad, honest = found
+        sections, good, bad, honest = result
         for name, hit in _paid(trial, sections, good, bad, honest).items():
             hits.setdefault(name, []).append(hit)
     for name, each in hits.items():
@@ -108,15 +108,17 @@ def _paid(trial: Trial, sections: _Sections, good: float, bad: float, honest: st
 
 
 def _find_sections(trial: Trial) -> tuple[_Sections, float, float, str] | None:
-    """The sections that the reward pays for most, what they earn, what the same text without them earns, and it."""
+    """The sections with the highest gain, their reward, the reward of the same text without them, and that text."""
     vocabulary = trial.maker.vocabulary
-    own = vocabulary.tags
-    candidates = dict.fromkeys([own[:2] if len(own) > 1 else own, *((tag,) for tag in own[:4]), *USUAL_TAGS])
+    declared = vocabulary.tags
+    candidates = dict.fromkeys(
+        [declared[:2] if len(declared) > 1 else declared, *((tag,) for tag in declared[:4]), *USUAL_TAGS]
+    )
     wrong = trial.task.wrong
     best: tuple[float, _Sections, float, float, str] | None = None
     for tags, gap in product(filter(None, candidates), ("", "\n")):
         if vocabulary.texts and not all(any(tag in text for text in vocabulary.texts) for tag in tags):
-            continue  # a reward that does not name a section does not ask for it: it may read any XML
+            continue  # the reward does not require this section, but may read any XML
         sections = _Sections(tuple(tags), gap)
         plain = f"{WORKING}\nThe answer is {wrong}."
         good, bad, control, bracketed = trial.values(

@@ -65,8 +65,8 @@ def _structures(trial: Trial) -> Iterator[tuple[str, list[str], list[str]]]:
 
 def _objects(trial: Trial) -> Iterator[tuple[str, list[str], list[str]]]:
     vocabulary = trial.maker.vocabulary
-    own = [key for key in (*vocabulary.keys, *vocabulary.words) if key.isidentifier()][:6]
-    keys = list(dict.fromkeys([*own, "answer", "name"]))
+    declared = [key for key in (*vocabulary.keys, *vocabulary.words) if key.isidentifier()][:6]
+    keys = list(dict.fromkeys([*declared, "answer", "name"]))
     bodies = [", ".join(f'"{key}": "Ada"' for key in keys), *(f'"{key}": "Ada"' for key in keys[:4])]
     paid = [value or 0.0 for value in trial.values(["{" + body + "}" for body in bodies])]
     body = bodies[paid.index(max(paid))]

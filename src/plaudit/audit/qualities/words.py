@@ -1,6 +1,6 @@
 """Attacks on rewards for words: a text of nothing but the words that pay, and steps that are announced but not taken.
 
-Which words pay is found out one by one, with the words of the reward's own code first; then those all together.
+Words are tried one by one, those of the reward's code first; then the paying ones together.
 """
 
 import re
@@ -113,11 +113,11 @@ def _paying_words(trial: Trial) -> list[str]:
 
 
 def _paying_together(trial: Trial) -> list[str]:
-    """The words of the reward's own code, where none of them pays alone but all of them do."""
-    own = list(trial.maker.vocabulary.words)[:MOST_TOGETHER]
-    texts = [" ".join(PROSE.format(word) for word in words) for words in (own, [NEUTRAL] * len(own))]
+    """The words of the reward's code if they pay together (and none of them alone), else none."""
+    listed = list(trial.maker.vocabulary.words)[:MOST_TOGETHER]
+    texts = [" ".join(PROSE.format(word) for word in words) for words in (listed, [NEUTRAL] * len(listed))]
     paid, neutral = trial.values(_close(trial, texts))
-    return own if paid is not None and neutral is not None and trial.differs(paid, neutral) else []
+    return listed if paid is not None and neutral is not None and trial.differs(paid, neutral) else []
 
 
 def _ladder(trial: Trial) -> Iterator[Hit]:

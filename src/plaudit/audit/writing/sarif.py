@@ -57,6 +57,6 @@ def _result(finding: AttackFinding, spec: str, *, accepted: bool) -> dict[str, o
 
 
 def _file(spec: str) -> str:
-    """The file of a spec such as `rewards.py:quality`; the spec itself where it names none."""
-    found = re.search(r"[\w./-]+\.(?:py|ya?ml)", spec)
-    return found[0] if found else re.sub(r"\W+", "-", spec)
+    """The file of a spec such as `rewards.py:quality`; the spec itself if it names none."""
+    match = re.search(r"[\w./-]+\.(?:py|ya?ml)", spec)
+    return match[0] if match else re.sub(r"\W+", "-", spec)
