@@ -1,7 +1,7 @@
-"""What a policy would learn from each of two rewards: the order of the samples in a group, and their advantages.
+"""Compare the learning signal of two rewards: the order of the samples in a group, and their advantages.
 
 Advantages are those of GRPO: reward less the mean of its group, over its deviation. A group in which all rewards are
-equal is dead: it teaches nothing.
+equal is dead: it gives no gradient.
 """
 
 import math
@@ -91,9 +91,9 @@ def _compare_pairs(old: Sequence[float], new: Sequence[float]) -> tuple[int, int
     sums = [0] * (len(ranks) + 1)
     agreed = 0
     for _, listed in groupby(ranks, key=lambda pair: pair[0]):
-        own = [rank for _, rank in listed]
-        agreed += sum(_sum_below(sums, rank) for rank in own)
-        for rank in own:
+        tied = [rank for _, rank in listed]
+        agreed += sum(_sum_below(sums, rank) for rank in tied)
+        for rank in tied:
             _add_one(sums, rank)
     return len(ranks) * (len(ranks) - 1) // 2 - equal, agreed
 

@@ -1,7 +1,7 @@
-"""Bring the outputs of two rewards together: score the same samples with both, or read two scored files.
+"""Match the outputs of two rewards: score the same samples with both, or read two scored files.
 
-Lines of two files are the same sample where id, prompt and response are equal, in whatever order they come; of several
-that are equal in all three, the first belongs to the first. A sample that only one file has is an error that names it.
+Lines of two files are the same sample if id, prompt and response are equal, in any order; samples that are equal in
+all three are matched in their order. A sample that only one file has is an error that names it.
 """
 
 import hashlib
@@ -116,14 +116,14 @@ def _key(trajectory: Trajectory) -> _Key:
     return _Key(trajectory.id, digest.digest())
 
 
-def _unmatched(place: str, trajectory: Trajectory, old: str | Path, waiting: Iterable[_Key]) -> RolloutsError:
+def _unmatched(location: str, trajectory: Trajectory, old: str | Path, waiting: Iterable[_Key]) -> RolloutsError:
     if trajectory.id is not None and any(key.id == trajectory.id for key in waiting):
         return RolloutsError(
-            f"{place} has the id {trajectory.id!r}, but another prompt or response than the samples of {old} with that "
-            "id; compare files of the same rollouts"
+            f"{location} has the id {trajectory.id!r}, but another prompt or response than the samples of {old} with "
+            "that id; compare files of the same rollouts"
         )
     named = "" if trajectory.id is None else f" (id {trajectory.id!r})"
-    return RolloutsError(f"{place}{named} is no sample of {old}; compare files of the same rollouts")
+    return RolloutsError(f"{location}{named} is no sample of {old}; compare files of the same rollouts")
 
 
 def _read_scored(path: str | Path, columns: Mapping[str, str] | None) -> Iterator[ScoredRollout]:

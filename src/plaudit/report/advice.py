@@ -1,4 +1,4 @@
-"""What the figures of a run say in words, and what to do about it: one remark for each part of a report.
+"""Interpret the figures of a run and suggest what to do: one remark for each part of a report.
 
 `FAULTS` is the one table of limits, for reports and for `watch`. The limits are rules of thumb that do not depend on
 the scale of rewards. A remark says where to look; it is not a verdict.
@@ -232,8 +232,8 @@ def _phrases(figures: Figures) -> _Sentence | None:
     text = f"{', '.join(f'“{one.text}”' for one in phrases.paying[:3])} go with high rewards"
     for one in phrases.paying:
         if one.early is not None and one.late is not None and one.late > max(SOME, 2 * one.early):
-            spread = f"“{one.text}” spread from {format_share(one.early)} to {format_share(one.late)} of the responses"
-            return _Sentence(Level.WARNING, "some", f"{text}; {spread}.")
+            growth = f"“{one.text}” spread from {format_share(one.early)} to {format_share(one.late)} of the responses"
+            return _Sentence(Level.WARNING, "some", f"{text}; {growth}.")
     return _Sentence(Level.NOTE, "some", f"{text}.")
 
 

@@ -78,7 +78,7 @@ def _periods(samples: Samples) -> tuple[Period, ...]:
     size = math.ceil(len(known) / PERIODS) or 1
     periods = []
     for part in np.split(known, range(size, len(known), size)):
-        spread = Distribution.of(rewards[np.isin(steps, part)].tolist())
-        if spread is not None:
-            periods.append(Period(int(part[0]), int(part[-1]), spread))
+        distribution = Distribution.of(rewards[np.isin(steps, part)].tolist())
+        if distribution is not None:
+            periods.append(Period(int(part[0]), int(part[-1]), distribution))
     return tuple(periods)

@@ -54,7 +54,7 @@ def summary_of(table: SampleTable) -> Summary:
         statuses={status.value: table.statuses[status.value] for status in Status if table.statuses[status.value]},
         reward=Distribution.of(_known(samples.rewards), unscored),
         score=Distribution.of(_known(samples.scores), unscored),
-        components={name: spread for name, spread in components.items() if spread is not None},
+        components={name: distribution for name, distribution in components.items() if distribution is not None},
         latency=_latency(samples.seconds),
         component_latency={name: latency for name, latency in latencies.items() if latency is not None},
         slowest=table.slowest,

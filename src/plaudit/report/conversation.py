@@ -72,5 +72,6 @@ def _call(call: Any) -> str:
     function = call.get("function", call) if isinstance(call, Mapping) else None
     if not isinstance(function, Mapping) or "name" not in function:
         return f"[tool call: {call}]"
-    given = function.get("arguments", "")
-    return f"[calls {function['name']}: {given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)}]"
+    arguments = function.get("arguments", "")
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return f"[calls {function['name']}: {text}]"

@@ -1,4 +1,4 @@
-"""What was scored and what was not: means with their coverage, and the reasons of failures by kind.
+"""Coverage of scoring: means with the share of scored samples, and the reasons of failures by kind.
 
 The rule: no mean is shown without the share of samples that it leaves out.
 
@@ -143,7 +143,7 @@ class FailureCounts:
 
 
 def failure_kind(reason: str) -> str:
-    """What failures of one cause have in common: the exception and its place, else the reason without its data.
+    """A key for failures of one cause: the exception and its location, else the reason without its data.
 
     >>> failure_kind("quality raised ValueError: could not read 'x' (at my.py:7)")
     'ValueError (at my.py:7)'
@@ -151,7 +151,7 @@ def failure_kind(reason: str) -> str:
     'no number in … after … words'
     """
     raised = re.search(r"raised (\w+)", reason)
-    place = re.search(r"\(at [^()]+:\d+\)$", reason)
-    if raised and place:
-        return f"{raised[1]} {place[0]}"
+    location = re.search(r"\(at [^()]+:\d+\)$", reason)
+    if raised and location:
+        return f"{raised[1]} {location[0]}"
     return re.sub(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|-?\d[\d.,]*", "…", reason)

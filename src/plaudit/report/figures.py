@@ -108,9 +108,9 @@ class Summary:
         """Tables for notebooks: the spread of every value, and why samples were not scored."""
         known = {"reward": self.reward, "score": self.score, **self.components}
         names = ("count", "unscored", "mean", "mean_all", "std", "min", "p25", "p50", "p75", "max")
-        spreads = [[name, *(getattr(one, each) for each in names)] for name, one in known.items() if one is not None]
+        rows = [[name, *(getattr(one, each) for each in names)] for name, one in known.items() if one is not None]
         statuses = ", ".join(f"{count:,} {status}" for status, count in self.statuses.items())
-        table = html_table(["", *names], spreads, title=f"{self.count:,} samples: {statuses}")
+        table = html_table(["", *names], rows, title=f"{self.count:,} samples: {statuses}")
         failures = [[one.count, one.status, one.reason, one.example] for one in self.failures[:MAX_FAILURES]]
         return table + (html_table(["n", "status", "why not scored", "first"], failures) if failures else "")
 

@@ -66,9 +66,9 @@ def content_policy(*, served: bool) -> str:
 
 @cache
 def _script() -> str:
-    """The modules in the order of their imports, each in a function of its own that gives what it exports."""
+    """The modules in the order of their imports, each in a separate function that returns its exports."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(ASSETS.glob("*.js"))}
-    order = TopologicalSorter({name: [found[1] for found in _IMPORT.findall(text)] for name, text in texts.items()})
+    order = TopologicalSorter({name: [match[1] for match in _IMPORT.findall(text)] for name, text in texts.items()})
     return "\n".join(['"use strict";', *(_wrap(name, texts[name]) for name in order.static_order())])
 
 

@@ -1,8 +1,8 @@
-"""How alike responses are: the share that has a near-duplicate in its own group, and under other prompts.
+"""Similarity of responses: the share with a near-duplicate in the same group, and under other prompts.
 
 Responses are near-duplicates when their sets of three-word runs overlap by four fifths or more (Jaccard), estimated
 from the smallest hashes of each set (Broder 1997); short ones when they are equal but for case and punctuation. Many in
-one group: the policy has lost its variety. Many across prompts: it gives the same answer whatever it is asked.
+one group: the policy has lost its variety. Many across prompts: it gives the same answer to every prompt.
 """
 
 import hashlib
@@ -79,11 +79,11 @@ class _Alike:
         return same / count, other / count
 
     def _near(self, text: int) -> Counter[int]:
-        """How many responses of each group are nearly the same as a text, itself too."""
-        near, own = {text}, frozenset(self._sketches[text])
+        """The number of responses per group that are near-duplicates of a text, including itself."""
+        near, sketch = {text}, frozenset(self._sketches[text])
         for key in self._sketches[text][:_KEYS]:
             for candidate in self._by_key[key][:_MOST_CANDIDATES]:
-                if candidate not in near and _overlap(own, frozenset(self._sketches[candidate])) >= ALIKE:
+                if candidate not in near and _overlap(sketch, frozenset(self._sketches[candidate])) >= ALIKE:
                     near.add(candidate)
         return Counter(group for each in near for group in self._groups[each])
 

@@ -98,13 +98,13 @@ def _bins(samples: Samples) -> tuple[LengthBin, ...]:
     means = np.repeat(groups.sums(lengths) / groups.sizes, groups.sizes)
     lengths, rewards = lengths[means > 0] / means[means > 0] - 1.0, rewards[means > 0]
     with np.errstate(over="ignore", invalid="ignore"):
-        spread = float(np.sqrt((rewards**2).mean())) if len(rewards) else 0.0
-    if not 0.0 < spread < np.inf:
+        std = float(np.sqrt((rewards**2).mean())) if len(rewards) else 0.0
+    if not 0.0 < std < np.inf:
         return ()
     order = np.argsort(lengths, kind="stable")
     lengths, rewards = lengths[order], rewards[order]
     starts = np.unique(np.searchsorted(lengths, lengths[len(lengths) * np.arange(BINS) // BINS]))  # equal ones together
     return tuple(
-        LengthBin(float(lengths[part[0]]), float(lengths[part[-1]]), float(rewards[part].mean() / spread), len(part))
+        LengthBin(float(lengths[part[0]]), float(lengths[part[-1]]), float(rewards[part].mean() / std), len(part))
         for part in np.split(np.arange(len(lengths)), starts[1:])
     )

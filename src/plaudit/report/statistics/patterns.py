@@ -1,7 +1,7 @@
 """Which kinds of response a reward pays, and how responses fail.
 
 A sample fails if its score is below one half or, if the reward gives no scores, if its reward lies in the lower half of
-the range of all rewards. Samples that were not scored are not failures: nobody judged them.
+the range of all rewards. Unscored samples are not failures.
 """
 
 import math
@@ -75,14 +75,14 @@ def _paid_kinds(rewards: Floats, kinds: ResponseKinds) -> list[Kind]:
     """Kinds whose rewards clearly differ from those of all other responses, best first."""
     paid = []
     with np.errstate(over="ignore", invalid="ignore"):
-        total, spread = rewards.sum(), float(rewards.std()) if len(rewards) else 0.0
+        total, std = rewards.sum(), float(rewards.std()) if len(rewards) else 0.0
         for name, members in kinds.members.items():
             count, others = len(members), len(rewards) - len(members)
-            if name.startswith(REASON) or not others or not spread or count < LEAST_SHARE * len(rewards):
+            if name.startswith(REASON) or not others or not std or count < LEAST_SHARE * len(rewards):
                 continue
             earned = rewards[members].sum()
             difference = float(earned / count - (total - earned) / others)
-            if abs(difference) >= CLEAR * spread * math.sqrt(1 / count + 1 / others):
+            if abs(difference) >= CLEAR * std * math.sqrt(1 / count + 1 / others):
                 paid.append(Kind(name, count, count / len(rewards), float(earned / count), difference))
     return sorted(paid, key=lambda kind: kind.difference, reverse=True)
 

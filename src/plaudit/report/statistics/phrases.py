@@ -118,11 +118,11 @@ def _describe(
     odds = (total(a * (lows - c) / n) + 0.5) / (total(c * (highs - a) / n) + 0.5)
     groups, high, low = np.bincount(of, minlength=len(names)), total(a), total(c)
     early, late = quarters(samples.steps[sides.rows])
-    found = []
+    phrases = []
     for number in np.flatnonzero((np.abs(z) >= CLEAR) & (groups >= _LEAST_GROUPS)).tolist():
         members = response[phrase == number]
         example = members[np.argmax(sides.high[members])]
-        found.append(
+        phrases.append(
             Phrase(
                 text=names[number],
                 high=float(high[number] / sides.high.sum()),
@@ -136,7 +136,7 @@ def _describe(
                 row=int(sides.rows[example]),
             )
         )
-    return found
+    return phrases
 
 
 def _distinct(phrases: Sequence[Phrase]) -> tuple[Phrase, ...]:

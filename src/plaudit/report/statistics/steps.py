@@ -28,12 +28,12 @@ _LEAST = 20  # values on either side: with fewer, a drift says nothing
 def step_curve(samples: Samples) -> tuple[StepPoint, ...]:
     """The means of each training step; empty if samples have none."""
     rows = np.flatnonzero(samples.steps != NO_STEP)
-    steps, place = np.unique(samples.steps[rows], return_inverse=True)
+    steps, step_index = np.unique(samples.steps[rows], return_inverse=True)
     if not len(steps):
         return ()
     size = math.ceil(len(steps) / MAX_POINTS)
     point = np.full(len(samples.steps), -1)
-    point[rows] = place // size
+    point[rows] = step_index // size
     groups = samples.compared_groups
     kinds, group_point = group_kinds(samples, groups), point[groups.rows[groups.starts]]
     return tuple(
@@ -47,7 +47,7 @@ def _point(samples: Samples, rows: Integers, kinds: Integers, first: np.int64, l
     unscored = len(rows) - len(rewards)
     reward, score = _mean(rewards), _mean(scores)
     with np.errstate(over="ignore"):
-        spread = None if reward is None else ratio(((rewards - reward) ** 2).sum(), len(rewards))
+        variance = None if reward is None else ratio(((rewards - reward) ** 2).sum(), len(rewards))
     return StepPoint(
         first=int(first),
         last=int(last),
@@ -55,7 +55,7 @@ def _point(samples: Samples, rows: Integers, kinds: Integers, first: np.int64, l
         scored=len(rewards) / len(rows),
         reward=reward,
         reward_all=None if reward is None else CoveredMean.of_scored(reward, len(rewards), unscored).overall,
-        reward_std=None if spread is None else math.sqrt(spread),
+        reward_std=None if variance is None else math.sqrt(variance),
         score=score,
         score_all=None if score is None else CoveredMean.of_scored(score, len(scores), unscored).overall,
         length=float(samples.lengths[rows].mean()),
@@ -92,8 +92,8 @@ def measure_drift(samples: Samples) -> tuple[Drift, ...]:
 
 def _drift(name: str, component: bool, early: Floats, late: Floats) -> Drift:
     with np.errstate(over="ignore", invalid="ignore"):
-        before, after, spread = early.mean(), late.mean(), float(np.concatenate([early, late]).std())
-        shift = ratio(after - before, spread)
+        before, after, std = early.mean(), late.mean(), float(np.concatenate([early, late]).std())
+        shift = ratio(after - before, std)
     return Drift(
         name, component, float(before), float(after), shift, stability_index(early, late), ks_distance(early, late)
     )

@@ -22,11 +22,11 @@ def describe_batch(outputs: Iterable[RewardOutput]) -> str:
     """The rewards of one batch: least, mean and most, spread, and a small histogram."""
     listed = list(outputs)
     unscored = sum(not output.ok for output in listed)
-    spread = Distribution.of((output.reward for output in listed if output.reward is not None), unscored)
+    distribution = Distribution.of((output.reward for output in listed if output.reward is not None), unscored)
     count = f"{len(listed)} samples" + (f", {unscored} not scored" if unscored else "")
-    if spread is None:
+    if distribution is None:
         return f"rewards of {count}"
-    return f"rewards of {count}: {_moments(spread)}  {_levels(spread)}"
+    return f"rewards of {count}: {_moments(distribution)}  {_levels(distribution)}"
 
 
 def render_analysis(analysis: RewardAnalysis) -> str:
@@ -42,7 +42,9 @@ def render_analysis(analysis: RewardAnalysis) -> str:
     lines += _section("Distribution of rewards", ["  ".join(row) for row in draw_bars(summary.reward.bins, WIDTH)])
     lines += _section("Remarks", _remarks(analysis))
     lines += _section("Over training", [_period(period) for period in analysis.periods])
-    lines += _section("Components", [f"{name}: {_moments(spread)}" for name, spread in summary.components.items()])
+    lines += _section(
+        "Components", [f"{name}: {_moments(distribution)}" for name, distribution in summary.components.items()]
+    )
     lines += _section("Responses that earn more than the others", _kinds(analysis.high))
     lines += _section("Responses that earn less than the others", _kinds(analysis.low))
     title = f"Common failure patterns ({analysis.failing:,} of {summary.ok:,} scored samples fail)"
@@ -55,15 +57,16 @@ def _section(title: str, lines: Sequence[str]) -> list[str]:
     return ["", title, "-" * len(title), *lines] if lines else []
 
 
-def _moments(spread: Distribution) -> str:
-    skewness = "none" if spread.skewness is None else f"{spread.skewness:+.2f}"
-    mean = format_mean(spread.covered_mean, "{:.3g}".format)
-    return f"min {spread.min:.3g}, mean {mean}, max {spread.max:.3g}, std {spread.std:.3g}, skewness {skewness}"
+def _moments(distribution: Distribution) -> str:
+    skewness = "none" if distribution.skewness is None else f"{distribution.skewness:+.2f}"
+    mean = format_mean(distribution.covered_mean, "{:.3g}".format)
+    low, high, std = (f"{value:.3g}" for value in (distribution.min, distribution.max, distribution.std))
+    return f"min {low}, mean {mean}, max {high}, std {std}, skewness {skewness}"
 
 
-def _levels(spread: Distribution) -> str:
-    most = max(found.count for found in spread.bins)
-    bars = "".join(LEVELS[round((len(LEVELS) - 1) * found.count / most)] for found in spread.bins)
+def _levels(distribution: Distribution) -> str:
+    most = max(each.count for each in distribution.bins)
+    bars = "".join(LEVELS[round((len(LEVELS) - 1) * each.count / most)] for each in distribution.bins)
     return f"[{bars}]"
 
 

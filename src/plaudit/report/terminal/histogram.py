@@ -1,4 +1,4 @@
-"""Histograms for the terminal: horizontal bars in as many columns as there are."""
+"""Histograms for the terminal: horizontal bars that fit its width."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -45,14 +45,14 @@ class _Histogram:
 
 
 def draw_bars(bins: Sequence[Bin], width: int, *, ascii_only: bool = False) -> Iterator[tuple[str, str, str]]:
-    """What each bin holds, its bar, and its count and share, padded to columns of at most `width` characters."""
-    total, most = sum(found.count for found in bins), max(found.count for found in bins)
-    labels, counts = _labels(bins), [f"{found.count:,}" for found in bins]
+    """The range of each bin, its bar, and its count and share, padded to columns of at most `width` characters."""
+    total, most = sum(each.count for each in bins), max(each.count for each in bins)
+    labels, counts = _labels(bins), [f"{each.count:,}" for each in bins]
     label_width, count_width = max(map(len, labels)), max(map(len, counts))
     bar_width = max(1, min(MAX_BAR, width - label_width - count_width - 11))
-    for found, label, count in zip(bins, labels, counts, strict=True):
-        bar = _bar(found.count / most if most else 0.0, bar_width, ascii_only)
-        share = found.count / total if total else 0.0
+    for each, label, count in zip(bins, labels, counts, strict=True):
+        bar = _bar(each.count / most if most else 0.0, bar_width, ascii_only)
+        share = each.count / total if total else 0.0
         yield f"{label:>{label_width}}", f"{bar:<{bar_width}}", f"{count:>{count_width}} {share:>6.1%}"
 
 
@@ -65,14 +65,14 @@ def _bar(share: float, width: int, ascii_only: bool) -> str:
 
 
 def _labels(bins: Sequence[Bin]) -> list[str]:
-    """What the bins hold, with as many digits as it takes to tell them apart."""
+    """The ranges of the bins, with enough digits to distinguish them."""
     for digits in range(3, 18):
-        labels = [_label(found, digits) for found in bins]
+        labels = [_label(each, digits) for each in bins]
         if len(set(labels)) == len(labels):
             break
     return labels
 
 
-def _label(found: Bin, digits: int) -> str:
-    low = f"{found.low:.{digits}g}"
-    return low if found.low == found.high else f"{low} to {found.high:.{digits}g}"
+def _label(interval: Bin, digits: int) -> str:
+    low = f"{interval.low:.{digits}g}"
+    return low if interval.low == interval.high else f"{low} to {interval.high:.{digits}g}"

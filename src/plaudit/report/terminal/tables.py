@@ -1,4 +1,4 @@
-"""What a run looked like, on the terminal: its summary, the headline of a report, rewards by a column, agreement.
+"""Tables of a run for the terminal: its summary, the headline of a report, rewards by a column, agreement.
 
 If the terminal is too narrow, whole columns are left out, the least informative first: a figure is never cut.
 """
@@ -59,7 +59,7 @@ def render_engine_stats(stats: ScorerStats) -> RenderableType:
 @dataclass(frozen=True, slots=True)
 class _Row:
     name: str
-    spread: Distribution
+    distribution: Distribution
     latency: Latency | None
 
 
@@ -67,19 +67,19 @@ _PARTIAL = ("over all", "unscored")
 """Columns that are shown where the mean leaves samples out."""
 # In the order of display, with the turn in which a column is left out when the terminal is narrow; 0 is never.
 _COLUMNS: tuple[tuple[str, int, Callable[[_Row], str]], ...] = (
-    ("n", 6, lambda row: f"{row.spread.count:,}"),
-    ("mean", 0, lambda row: format_number(row.spread.mean)),
-    ("over all", 0, lambda row: format_number(row.spread.mean_all)),
-    ("unscored", 6, lambda row: f"{row.spread.covered_mean.unscored:.1%}"),
-    ("std", 7, lambda row: format_number(row.spread.std)),
-    ("min", 8, lambda row: format_number(row.spread.min)),
-    ("p25", 5, lambda row: format_number(row.spread.p25)),
-    ("p50", 9, lambda row: format_number(row.spread.p50)),
-    ("p75", 5, lambda row: format_number(row.spread.p75)),
-    ("max", 8, lambda row: format_number(row.spread.max)),
-    ("at min", 3, lambda row: f"{row.spread.at_min:.0%}"),
-    ("at max", 3, lambda row: f"{row.spread.at_max:.0%}"),
-    ("skew", 2, lambda row: "-" if row.spread.skewness is None else f"{row.spread.skewness:.2f}"),
+    ("n", 6, lambda row: f"{row.distribution.count:,}"),
+    ("mean", 0, lambda row: format_number(row.distribution.mean)),
+    ("over all", 0, lambda row: format_number(row.distribution.mean_all)),
+    ("unscored", 6, lambda row: f"{row.distribution.covered_mean.unscored:.1%}"),
+    ("std", 7, lambda row: format_number(row.distribution.std)),
+    ("min", 8, lambda row: format_number(row.distribution.min)),
+    ("p25", 5, lambda row: format_number(row.distribution.p25)),
+    ("p50", 9, lambda row: format_number(row.distribution.p50)),
+    ("p75", 5, lambda row: format_number(row.distribution.p75)),
+    ("max", 8, lambda row: format_number(row.distribution.max)),
+    ("at min", 3, lambda row: f"{row.distribution.at_min:.0%}"),
+    ("at max", 3, lambda row: f"{row.distribution.at_max:.0%}"),
+    ("skew", 2, lambda row: "-" if row.distribution.skewness is None else f"{row.distribution.skewness:.2f}"),
     ("p95 time", 1, lambda row: "-" if row.latency is None else format_duration(row.latency.p95)),
 )
 
@@ -102,8 +102,8 @@ def _rows(summary: Summary) -> list[_Row]:
     rows = [_Row("reward", summary.reward, summary.latency)] if summary.reward else []
     if summary.score:
         rows.append(_Row("score", summary.score, None))
-    for name, spread in summary.components.items():
-        rows.append(_Row(f"  {name}", spread, summary.component_latency.get(name)))
+    for name, distribution in summary.components.items():
+        rows.append(_Row(f"  {name}", distribution, summary.component_latency.get(name)))
     return rows
 
 
@@ -120,7 +120,7 @@ def _fit(rows: list[_Row], console: Console, options: ConsoleOptions) -> Table:
 def _spread_table(rows: list[_Row], dropped: int, options: ConsoleOptions) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False, header_style="bold")
     table.add_column("", overflow="fold", max_width=max(10, options.max_width // 3))
-    hidden = () if any(row.spread.unscored for row in rows) else _PARTIAL
+    hidden = () if any(row.distribution.unscored for row in rows) else _PARTIAL
     kept = [(title, cell) for title, turn, cell in _COLUMNS if title not in hidden and (turn == 0 or turn > dropped)]
     for title, _ in kept:
         table.add_column(title, justify="right", no_wrap=True)
