@@ -123,11 +123,11 @@ def _render_all(report: AuditReport, strength: CaseStrength | None, *, every: bo
     groups = [[finding] for finding in report.findings] if every else report.by_cause()
     lines: list[RenderableType] = [_render(group) for group in groups]
     accepted = f", {len(report.accepted)} accepted by the baseline" if report.accepted else ""
-    found = NOTHING if report.searched else NO_BASIS
+    verdict = NOTHING if report.searched else NO_BASIS
     if report.findings:
         causes = len(report.by_cause())
-        found = f"{count_noun(len(report.findings), 'finding')} with {count_noun(causes, 'cause')}"
-    lines.append(f"{escape(report.reward)}: {found}{accepted} ({report.calls:,} calls, {report.seconds:.1f} s)")
+        verdict = f"{count_noun(len(report.findings), 'finding')} with {count_noun(causes, 'cause')}"
+    lines.append(f"{escape(report.reward)}: {verdict}{accepted} ({report.calls:,} calls, {report.seconds:.1f} s)")
     lines += [f"tried: contract{''.join(f', {phase}' for phase in report.searched)}"]
     lines += [f"not tried: {escape(reason)}" for reason in report.untried]
     lines += [f"note: {escape(note)}" for note in report.notes]

@@ -17,7 +17,7 @@ SOME_FAILED = 1
 
 
 def test_command(
-    given: Annotated[
+    arguments: Annotated[
         list[str],
         typer.Argument(
             metavar="[REWARD] CASES",
@@ -34,9 +34,11 @@ def test_command(
     quiet: options.Quiet = False,
 ) -> int:
     """Run the cases of a table against a reward; the exit code is 1 when one does not pass."""
-    if len(given) > 2:
-        raise typer.BadParameter(f"takes a reward and a table of cases, or a table alone; got {len(given)} arguments")
-    *reward, cases = given
+    if len(arguments) > 2:
+        raise typer.BadParameter(
+            f"takes a reward and a table of cases, or a table alone; got {len(arguments)} arguments"
+        )
+    *reward, cases = arguments
     table = load_cases(Path(cases))
     spec = find_spec(table, reward[0] if reward else None)
     spec = spec_using(spec, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)

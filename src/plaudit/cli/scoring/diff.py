@@ -1,4 +1,4 @@
-"""`plaudit diff`: what two rewards, or two scored files, say differently of the same samples."""
+"""`plaudit diff`: compare two rewards, or two scored files, on the same samples."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -48,9 +48,9 @@ def diff(
     """
     options.check_output(out)
     if rollouts is None:
-        for given in (old, new):
-            if not Path(given).is_file():
-                raise typer.BadParameter(f"{given!r} is not a file; two rewards need ROLLOUTS to be compared on")
+        for path in (old, new):
+            if not Path(path).is_file():
+                raise typer.BadParameter(f"{path!r} is not a file; two rewards need ROLLOUTS to be compared on")
         pairs: Iterable[ScoredPair] = pair_files(old, new, columns=options.column_mapping(columns))
     else:
         rewards = options.load_reward(old, quiet=quiet), options.load_reward(new, quiet=quiet)

@@ -18,7 +18,7 @@ __all__ = ["explain"]
 
 
 def explain(
-    given: Annotated[
+    arguments: Annotated[
         list[str],
         typer.Argument(
             metavar="[REWARD] ROLLOUTS",
@@ -46,9 +46,9 @@ def explain(
     json: options.Json = False,
 ) -> None:
     """Show prompt, response, ground truth, components and reasons of a few samples."""
-    if len(given) > 2:
-        raise typer.BadParameter(f"takes a reward and rollouts, or a scored file alone; got {len(given)} arguments")
-    *spec, rollouts = given
+    if len(arguments) > 2:
+        raise typer.BadParameter(f"takes a reward and rollouts, or a scored file alone; got {len(arguments)} arguments")
+    *spec, rollouts = arguments
     reading = {"dialect": dialect, "scope": scope, "max_batch": max_batch, "chat_template": chat_template}
     reward = options.load_reward(spec_using(spec[0], **reading)) if spec else None
     reader = options.open_rollouts(rollouts, columns, skip_bad=skip_bad)

@@ -225,8 +225,8 @@ def _check_destination(out: str | None, rollouts: str, *, resume: bool, retry_fa
 
 
 def _refuse_with_folder(options: dict[str, object]) -> None:
-    if given := [name for name, value in options.items() if value is not None]:
-        raise RolloutsError(f"{' and '.join(given)}: for single files, not for a folder of files")
+    if names := [name for name, value in options.items() if value is not None]:
+        raise RolloutsError(f"{' and '.join(names)}: for single files, not for a folder of files")
 
 
 @contextmanager

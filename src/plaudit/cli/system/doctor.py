@@ -33,8 +33,8 @@ def doctor(json: options.Json = False, at_most: AtMost = "namespaces") -> int:
     with CommandPool(at_most=tiers[at_most]) as pool:
         languages = check_toolchains(pool)
     if json:
-        found = {"tier": diagnosis.tier.name.lower(), "healthy": diagnosis.healthy}
-        print_json({**asdict(diagnosis), **found, "languages": [asdict(language) for language in languages]})
+        overall = {"tier": diagnosis.tier.name.lower(), "healthy": diagnosis.healthy}
+        print_json({**asdict(diagnosis), **overall, "languages": [asdict(language) for language in languages]})
     else:
         print_result(*_tables(diagnosis), *_language_table(languages))
     return 0 if diagnosis.healthy else UNHEALTHY

@@ -72,7 +72,7 @@ def evaluate(
     )
     trained = training.open_model(model, model=served, api_key_env=api_key_env)
     total = sum(len(exam.prompts) for exam in exams) * (count + settings.greedy)
-    found: list[training.EvaluatedTask] = []
+    evaluated: list[training.EvaluatedTask] = []
     with ExitStack() as stack:
         tick = stack.enter_context(show_progress("evaluating", total, quiet=quiet))
         writer = None if out is None else stack.enter_context(RolloutsWriter(out))
@@ -86,11 +86,11 @@ def evaluate(
             backend = "inline" if exam.deadline_s is None else "processes"
             with Scorer(exam.reward, backend=backend, deadline_s=exam.deadline_s) as scorer:
                 options.check_truth(scorer.reward, exam.prompts)
-                found += training.evaluate_model(trained, exam.prompts, scorer, settings, keep)
+                evaluated += training.evaluate_model(trained, exam.prompts, scorer, settings, keep)
     if json:
-        print_json([task.to_dict() for task in found])
+        print_json([task.to_dict() for task in evaluated])
     else:
-        print_result(_table(found))
+        print_result(_table(evaluated))
     if out is not None and not quiet:
         print_message(f"every sample is in {out}")
     return 0
@@ -99,7 +99,7 @@ def evaluate(
 def _exams(
     model: str, tasks: list[str], data: Path | None, reward: str | None, columns: dict[str, str], limit: int | None
 ) -> list[_Exam]:
-    """What is asked: tasks, a data file, or the held-out prompts of the run that is evaluated."""
+    """The prompts to evaluate on: tasks, a data file, or the held-out prompts of the run."""
     if tasks and data is not None:
         raise InvalidSettings("either --task or --data says what to ask, not both")
     if data is not None:
@@ -108,17 +108,17 @@ def _exams(
         return [_Exam(training.read_prompts(data, columns=columns, limit=limit), reward, options.DEFAULT_DEADLINE_S)]
     if tasks:
         return [_task_exam(training.find_task(name), reward, limit) for name in tasks]
-    own = training.load_run_task(model, reward)
-    if own is None:
+    run_task = training.load_run_task(model, reward)
+    if run_task is None:
         known = ", ".join(training.TASKS)
         raise InvalidSettings(
             f"say what to ask: --task NAME ({known}, …: see `plaudit tasks`), or --data FILE with --reward REWARD"
         )
-    if not own.held_out:
+    if not run_task.held_out:
         raise InvalidSettings(
             f"the run in {model} held no prompts out; say what to ask: --data FILE with --reward REWARD"
         )
-    return [_task_exam(own, reward, limit)]
+    return [_task_exam(run_task, reward, limit)]
 
 
 def _task_exam(task: "training.Task", reward: str | None, limit: int | None) -> _Exam:
@@ -130,9 +130,9 @@ def _task_exam(task: "training.Task", reward: str | None, limit: int | None) -> 
     return _Exam(training.Prompts(tuple(rows)), judge, None if is_quick else options.DEFAULT_DEADLINE_S)
 
 
-def _table(found: "list[training.EvaluatedTask]") -> Table:
+def _table(evaluated: "list[training.EvaluatedTask]") -> Table:
     table = bare_table("task", "figure", "value", "95 % interval", "prompts")
-    for task in found:
+    for task in evaluated:
         names = sorted(task.figures, key=lambda name: (name.endswith("reward"), name))
         for index, name in enumerate(names):
             figure = task.figures[name]

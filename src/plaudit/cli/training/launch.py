@@ -1,4 +1,4 @@
-"""`plaudit launch`: the command with which another trainer runs a config."""
+"""`plaudit launch`: the command that runs a config with another trainer."""
 
 import dataclasses
 from pathlib import Path
@@ -22,7 +22,7 @@ __all__ = ["launch"]
 
 def launch(
     trainer: Annotated[str, typer.Argument(metavar="TRAINER", help="openrlhf, verl or trl.")],
-    given: Annotated[
+    arguments: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[CONFIG.yaml] [KEY=VALUE]... [THEIR FLAGS]...",
@@ -45,7 +45,7 @@ def launch(
     The reward is written as a file that keeps deadlines and worker processes, prompts in the form of the trainer.
     Arguments of the trainer are passed on as written. Keys without a counterpart are listed by name.
     """
-    words = given or []
+    words = arguments or []
     ours = [word for word in words if _is_ours(word, trainer)]
     files, overrides = [w for w in ours if "=" not in w], [w for w in ours if "=" in w]
     if len(files) > 1:

@@ -1,4 +1,4 @@
-"""`plaudit train-reward-model`: a reward model from preference pairs, with a report of what it is worth."""
+"""`plaudit train-reward-model`: train a reward model on preference pairs and evaluate it."""
 
 import signal
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ COLORS = {LengthVerdict.CLEAR: "green", LengthVerdict.BIASED: "red"}
 
 
 def train_reward_model(
-    given: Annotated[
+    arguments: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="PAIRS [CONFIG.yaml] [KEY=VALUE]...",
@@ -51,7 +51,7 @@ def train_reward_model(
     Pairs of some prompts are held out, and the model is judged on them: accuracy, margins, calibration, and whether it
     only counts characters. FOLDER is the model, as RewardModel loads it, with report.json.
     """
-    config = training.load_reward_model_config(*_arguments(given or [], out), require_pairs=not print_config)
+    config = training.load_reward_model_config(*_arguments(arguments or [], out), require_pairs=not print_config)
     if print_config:
         print_text(document_reward_model_config(config))
         return 0
@@ -67,15 +67,15 @@ def train_reward_model(
     return 0
 
 
-def _arguments(given: list[str], out: str | None) -> tuple[str | None, list[str]]:
-    """The config file and the overrides that a command line stands for."""
-    overrides = [each for each in given if "=" in each and not Path(each).exists()]
-    named = [each for each in given if each not in overrides]
+def _arguments(arguments: list[str], out: str | None) -> tuple[str | None, list[str]]:
+    """The config file and the overrides of a command line."""
+    overrides = [each for each in arguments if "=" in each and not Path(each).exists()]
+    named = [each for each in arguments if each not in overrides]
     files = [each for each in named if each.endswith((".yaml", ".yml"))]
     pairs = [each for each in named if each not in files]
-    for what, found in (("config file", files), ("file of pairs", pairs)):
-        if len(found) > 1:
-            raise InvalidSettings(f"one {what} at most, got {' and '.join(found)}; overrides are key=value")
+    for what, files_of_kind in (("config file", files), ("file of pairs", pairs)):
+        if len(files_of_kind) > 1:
+            raise InvalidSettings(f"one {what} at most, got {' and '.join(files_of_kind)}; overrides are key=value")
     if files and not Path(files[0]).exists():
         raise InvalidSettings(f"no config file {files[0]!r}")
     overrides = [*(f"data.path={each}" for each in pairs), *overrides]
@@ -107,9 +107,11 @@ def _render(trained: "training.TrainedRewardModel") -> RenderableType:
         "longer one cut": length.cut,
         "shorter one repeated": length.repeated,
     }
-    for name, found in rows.items():
-        if found is not None:
-            table.add_row(name, f"{found.value:.3f}", f"{found.low:.3f} – {found.high:.3f}", f"{found.count:,}")
+    for name, estimate in rows.items():
+        if estimate is not None:
+            table.add_row(
+                name, f"{estimate.value:.3f}", f"{estimate.low:.3f} – {estimate.high:.3f}", f"{estimate.count:,}"
+            )
     correlation = "none" if length.correlation is None else f"{length.correlation:.2f}"
     return Group(
         table,

@@ -1,4 +1,4 @@
-"""`plaudit tasks`: what there is to train on and to evaluate on, and what a task asks."""
+"""`plaudit tasks`: list the tasks for training and evaluation, and show the prompts of one."""
 
 import inspect
 from typing import Annotated, Any
@@ -33,19 +33,19 @@ def tasks(
 
 
 def _list(*, as_json: bool) -> int:
-    found = {name: (inspect.getdoc(make) or "").partition("\n")[0] for name, make in training.TASKS.items()}
+    summaries = {name: (inspect.getdoc(make) or "").partition("\n")[0] for name, make in training.TASKS.items()}
     missing = ""
     try:
-        found |= {f"reasoning_gym:{name}": text for name, text in training.reasoning_task_names().items()}
+        summaries |= {f"reasoning_gym:{name}": text for name, text in training.reasoning_task_names().items()}
     except MissingPackage as error:
         missing = str(error)
     if as_json:
-        print_json([{"name": name, "summary": summary} for name, summary in found.items()])
+        print_json([{"name": name, "summary": summary} for name, summary in summaries.items()])
         return 0
     table = bare_table()
-    table.add_column("name", style="bold", no_wrap=True, min_width=max(map(len, found)))
+    table.add_column("name", style="bold", no_wrap=True, min_width=max(map(len, summaries)))
     table.add_column("what it asks", no_wrap=True, overflow="ellipsis")
-    for name, summary in found.items():
+    for name, summary in summaries.items():
         table.add_row(name, Text(summary))
     also = "\nAlso gsm8k:FILE (answers end with '#### 42') and my_task.py:NAME. `plaudit tasks NAME` shows one of them."
     print_result(table, also)
@@ -104,8 +104,8 @@ def _pick(task: "training.Task", levels: "training.Levels", count: int) -> list[
 
 
 def _plain(row: Trajectory, task: "training.Task") -> dict[str, Any]:
-    found = {"prompt": row.prompt_text, "difficulty": row.columns.get("difficulty"), "right": task.respond(row)}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {"prompt": row.prompt_text, "difficulty": row.columns.get("difficulty"), "right": task.respond(row)}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _shorten(value: Any) -> str:

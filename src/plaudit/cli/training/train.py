@@ -39,7 +39,7 @@ EVALUATIONS = {
 
 
 def train(
-    given: Annotated[
+    arguments: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[CONFIG.yaml] [KEY=VALUE]...",
@@ -62,7 +62,7 @@ def train(
     The run folder gets config.yaml, metrics.jsonl, rollouts.jsonl, checkpoints, samples.md, report.html with the
     curves, and the model.
     """
-    flags = read_openrlhf_flags(given or [])
+    flags = read_openrlhf_flags(arguments or [])
     resume = resume or flags.resume
     os.environ.update(flags.environment)
     config = flags.complete(_config(flags, resume=resume), _count_prompts)
@@ -78,7 +78,7 @@ def train(
         command = plaudit_command(["train", *_as_arguments(config), *(name for name, on in switches.items() if on)])
         on_gpu = int(config.model.device.startswith("cuda"))
         return run_job(ray, Job(command, flags.environment, on_gpu))
-    first = os.environ.get("RANK", "0") == "0"  # torchrun starts several of us, and one speaks
+    first = os.environ.get("RANK", "0") == "0"  # torchrun starts several processes; only the first prints
     with TrainingProgress(config, quiet=quiet or not first) as progress:
         outcome = training.train(config, resume=resume, overwrite=overwrite, progress=progress)
     if not first:

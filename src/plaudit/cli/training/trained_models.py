@@ -34,11 +34,11 @@ def sample(
         raise InvalidSettings(f"--count {count} at temperature 0 are {count} times the same; add --temperature 1")
     trained = training.open_model(model, model=served, api_key_env=api_key_env)
     settings = training.SamplingSettings(max_new_tokens or trained.max_new_tokens, temperature=temperature, seed=seed)
-    found = [{"prompt": prompt, "responses": trained.respond(prompt, count, settings=settings)} for prompt in prompts]
+    answers = [{"prompt": prompt, "responses": trained.respond(prompt, count, settings=settings)} for prompt in prompts]
     if json:
-        print_json(found)
+        print_json(answers)
         return 0
-    for prompt, entry in zip(prompts, found, strict=True):
+    for prompt, entry in zip(prompts, answers, strict=True):
         if len(prompts) > 1:
             print_result(Text(escape_controls(prompt, keep="\n\t"), style="bold"))
         print_result(*(Text(escape_controls(response, keep="\n\t")) for response in entry["responses"]))
