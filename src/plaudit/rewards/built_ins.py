@@ -15,26 +15,26 @@ BuiltIn: TypeAlias = type[RewardFunction] | partial[RewardFunction]
 class _BuiltIns(Mapping[str, BuiltIn]):
     """Rewards by name; each is imported when it is first asked for, since a worker needs one of them."""
 
-    def __init__(self, places: dict[str, str]) -> None:
-        self._places = places
+    def __init__(self, locations: dict[str, str]) -> None:
+        self._locations = locations
 
-        self._classes = {place.partition(":")[2]: place for place in places.values()}
+        self._classes = {location.partition(":")[2]: location for location in locations.values()}
 
     def __getitem__(self, name: str) -> BuiltIn:
         """A reward by its name, or by that of its class, as rewards print themselves."""
-        place = self._places.get(name) or self._classes[str(name)]
-        module, _, attribute = place.partition(":")
-        found: BuiltIn = getattr(importlib.import_module(f"plaudit.{module}"), attribute)
-        return found
+        location = self._locations.get(name) or self._classes[str(name)]
+        module, _, attribute = location.partition(":")
+        built_in: BuiltIn = getattr(importlib.import_module(f"plaudit.{module}"), attribute)
+        return built_in
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
+        return iter(self._locations)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._locations)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._places or name in self._classes
+        return name in self._locations or name in self._classes
 
 
 GROUPS: dict[str, dict[str, str]] = {
@@ -112,7 +112,7 @@ GROUPS: dict[str, dict[str, str]] = {
 """Names and where each reward is defined, grouped as `plaudit rewards` shows them."""
 
 BUILT_INS: Mapping[str, BuiltIn] = _BuiltIns(
-    {name: place for group in GROUPS.values() for name, place in group.items()}
+    {name: location for group in GROUPS.values() for name, location in group.items()}
 )
 """Every built-in reward and shaping term by the name that configurations and the command line use."""
 

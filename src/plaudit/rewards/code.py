@@ -1,9 +1,9 @@
-"""Reward a program that passes its tests, run where it can harm nobody and grade nothing.
+"""Reward a program that passes its tests; it runs in a sandbox and cannot affect its grade.
 
 The ground truth is the tests, in the shape the data set has them. The program runs in the sandbox; the tests run in a
 judge process and compare plain values, so nothing that the program prints, raises or returns is a verdict. A response
-without a program, or with one that hangs or crashes, is scored: that is the model's doing. What is wrong with the tests
-or the machine is not scored.
+without a program, or with one that hangs or crashes, is scored, because the model caused it. Samples
+with invalid tests, or that fail because of the machine, are not scored.
 """
 
 import ast
@@ -118,7 +118,7 @@ class CodeReward(RewardFunction):
             trusts_objects=self.objects == "trust",
             judge_cpu_s=JUDGE_FACTOR * self.limits.cpu_s,
             language=choice.name,
-            own_language=choice.own,
+            own_language=choice.is_from_response,
             wall_s=VERDICT_FACTOR * self.limits.wall_s,
         )
 
@@ -181,8 +181,8 @@ _CREDITED = {"all": lambda verdict: float(verdict.passed), "fraction": _share, "
 
 
 def _describe(verdict: Verdict) -> dict[str, Any]:
-    """What a verdict leaves in the metadata."""
-    told: dict[str, Any] = {
+    """The metadata of a verdict."""
+    details: dict[str, Any] = {
         "tests": [
             {"name": result.name, "passed": result.passed, **({"reason": result.reason} if result.reason else {})}
             for result in verdict.results
@@ -194,7 +194,7 @@ def _describe(verdict: Verdict) -> dict[str, Any]:
         "judged": "objects trusted" if verdict.trusts_objects else "split",
         "cpu_s": round(verdict.cpu_s, 6),
     }
-    return told | {name: text for name in ("stdout", "stderr") if (text := getattr(verdict, name))}
+    return details | {name: text for name in ("stdout", "stderr") if (text := getattr(verdict, name))}
 
 
 def _tests(trajectory: Trajectory) -> Any:

@@ -1,7 +1,7 @@
-"""Reward the form that was asked for: sections, patterns that must or must not appear, a closing statement.
+"""Reward a required format: sections, patterns that must or must not appear, a closing statement.
 
 Sections count only when they are whole: exactly once, in order, with something readable inside, not inside each other,
-and nothing after the last. Patterns are yours: one that backtracks without end does so here too.
+and nothing after the last. Patterns are used as written: one that backtracks without end does so here too.
 """
 
 import re
@@ -58,14 +58,14 @@ class FormatReward(RewardFunction):
         forbidden = next((pattern.pattern for pattern in self.forbidden if pattern.search(response)), None)
         if forbidden is not None:
             return RewardOutput(0.0, reason=f"forbidden pattern {forbidden!r} appears")
-        asked = len(self.sections) + len(self.required)
+        count = len(self.sections) + len(self.required)
         faults = [str(fault) for fault in find_faults(response, self.sections)] if self.sections else []
         faults += [
             f"pattern {pattern.pattern!r} is missing" for pattern in self.required if not pattern.search(response)
         ]
         if not faults:
             return RewardOutput(1.0 if response.strip() else 0.0, reason="as asked" if response.strip() else "empty")
-        value = 1.0 - len(faults) / asked if self.partial else 0.0
+        value = 1.0 - len(faults) / count if self.partial else 0.0
         return RewardOutput(value, reason="; ".join(faults))
 
 

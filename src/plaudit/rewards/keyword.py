@@ -1,4 +1,4 @@
-"""Reward words and phrases: what must be said, what is welcome, what is not.
+"""Reward words and phrases: required ones, ones with a bonus, ones with a penalty.
 
 Each counts once and only as a whole word. A response of ten words or more that consists mostly of keywords earns
 nothing, so reciting the list does not pay.
@@ -58,14 +58,14 @@ class KeywordReward(RewardFunction):
         value, reason = self._count_words({word for word, count in counts.items() if count})
         return RewardOutput(value, reason=reason, metadata={"said": [word for word in counts if counts[word]]})
 
-    def _count_words(self, said: set[str]) -> tuple[float, str]:
+    def _count_words(self, response_words: set[str]) -> tuple[float, str]:
         bonus, penalty = dict(self.bonus), dict(self.penalty)  # type: ignore[arg-type]  # pairs by now
-        missing = [word for word in self.required if word not in said]
+        missing = [word for word in self.required if word not in response_words]
         share = 1.0 - len(missing) / len(self.required) if self.required else 1.0
         value = share * max(LEAST_BASE, 1.0 - sum(bonus.values()))
-        value += sum(amount for word, amount in bonus.items() if word in said)
-        value -= sum(amount for word, amount in penalty.items() if word in said)
-        notes = [f"says {word!r}" for word in [*bonus, *penalty] if word in said]
+        value += sum(amount for word, amount in bonus.items() if word in response_words)
+        value -= sum(amount for word, amount in penalty.items() if word in response_words)
+        notes = [f"says {word!r}" for word in [*bonus, *penalty] if word in response_words]
         notes = [*(f"{word!r} is missing" for word in missing), *notes]
         return min(1.0, max(0.0, value)), "; ".join(notes) or "all required words"
 
@@ -75,12 +75,12 @@ def is_flood(keywords: int, total: int) -> bool:
     return total >= FLOOD_FROM and 2 * keywords > total
 
 
-def _amounts(name: str, given: Amounts, default: float) -> tuple[tuple[str, float], ...]:
-    """Words with their amounts, however they were given."""
-    if isinstance(given, Mapping):
-        pairs: Iterable[tuple[str, float]] = given.items()
+def _amounts(name: str, amounts: Amounts, default: float) -> tuple[tuple[str, float], ...]:
+    """Words with their amounts, from any of the accepted forms."""
+    if isinstance(amounts, Mapping):
+        pairs: Iterable[tuple[str, float]] = amounts.items()
     else:
-        entries = as_text_tuple(name, given) if isinstance(given, str) else tuple(given)
+        entries = as_text_tuple(name, amounts) if isinstance(amounts, str) else tuple(amounts)
         pairs = [entry if isinstance(entry, tuple) else (entry, default) for entry in entries]
     listed = tuple(pairs)
     as_text_tuple(name, [word for word, _ in listed])

@@ -97,10 +97,10 @@ class CheckNumbersReward(RewardFunction):
 def verify_response(
     trajectory: Trajectory, score: Callable[[MathVerdict], RewardOutput], policy: MathPolicy = POLICY
 ) -> RewardOutput:
-    """The output for the verdict on the response, or an unscored one that says what is wrong with the truth."""
+    """The output for the verdict on the response, or an unscored one with the fault of the ground truth."""
 
-    def verify(given: Trajectory) -> RewardOutput:
-        verdict = verify_math(given.ground_truth, given.response, policy, prompt=given.prompt_text)
+    def verify(sample: Trajectory) -> RewardOutput:
+        verdict = verify_math(sample.ground_truth, sample.response, policy, prompt=sample.prompt_text)
         if verdict.status is VerdictStatus.UNPARSED_TRUTH:
             return RewardOutput.unscored(Status.UNPARSED, verdict.reason)
         return score(verdict)

@@ -1,7 +1,7 @@
-"""Which language a sample's program is in, and the program.
+"""Determine the language of a sample's program, and extract the program.
 
-The data set says it, else the reward; only where neither does may the response choose, by the fence of its code. So no
-response can choose a language to escape its tests: one it chose and that cannot be run here is its failure.
+The data set names it, else the reward; only if neither does, the code fence of the response decides. So no response
+can choose a language to escape its tests: if it chose one that cannot run here, it fails.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,10 +20,10 @@ __all__ = ["LanguageChoice", "check_language", "choose_language"]
 
 @dataclass(frozen=True, slots=True)
 class LanguageChoice:
-    """A language (None: Python), and whether it was the response that chose it."""
+    """A language (None: Python), and whether the response chose it."""
 
     language: Language | None = None
-    own: bool = False
+    is_from_response: bool = False
 
     @property
     def name(self) -> str:
@@ -48,25 +48,29 @@ def check_language(name: str) -> None:
 
 def choose_language(trajectory: Trajectory, truth: Any, preset: str | None, suites: Sequence[Suite]) -> LanguageChoice:
     """The language of a sample's program; InvalidTrajectory where the data set names one that cannot be judged."""
-    said = _named_by_data_set(truth, trajectory.metadata) or preset
+    name = _named_by_data_set(truth, trajectory.metadata) or preset
     judged_by_streams = all(isinstance(suite, StreamSuite) for suite in suites)
-    if said:
-        language = find_language(said)
+    if name:
+        language = find_language(name)
         if language is not None and not judged_by_streams:
             raise InvalidTrajectory(f"{language.title} programs are judged by standard input and output only")
         return LanguageChoice(language)
-    return LanguageChoice(_chosen_by_fence(trajectory.response), own=True) if judged_by_streams else LanguageChoice()
+    return (
+        LanguageChoice(_chosen_by_fence(trajectory.response), is_from_response=True)
+        if judged_by_streams
+        else LanguageChoice()
+    )
 
 
 def _named_by_data_set(truth: Any, metadata: Mapping[str, Any]) -> str | None:
-    """The language in the ground truth or metadata; metadata may also say in which language people speak."""
-    said = truth.get("language") if isinstance(truth, Mapping) else None
-    if said is not None:
-        if not isinstance(said, str):
-            raise InvalidTrajectory(f"'language' is the name of a language, got {said!r:.60}")
-        return said
-    told = metadata.get("language")
-    return told if isinstance(told, str) and is_other_language(told) else None
+    """The programming language in the ground truth or metadata; metadata may also name a natural language."""
+    name = truth.get("language") if isinstance(truth, Mapping) else None
+    if name is not None:
+        if not isinstance(name, str):
+            raise InvalidTrajectory(f"'language' is the name of a language, got {name!r:.60}")
+        return name
+    spoken = metadata.get("language")
+    return spoken if isinstance(spoken, str) and is_other_language(spoken) else None
 
 
 def _chosen_by_fence(response: str) -> Language | None:

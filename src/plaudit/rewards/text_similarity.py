@@ -1,8 +1,8 @@
-"""Reward being like a reference text, by a measure that needs no model.
+"""Reward similarity to a reference text, by a measure that needs no model.
 
-What a measure overlooks is answered here: a copy of the prompt earns nothing, whatever it shares with the reference; a
-bag of the reference's words earns little; an empty answer earns nothing. Without those guards the numbers are those of
-the libraries, and a policy finds the difference.
+The reward adds guards to the measures: a copy of the prompt earns nothing, whatever it shares with the reference; a bag
+of the reference's words earns little; an empty answer earns nothing. Without the guards the numbers are those of the
+libraries, which a policy can exploit.
 """
 
 import functools
@@ -83,9 +83,9 @@ def discount_copying(rate: Callable[[str, str], float], answer: str, prompt: str
 
 def answer_text(response: str) -> str:
     """The part of a response that counts: its one `<answer>`, else everything but the thinking."""
-    said = without_thinking(response)
-    blocks = find_blocks(said, "answer")
-    return blocks[0].text if len(blocks) == 1 else said
+    visible = without_thinking(response)
+    blocks = find_blocks(visible, "answer")
+    return blocks[0].text if len(blocks) == 1 else visible
 
 
 def references_of(truth: Any) -> list[str]:
