@@ -1,6 +1,6 @@
-"""Is the answer right, nearly right, and which numbers does it give?
+"""Correctness of the final answer: equal, close, and the numbers it contains.
 
-All of these look at the final answer alone, so a right number somewhere in the working earns nothing.
+Only the final answer counts, so a right number elsewhere in the working earns nothing.
 """
 
 from collections.abc import Iterable
@@ -70,8 +70,8 @@ def extract_number(response: str) -> float | None:
     >>> extract_number("The answer is 42.")
     42.0
     """
-    found = find_committed_answer(response, POLICY)
-    number = None if found.answer is None or found.rejected else number_of(found.answer)
+    commitment = find_committed_answer(response, POLICY)
+    number = None if commitment.answer is None or commitment.rejected else number_of(commitment.answer)
     try:
         return None if number is None else float(number)
     except OverflowError:

@@ -1,6 +1,6 @@
 """Rough measures of how a response is written: the form asked for, reasoning, clarity, brevity.
 
-They count words and marks and understand nothing. None of them rises with length, repetition or copied text.
+They count words and punctuation, not meaning. None of them rises with length, repetition or copied text.
 """
 
 import math
@@ -47,12 +47,12 @@ def evaluate_completeness(response: str) -> float:
 
     Shows truncation and missing answers. Cannot tell whether everything that was asked has been covered.
     """
-    said = without_thinking(response)
-    if not words(said):
+    answer = without_thinking(response)
+    if not words(answer):
         return 0.0
-    found = find_committed_answer(response, MathPolicy())
-    ended = _CLOSED.search(said[-100:]) is not None and not said.rstrip().endswith(("...", "…"))
-    return (ended + (not _is_left_open(response)) + (not found.rejected)) / 3
+    commitment = find_committed_answer(response, MathPolicy())
+    ended = _CLOSED.search(answer[-100:]) is not None and not answer.rstrip().endswith(("...", "…"))
+    return (ended + (not _is_left_open(response)) + (not commitment.rejected)) / 3
 
 
 def evaluate_relevance(response: str, prompt: str) -> float:
@@ -63,10 +63,10 @@ def evaluate_relevance(response: str, prompt: str) -> float:
     meaning: a bare right answer shares no words with its question, a fluent wrong one may share many.
     """
     prompted = _terms(prompt)
-    asked = set(prompted) - _FUNCTION_WORDS
-    said = set(_drop_copied(_terms(without_thinking(response)), prompted))
-    taken_up = min(len(said & asked), len(said - set(prompted)))
-    return min(1.0, taken_up / math.ceil(len(asked) / 2)) if asked else 0.0
+    prompt_terms = set(prompted) - _FUNCTION_WORDS
+    response_terms = set(_drop_copied(_terms(without_thinking(response)), prompted))
+    taken_up = min(len(response_terms & prompt_terms), len(response_terms - set(prompted)))
+    return min(1.0, taken_up / math.ceil(len(prompt_terms) / 2)) if prompt_terms else 0.0
 
 
 def evaluate_clarity(response: str) -> float:
@@ -103,13 +103,13 @@ def _terms(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", normalize_text(text))
 
 
-def _drop_copied(said: list[str], asked: list[str]) -> list[str]:
-    copied_runs = set(ngrams(asked, COPIED))
-    copied = [False] * len(said)
-    for index, run in enumerate(ngrams(said, COPIED)):
+def _drop_copied(terms: list[str], prompted: list[str]) -> list[str]:
+    copied_runs = set(ngrams(prompted, COPIED))
+    copied = [False] * len(terms)
+    for index, run in enumerate(ngrams(terms, COPIED)):
         if run in copied_runs:
             copied[index : index + COPIED] = [True] * COPIED
-    return [word for word, is_copy in zip(said, copied, strict=True) if not is_copy]
+    return [word for word, is_copy in zip(terms, copied, strict=True) if not is_copy]
 
 
 def _is_left_open(response: str) -> bool:
@@ -189,6 +189,6 @@ def _step(sentence: str, labelled: bool) -> str | None:
     """The sentence in a comparable form if it is a step, else None; only equations may differ by digits alone."""
     if _EQUATION.search(sentence):
         return " ".join(bare_words(sentence))
-    said = bare_words(re.sub(r"\d+", "", sentence))
-    linked = labelled or bool(_LINKS.intersection(said))
-    return " ".join(said) if linked and len(set(said) - _LINKS) >= MIN_WORDS else None
+    terms = bare_words(re.sub(r"\d+", "", sentence))
+    linked = labelled or bool(_LINKS.intersection(terms))
+    return " ".join(terms) if linked and len(set(terms) - _LINKS) >= MIN_WORDS else None

@@ -59,13 +59,13 @@ def word_order(text: str, reference: str) -> float:
     The fragmentation penalty of METEOR (Banerjee and Lavie 2005) at full weight, by the share of either text's words
     that both have: with m of them in c runs, 1 − (share · (c − 1) / (m − 1))³. Fewer than four words have no order.
     """
-    said, wanted = bare_words(text[:MOST_CHARACTERS]), bare_words(reference[:MOST_CHARACTERS])
-    shared = (Counter(said) & Counter(wanted)).total()
+    written, wanted = bare_words(text[:MOST_CHARACTERS]), bare_words(reference[:MOST_CHARACTERS])
+    shared = (Counter(written) & Counter(wanted)).total()
     if shared < 4:
         return 1.0
-    beside = (Counter(ngrams(said, 2)) & Counter(ngrams(wanted, 2))).total()
+    beside = (Counter(ngrams(written, 2)) & Counter(ngrams(wanted, 2))).total()
     broken = max(0, shared - beside - 1) / (shared - 1)
-    share = shared / min(len(said), len(wanted))  # a list said twice is still a list
+    share = shared / min(len(written), len(wanted))  # repeating a list does not raise its score
     return 1.0 - (share * broken) ** 3
 
 
@@ -121,11 +121,11 @@ def _rouge_scorer(size: int) -> Any:
 def _rouge_l(text: str, reference: str) -> float:
     """As rouge-score defines it; the longest common subsequence by rapidfuzz, since long texts take it minutes."""
     tokenize = _load("rouge_score.tokenize").tokenize
-    said, wanted = tokenize(text, None), tokenize(reference, None)
-    if not said or not wanted:
+    written, wanted = tokenize(text, None), tokenize(reference, None)
+    if not written or not wanted:
         return 0.0
-    common = float(_load("rapidfuzz.distance.LCSseq").similarity(said, wanted))
-    return 2 * common / (len(said) + len(wanted))
+    common = float(_load("rapidfuzz.distance.LCSseq").similarity(written, wanted))
+    return 2 * common / (len(written) + len(wanted))
 
 
 def _qa_f1(text: str, reference: str) -> float:
