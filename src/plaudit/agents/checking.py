@@ -78,7 +78,7 @@ def _check(
 
 
 def _find_failures(plays: list[_Play], episodes: list[Episode]) -> Iterator[Finding]:
-    """The first of each kind of failure."""
+    """One finding per kind of failure, for the first episode that has it."""
     seen: set[tuple[Status, str]] = set()
     for play, episode in zip(plays, episodes, strict=True):
         kind = (episode.status, episode.reason.split(":")[0])
@@ -87,16 +87,16 @@ def _find_failures(plays: list[_Play], episodes: list[Episode]) -> Iterator[Find
         seen.add(kind)
         rule = Rule.DEADLINE if episode.status is Status.TIMEOUT else Rule.TOTAL
         remedy = "a policy may write anything: answer such an action with feedback; or give check_env starts that fit"
-        said = play.actions[max(0, len(episode.steps))]
-        yield Finding.of(rule, episode.reason, said, remedy=None if rule is Rule.DEADLINE else remedy)
+        action = play.actions[max(0, len(episode.steps))]
+        yield Finding.of(rule, episode.reason, action, remedy=None if rule is Rule.DEADLINE else remedy)
 
 
 def _find_endless(plays: list[_Play], episodes: list[Episode]) -> Iterator[Finding]:
     for play, episode in zip(plays, episodes, strict=True):
         if episode.finish_reason == "length" and len(episode.steps) < MANY_STEPS:
             message = f"feedback of more than {MAX_FEEDBACK:,} characters is not read: the episode ends there"
-            said = play.actions[len(episode.steps) - 1]
-            yield Finding.of(Rule.ENDS, message, said, remedy="cut feedback to what a policy can read")
+            action = play.actions[len(episode.steps) - 1]
+            yield Finding.of(Rule.ENDS, message, action, remedy="cut feedback to what a policy can read")
             return
     if all(episode.finish_reason == "length" for episode in episodes):
         message = f"no episode was done after {MANY_STEPS} actions"
@@ -163,11 +163,11 @@ def _find_steps_after_end(host: EnvironmentHost, play: _Play, deadline_s: float)
 
 
 def _play(host: EnvironmentHost, plays: Sequence[_Play], deadline_s: float) -> list[Episode]:
-    """The episodes, all at once."""
+    """Play all episodes concurrently."""
 
     def draw(requests: list[Any]) -> list[Action]:
-        said = [plays[request.episode].actions[request.turn] or " " for request in requests]
-        return [Action([ord(each) for each in text], text, None, "stop") for text in said]
+        texts = [plays[request.episode].actions[request.turn] or " " for request in requests]
+        return [Action([ord(each) for each in text], text, None, "stop") for text in texts]
 
     sampler = ContinuousSampler(draw)
     limits = EpisodeLimits(max_steps=MANY_STEPS, deadline_s=deadline_s)
