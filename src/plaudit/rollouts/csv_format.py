@@ -1,8 +1,7 @@
 """Rollouts in CSV, for spreadsheets: one column per key, nested values as JSON text.
 
-A cell is text, whatever it was before, and an empty cell is no cell, but for prompt and response. What a reward said
-stands in `reward_output` as JSON, and once more for people in columns such as `reward_output.reward`, which reading
-leaves out.
+Cells are read as text, and an empty cell counts as missing, except prompt and response. The output of a reward is in
+`reward_output` as JSON; columns such as `reward_output.reward` repeat it for people and are ignored when reading.
 """
 
 import csv
@@ -61,8 +60,8 @@ class CsvSource:
             raise RolloutsError("more cells than columns; put quotes around texts that hold commas")
         if None in raw.values():
             raise RolloutsError("fewer cells than columns")
-        given = {name: text for name, text in raw.items() if text or name in self._texts}
-        return {name: _decode_cell(name, text) for name, text in given.items() if not _is_for_people(name)}
+        filled = {name: text for name, text in raw.items() if text or name in self._texts}
+        return {name: _decode_cell(name, text) for name, text in filled.items() if not _is_for_people(name)}
 
 
 def write_csv(rows: Callable[[], Iterator[dict[str, Any]]], path: str) -> None:

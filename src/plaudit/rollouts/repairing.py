@@ -1,7 +1,6 @@
-"""Mend the end of a rollouts file that an interrupted write left, before anything is added to it.
+"""Repair the end of a rollouts file after an interrupted write, before anything is appended.
 
-Only the beginning of a line is ever cut off. A last line that is broken in another way is somebody's data: it is an
-error, not rubbish.
+Only an incomplete last line is removed. A last line that is invalid in another way is an error, because it may be data.
 """
 
 import gzip
@@ -53,13 +52,13 @@ def repair_gzip(path: Path) -> None:
 
 
 def _tail(file: BinaryIO) -> bytes:
-    """What stands behind the last newline."""
+    """The bytes after the last newline."""
     tail = b""
-    place = file.seek(0, os.SEEK_END)
-    while place > 0:
-        size = min(CHUNK, place)
-        place -= size
-        file.seek(place)
+    offset = file.seek(0, os.SEEK_END)
+    while offset > 0:
+        size = min(CHUNK, offset)
+        offset -= size
+        file.seek(offset)
         _, newline, behind = file.read(size).rpartition(b"\n")
         tail = behind + tail
         if newline:

@@ -1,7 +1,7 @@
-"""Go on with a scoring run that was interrupted: how much is there, and what is left to do.
+"""Resume an interrupted scoring run: count the finished samples and skip them.
 
-A run writes its outputs in the order of its inputs, so the number of whole lines says where to go on; the last line is
-compared with its input, because continuing a file that was made from other data would mix the two.
+A run writes its outputs in the order of its inputs, so the number of whole lines is the index to continue at; the last
+line is compared with its input, because continuing a file that was made from other data would mix the two.
 """
 
 import os
@@ -32,26 +32,26 @@ class Completed:
 
 
 def read_completed(path: str | os.PathLike[str]) -> Completed:
-    """How far an output file has come; a file that does not exist yet has come nowhere."""
-    place = Path(path)
-    if place.suffix.lower() in (".parquet", ".csv"):
+    """The progress of an output file; a missing file has no samples."""
+    file = Path(path)
+    if file.suffix.lower() in (".parquet", ".csv"):
         raise RolloutsError(
-            f"{place}: a Parquet or CSV file appears only when it is complete; resume needs .jsonl or .jsonl.gz"
+            f"{file}: a Parquet or CSV file appears only when it is complete; resume needs .jsonl or .jsonl.gz"
         )
-    opening = by_suffix(place, _SOURCES)
-    if not place.exists():
-        return Completed(place, 0, None)
-    source, count, last = opening(place), 0, (0, b"")
+    opening = by_suffix(file, _SOURCES)
+    if not file.exists():
+        return Completed(file, 0, None)
+    source, count, last = opening(file), 0, (0, b"")
     for row in source.raw_rows():
         count, last = count + 1, row
     if not count:
-        return Completed(place, 0, None)
+        return Completed(file, 0, None)
     number, line = last
     try:
-        return Completed(place, count, rollout_of(source.decode(line), ColumnMapping()))
+        return Completed(file, count, rollout_of(source.decode(line), ColumnMapping()))
     except (InvalidJSON, PlauditError) as error:
         raise RolloutsError(
-            f"{place}:{number}: the last line cannot be read, so nothing can follow it: {error}"
+            f"{file}:{number}: the last line cannot be read, so nothing can follow it: {error}"
         ) from None
 
 

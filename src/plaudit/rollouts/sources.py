@@ -1,8 +1,7 @@
 """Where rollouts come from: a file of JSON lines, plain or gzip, a stream, Parquet or CSV; the suffix decides.
 
-A source gives raw rows with their numbers and decodes them on demand, so that one broken row stops nobody else. What a
-crash leaves at the end of a file is not an error: half a last line, or half a gzip member, is held back and noted as
-`torn`.
+A source gives raw rows with their numbers and decodes them on demand, so that one invalid row does not affect others. A
+truncated end of a file is not an error: an incomplete last line or gzip member is kept back and recorded as `torn`.
 """
 
 import io
@@ -100,17 +99,17 @@ _SOURCES: dict[str, Callable[[Path], Source]] = {
 
 
 def source_of(path: str | os.PathLike[str] | BinaryIO) -> Source:
-    """The source behind a path or an open binary stream."""
+    """The source for a path or an open binary stream."""
     if not isinstance(path, str | os.PathLike):
         return LineSource.of_stream(path)
-    place = Path(path)
-    if place.is_dir():
-        raise RolloutsError(f"{place} is a folder; name one file in it{_example_in(place)}")
-    if not place.exists():
-        raise RolloutsError(f"no file {place}{did_you_mean(place.name, _files_beside(place))}")
-    if not place.is_file():  # a pipe or a device, as `<(command)` gives: it has no suffix to go by
-        return LineSource.of_file(place)
-    return by_suffix(place, _SOURCES)(place)
+    file = Path(path)
+    if file.is_dir():
+        raise RolloutsError(f"{file} is a folder; name one file in it{_example_in(file)}")
+    if not file.exists():
+        raise RolloutsError(f"no file {file}{did_you_mean(file.name, _files_beside(file))}")
+    if not file.is_file():  # a pipe or a device, as `<(command)` gives: it has no suffix to go by
+        return LineSource.of_file(file)
+    return by_suffix(file, _SOURCES)(file)
 
 
 def by_suffix(path: Path, table: dict[str, T]) -> T:
