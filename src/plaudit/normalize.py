@@ -66,9 +66,9 @@ class MinMaxNormalizer(Normalizer):
         self, values: Sequence[float | None], groups: Sequence[Hashable], tasks: Sequence[str | None]
     ) -> list[Scaled | None]:
         scored = [value for value in values if value is not None]
-        low, spread = (min(scored), max(scored) - min(scored)) if scored else (0.0, 0.0)
+        low, width = (min(scored), max(scored) - min(scored)) if scored else (0.0, 0.0)
         return [
-            None if value is None else Scaled((value - low) / spread, 1.0 / spread) if spread else Scaled(0.5, 0.0)
+            None if value is None else Scaled((value - low) / width, 1.0 / width) if width else Scaled(0.5, 0.0)
             for value in values
         ]
 
@@ -85,9 +85,9 @@ class GroupNormalizer(Normalizer):
     def normalize(
         self, values: Sequence[float | None], groups: Sequence[Hashable], tasks: Sequence[str | None]
     ) -> list[Scaled | None]:
-        spread: Callable[[Sequence[float]], float] = _sample_std if self.scale else _one
+        deviation: Callable[[Sequence[float]], float] = _sample_std if self.scale else _one
         epsilon = self.epsilon if self.scale else 0.0
-        return _per_key(groups, values, lambda part: _standardize(part, spread, epsilon))
+        return _per_key(groups, values, lambda part: _standardize(part, deviation, epsilon))
 
 
 @dataclass(frozen=True)
@@ -191,12 +191,12 @@ def normalizer(how: str | Normalizer) -> Normalizer:
 
 
 def _standardize(
-    values: Sequence[float | None], spread: Callable[[list[float]], float], epsilon: float
+    values: Sequence[float | None], deviation: Callable[[list[float]], float], epsilon: float
 ) -> list[Scaled | None]:
     scored = [value for value in values if value is not None]
     if not scored:
         return [None] * len(values)
-    mean, scale = statistics.fmean(scored), spread(scored)
+    mean, scale = statistics.fmean(scored), deviation(scored)
     slope = 1.0 / (scale + epsilon) if max(scored) > min(scored) else 0.0
     return [None if value is None else Scaled((value - mean) * slope, slope) for value in values]
 

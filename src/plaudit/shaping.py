@@ -1,6 +1,6 @@
 """Small terms that guide learning beside the main reward; keep their weight well below it.
 
-Lengths count everything the model wrote, padding included: in a penalty that is the safe side.
+Lengths count the whole response, padding included, so a penalty cannot be avoided with padding.
 """
 
 import math
@@ -130,14 +130,16 @@ class GroupLength(CompoundReward):
         judged = [row[0] for row in rows]
         lengths = [length_of(trajectory, self.unit) for trajectory in trajectories]
         scored = [length for length, output in zip(lengths, judged, strict=True) if output.ok]
-        shortest, spread = (min(scored), max(scored) - min(scored)) if scored else (0, 0)
-        return [self._of_one(length, output, shortest, spread) for length, output in zip(lengths, judged, strict=True)]
+        shortest, length_range = (min(scored), max(scored) - min(scored)) if scored else (0, 0)
+        return [
+            self._of_one(length, output, shortest, length_range) for length, output in zip(lengths, judged, strict=True)
+        ]
 
-    def _of_one(self, length: int, judged: RewardOutput, shortest: int, spread: int) -> RewardOutput:
+    def _of_one(self, length: int, judged: RewardOutput, shortest: int, length_range: int) -> RewardOutput:
         components = {self.correct.name: judged}
         if judged.reward is None:
             return RewardOutput.unscored(judged.status, judged.reason, components=components)
-        share = 0.5 - (length - shortest) / spread if spread else 0.0
+        share = 0.5 - (length - shortest) / length_range if length_range else 0.0
         right = judged.reward >= self.at
         return RewardOutput(
             share if right else min(0.0, share),
