@@ -1,7 +1,7 @@
-"""What an estimator is, and the family of those that compare a return with a baseline.
+"""The interface of advantage estimators, and the family that compares returns with a baseline.
 
-A sample that was not scored (None or NaN) has no advantage (None) and counts in no baseline, no spread and no mean; it
-is never a 0. Group statistics are those of what was scored.
+A sample that was not scored (None or NaN) has no advantage and counts in no baseline, standard deviation or mean;
+it is never a 0. Group statistics cover scored samples only.
 """
 
 import math
@@ -61,13 +61,16 @@ class GroupReturns:
             return cls([[credit.outcome for credit in credits]], lengths)
         to_go = [returns(credit, gamma=gamma) for credit in credits]
         columns = [
-            [own[index] if index < len(own) else credit.outcome for own, credit in zip(to_go, credits, strict=True)]
+            [
+                values[index] if index < len(values) else credit.outcome
+                for values, credit in zip(to_go, credits, strict=True)
+            ]
             for index in range(max(map(len, to_go), default=0))
         ]
         return cls(columns, lengths)
 
     @property
-    def spread(self) -> float:
+    def std(self) -> float:
         """The standard deviation of the returns where the samples differ most. Divided by it, no advantage exceeds
         (n − 1) / √n, wherever in the response the rewards were earned."""
         return max(map(deviation, self.columns), default=0.0)
@@ -124,7 +127,7 @@ class BaselineAdvantage(Advantage):
 
 
 def whiten(estimates: Estimates, credits: Sequence[Credit | None], *, epsilon: float = 1e-8) -> Estimates:
-    """The estimates with mean 0 and variance 1 over all chosen tokens of the batch; all 0 where they do not vary."""
+    """The estimates with mean 0 and variance 1 over all chosen tokens of the batch; all 0 if they do not vary."""
     values = [
         value
         for estimate, credit in zip(estimates, credits, strict=True)
@@ -135,8 +138,8 @@ def whiten(estimates: Estimates, credits: Sequence[Credit | None], *, epsilon: f
     if not values:
         return estimates
     mean = math.fsum(values) / len(values)
-    spread = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
-    slope = 1.0 / (spread + epsilon) if max(values) > min(values) else 0.0
+    std = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
+    slope = 1.0 / (std + epsilon) if max(values) > min(values) else 0.0
     return [None if estimate is None else [(value - mean) * slope for value in estimate] for estimate in estimates]
 
 

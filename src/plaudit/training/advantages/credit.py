@@ -1,7 +1,7 @@
-"""Where in a response its reward was earned: at single tokens, at the ends of steps, or by the outcome as a whole.
+"""Credit assignment: rewards of single tokens, of step ends, or of the outcome as a whole.
 
-The reward of a sample is what it earned in total: what its token or step rewards do not explain is its outcome. So a
-reward that gives token rewards is not counted twice, and nothing is lost.
+The reward of a sample is its total: the outcome is the total minus its token or step rewards. So a reward that gives
+token rewards is not counted twice, and the sum is preserved.
 """
 
 import hashlib
@@ -110,9 +110,9 @@ class BatchCredit:
         expected = len(self.credits)
         counts = {"groups": self.groups, "values": self.values, "baselines": self.baselines, **self.components}
         counts["steps"] = self.steps
-        for name, given in counts.items():
-            if given is not None and len(given) != expected:
-                raise InvalidAdvantage(f"{len(given)} {name} for {expected} samples; give one each")
+        for name, values in counts.items():
+            if values is not None and len(values) != expected:
+                raise InvalidAdvantage(f"{len(values)} {name} for {expected} samples; give one each")
 
     @classmethod
     def of(cls, scored: Iterable[tuple[Trajectory, RewardOutput]], by: CreditBy = "tokens") -> "BatchCredit":
@@ -283,9 +283,9 @@ def _rewards_of_steps(trajectory: Trajectory, output: RewardOutput) -> list[floa
 
 
 def find_steps(trajectory: Trajectory, output: RewardOutput) -> list[StepCredit]:
-    """The steps of an episode; what none of them earned is earned by the last. A single response is one step.
+    """The steps of an episode; the last step also gets the part of the reward that no step has. A response is one step.
 
-    The state of a step is what its environment called it, else all that was said before it.
+    The state of a step is the one that its environment set, else a hash of the conversation before it.
     """
     if trajectory.tokens is None or output.reward is None:
         return []
@@ -294,12 +294,12 @@ def find_steps(trajectory: Trajectory, output: RewardOutput) -> list[StepCredit]
         return [StepCredit(0, len(trajectory.tokens), output.reward, ())]
     earned = _rewards_of_steps(trajectory, output)
     earned[-1] += output.reward - math.fsum(earned)
-    found, said = [], hashlib.blake2b(digest_size=16)
+    credits, history = [], hashlib.blake2b(digest_size=16)
     for step, span, reward in zip(trajectory.steps, spans, earned, strict=True):
-        said.update(f"{len(step.observation)}:{step.observation}".encode(errors="surrogatepass"))
-        found.append(StepCredit(span[0], span[1], reward, step.metadata.get("state", said.digest())))
-        said.update(f"{len(step.response)}:{step.response}".encode(errors="surrogatepass"))
-    return found
+        history.update(f"{len(step.observation)}:{step.observation}".encode(errors="surrogatepass"))
+        credits.append(StepCredit(span[0], span[1], reward, step.metadata.get("state", history.digest())))
+        history.update(f"{len(step.response)}:{step.response}".encode(errors="surrogatepass"))
+    return credits
 
 
 _Locate: TypeAlias = Callable[[Trajectory, RewardOutput, Sequence[int]], list[float] | None]

@@ -1,6 +1,6 @@
-"""How much better a sample did than expected: rewards in, advantages out, one per sample or one per token.
+"""Advantage estimators: rewards in, advantages out, one per sample or one per token.
 
-Each estimator is the formula of its paper where a reward is given for a whole response.
+For a reward of a whole response, each estimator is the formula of its paper.
 """
 
 import math
@@ -111,8 +111,8 @@ class GRPOAdvantage(DrGRPOAdvantage):
             return dict.fromkeys(groups, 1.0)
         if self.scale == "batch":
             everything = GroupReturns.of(batch_credit.select_scored(range(len(batch_credit.credits))), self.gamma)
-            return dict.fromkeys(groups, 1.0 / (everything.spread + self.epsilon))
-        return {group: 1.0 / (found.spread + self.epsilon) for group, found in groups.items()}
+            return dict.fromkeys(groups, 1.0 / (everything.std + self.epsilon))
+        return {group: 1.0 / (group_returns.std + self.epsilon) for group, group_returns in groups.items()}
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,11 @@ class MaxRLAdvantage(DrGRPOAdvantage):
     group allows (MaxRL, 2026). For rewards that are never negative; 0 where none was earned."""
 
     def _scales(self, groups: dict[Hashable, GroupReturns], batch_credit: BatchCredit) -> dict[Hashable, float]:
-        means = {group: math.fsum(found.columns[0]) / len(found.columns[0]) for group, found in groups.items()}
-        if any(value < 0 for found in groups.values() for value in found.columns[0]):
+        means = {
+            group: math.fsum(group_returns.columns[0]) / len(group_returns.columns[0])
+            for group, group_returns in groups.items()
+        }
+        if any(value < 0 for group_returns in groups.values() for value in group_returns.columns[0]):
             raise InvalidAdvantage("maxrl divides by the mean reward, so rewards must not be negative; use grpo")
         return {group: 1.0 / (mean + EPSILON) if mean else 0.0 for group, mean in means.items()}
 
@@ -148,11 +151,11 @@ class PassAtKAdvantage(BaselineAdvantage):
         if self.k > n or wrong in (0, n):
             return [0.0] * n
         mean = 1.0 - math.comb(wrong, self.k) / math.comb(n, self.k)
-        spread = math.sqrt(mean * (1.0 - mean))
-        if not spread:
+        std = math.sqrt(mean * (1.0 - mean))
+        if not std:
             return [0.0] * n
         of_wrong = 1.0 - mean - math.comb(wrong - 1, self.k - 1) / math.comb(n - 1, self.k - 1)
-        return [((1.0 - mean) if value >= self.right else of_wrong) / spread for value in values]
+        return [((1.0 - mean) if value >= self.right else of_wrong) / std for value in values]
 
     def _baselines(self, values: Sequence[float], lengths: Sequence[int]) -> list[float]:
         return [value - centred for value, centred in zip(values, self._centre(values, lengths), strict=True)]
@@ -198,7 +201,7 @@ class GDPOAdvantage(Advantage):
         ]
         summed: Estimates = []
         for sample in range(len(batch_credit.credits)):
-            values = [(weight, own) for weight, part in parts if (own := part[sample]) is not None]
+            values = [(weight, estimate) for weight, part in parts if (estimate := part[sample]) is not None]
             complete = len(values) == len(parts) and batch_credit.credits[sample] is not None
             summed.append(_sum_weighted(values) if complete else None)
         return whiten(batch_credit.subtract_penalties(summed, self.gamma), batch_credit.credits)
@@ -285,11 +288,11 @@ class StepAdvantage(Advantage):
         for indices in batch_credit.members.values():
             totals = self._compare(batch_credit.totals(indices))
             of_steps = self._compare_steps([episodes[index] for index in indices])
-            for index, total, own in zip(indices, totals, of_steps, strict=True):
+            for index, total, step_advantages in zip(indices, totals, of_steps, strict=True):
                 credit = batch_credit.credits[index]
                 assert credit is not None
                 values = [self.episode_weight * total] * len(credit.tokens)
-                for step, advantage in zip(episodes[index], own, strict=True):
+                for step, advantage in zip(episodes[index], step_advantages, strict=True):
                     for token in range(step.start, step.end):
                         values[token] += self.step_weight * advantage
                 estimates[index] = values
@@ -302,8 +305,8 @@ class StepAdvantage(Advantage):
             for turn, (step, earned) in enumerate(zip(steps, step_returns(steps, self.gamma), strict=True)):
                 alike[step.state if self.by == "state" else turn].append((sample, turn, earned))
         advantages = [[0.0] * len(steps) for steps in episodes]
-        for found in alike.values():
-            for (sample, turn, _), value in zip(found, self._compare([each[2] for each in found]), strict=True):
+        for compared in alike.values():
+            for (sample, turn, _), value in zip(compared, self._compare([each[2] for each in compared]), strict=True):
                 advantages[sample][turn] = value
         return advantages
 
@@ -363,5 +366,5 @@ def advantage(name: str, *, gamma: float = 1.0) -> Advantage:
 
 def _sum_weighted(values: Sequence[tuple[float, list[float]]]) -> list[float]:
     weights = [weight for weight, _ in values]
-    columns = zip(*(own for _, own in values), strict=True)
+    columns = zip(*(column_values for _, column_values in values), strict=True)
     return [math.fsum(map(float.__mul__, weights, column)) for column in columns]

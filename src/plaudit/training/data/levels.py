@@ -1,7 +1,7 @@
 """How hard prompts are: the value of their column `difficulty`, cut into a few levels from easy to hard.
 
-Numbers are ordered by size, words such as easy and hard by what they mean, other text as a reader sorts it (level 2
-before level 10). More than ten different numbers are cut into five levels of about as many prompts each.
+Numbers are ordered by size, words such as easy and hard by what they mean, other text in natural order (level 2
+before level 10). More than ten different numbers are binned into five levels of about equally many prompts.
 """
 
 import math
@@ -57,14 +57,14 @@ class Levels:
 
     @classmethod
     def of(cls, rows: Iterable[Trajectory], order: Sequence[str] = ()) -> "Levels":
-        """The levels that the difficulties of the rows make; `order` names them all from easy to hard where it says."""
-        found: dict[str, list[Difficulty]] = defaultdict(list)
+        """The levels of the rows' difficulties; `order`, if set, lists all of them from easy to hard."""
+        by_task: dict[str, list[Difficulty]] = defaultdict(list)
         for row in rows:
-            values = found[row.task or ""]
+            values = by_task[row.task or ""]
             value = difficulty_of(row)
             values += [] if value is None else [value]
-        scales = {task: _scale(task, values, order) for task, values in found.items() if values}
-        several = len(found) > 1
+        scales = {task: _scale(task, values, order) for task, values in by_task.items() if values}
+        several = len(by_task) > 1
         names = {task: tuple(_label(task, name, several) for name in scale.names) for task, scale in scales.items()}
         return cls(names, scales, several)
 

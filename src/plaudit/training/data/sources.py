@@ -1,7 +1,7 @@
 """Read prompts and demonstrations from the rows of data files.
 
 Columns are found by their usual names, as in rollouts files. A response in the data is not a response of the policy:
-it is left out, and so is an assistant's last word at the end of chat messages.
+it is left out, and so is a final assistant message at the end of chat messages.
 """
 
 import csv
@@ -59,14 +59,14 @@ def read_demonstrations(
     template: PromptTemplate | None = None,
     split: str = "train",
 ) -> list[Trajectory]:
-    """Prompts with the responses that are to be learnt from them; chat messages end with the response."""
+    """Prompts with the responses to learn; chat messages end with the response."""
     mapping, template = ColumnMapping(columns or {}), template or PromptTemplate()
     rows: list[Trajectory] = []
     for name, raw in rows_of(Path(path), split):
         try:
             made = {"prompt": ""} if template.text is not None and not _has_prompt(raw, mapping) else {}
-            found = mapping.rename({**raw, **made})
-            row = Trajectory.from_dict({**found, "prompt": template.fill(raw, found["prompt"])})
+            renamed = mapping.rename({**raw, **made})
+            row = Trajectory.from_dict({**renamed, "prompt": template.fill(raw, renamed["prompt"])})
         except PlauditError as error:
             raise DataError(f"{name}: {error}") from None
         if not row.response.strip():
@@ -83,9 +83,9 @@ def _row(raw: Mapping[str, Any], mapping: ColumnMapping, template: PromptTemplat
     kept = {name: value for name, value in raw.items() if name not in OF_A_RESPONSE}
     row = {**_drop_answer(kept), "response": ""}
     if template.text is not None and not _has_prompt(kept, mapping):
-        row["prompt"] = ""  # the template makes one of other columns
-    found = mapping.rename(row)
-    return Trajectory.from_dict({**found, "prompt": template.fill(kept, found["prompt"])})
+        row["prompt"] = ""  # the template builds one from other columns
+    renamed = mapping.rename(row)
+    return Trajectory.from_dict({**renamed, "prompt": template.fill(kept, renamed["prompt"])})
 
 
 def _has_prompt(row: Mapping[str, Any], mapping: ColumnMapping) -> bool:
@@ -182,12 +182,14 @@ def _folder_rows(folder: Path, split: str) -> Rows:
 
 def _saved_rows(folder: Path, split: str) -> Rows:
     datasets = require("datasets", extra="train", purpose="reading a dataset folder")
-    found = datasets.load_from_disk(str(folder))
-    if isinstance(found, datasets.DatasetDict):
-        if split not in found:
-            raise DataError(f"{folder} has no split {split!r}{did_you_mean(split, found)} (it has {', '.join(found)})")
-        found = found[split]
-    for number, row in enumerate(found):
+    data_set = datasets.load_from_disk(str(folder))
+    if isinstance(data_set, datasets.DatasetDict):
+        if split not in data_set:
+            raise DataError(
+                f"{folder} has no split {split!r}{did_you_mean(split, data_set)} (it has {', '.join(data_set)})"
+            )
+        data_set = data_set[split]
+    for number, row in enumerate(data_set):
         yield f"{folder}, row {number}", row
 
 
@@ -195,9 +197,9 @@ def _hub_rows(name: str, subset: str | None, split: str) -> Rows:
     """The rows of a data set of the Hugging Face hub, or of its copy in the cache of `datasets`."""
     purpose = f"there is no file {name}; reading it as a data set of the Hugging Face hub"
     datasets = require("datasets", extra="train", purpose=purpose)
-    asked = ", ".join(repr(each) for each in (name, subset) if each)
+    arguments = ", ".join(repr(each) for each in (name, subset) if each)
     try:
-        found = datasets.load_dataset(name, subset, split=split)
+        data_set = datasets.load_dataset(name, subset, split=split)
     except ValueError as error:  # no such split, or one of several subsets has to be chosen
         raise DataError(
             f"the data set {name}: {' '.join(str(error).split()):.300} (data.split names the split, {name}@SUBSET the "
@@ -207,8 +209,8 @@ def _hub_rows(name: str, subset: str | None, split: str) -> Rows:
         raise DataError(
             f"there is no file {name}, and no data set of that name could be loaded from the Hugging Face hub "
             f"({' '.join(str(error).split()):.200}). Without a network, make a local copy where there is one, "
-            f"datasets.load_dataset({asked}).save_to_disk({name.rpartition('/')[2]!r}), and give the path of that "
+            f"datasets.load_dataset({arguments}).save_to_disk({name.rpartition('/')[2]!r}), and give the path of that "
             "folder; or give a .jsonl, .parquet or .csv file"
         ) from error
-    for number, row in enumerate(found):
+    for number, row in enumerate(data_set):
         yield f"{name}, row {number}", row

@@ -1,7 +1,6 @@
-"""Prompts without end: what a stream is, and the plain one, in which every epoch has an order of its own.
+"""Endless prompt streams: the interface, and the plain stream, which shuffles every epoch differently.
 
-That order follows from the seed and the epoch's number alone, so how many prompts were taken is all there is to
-remember when a run is resumed.
+The order depends only on the seed and the epoch's number, so a resumed run needs only the number of prompts taken.
 """
 
 import random
@@ -119,9 +118,9 @@ class MixedStream:
 
     def observe(self, scores: Sequence[Sequence[float]]) -> None:
         for name, part in self.parts.items():
-            own = [group for each, group in zip(self._taken, scores, strict=True) if each == name]
-            if own:
-                part.stream.observe(own)
+            scores_of_part = [group for each, group in zip(self._taken, scores, strict=True) if each == name]
+            if scores_of_part:
+                part.stream.observe(scores_of_part)
 
     def metrics(self) -> dict[str, float]:
         """Those of the parts, each with its task: `curriculum/sums/stage`."""

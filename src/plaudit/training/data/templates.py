@@ -1,6 +1,6 @@
-"""How a row of data becomes a prompt: a template with the names of columns, and chat messages around it.
+"""Build a prompt from a row of data: a template with column names, and chat messages around it.
 
-Values are put in as they are: braces in a question are text, not names of columns.
+Values are inserted unchanged: braces in a question are text, not column names.
 """
 
 import json
@@ -61,17 +61,19 @@ class PromptTemplate:
 
 
 def set_template_arguments(tokenizer: Any, arguments: Mapping[str, Any]) -> None:
-    """Make arguments part of the tokenizer's chat template, so that all who use or save it have them."""
+    """Add arguments to the tokenizer's chat template, so that every use and every saved copy includes them."""
     if not arguments:
         return
     if not tokenizer.chat_template:
         raise InvalidSettings(
             f"data.chat_template_args={dict(arguments)}: the model's tokenizer has no chat template to tell them"
         )
-    told = "".join(f"{{%- set {name} = {_literal(name, value)} -%}}" for name, value in arguments.items())
-    given = tokenizer.chat_template
-    named = isinstance(given, dict)
-    tokenizer.chat_template = {name: told + each for name, each in given.items()} if named else told + given
+    assignments = "".join(f"{{%- set {name} = {_literal(name, value)} -%}}" for name, value in arguments.items())
+    template = tokenizer.chat_template
+    named = isinstance(template, dict)
+    tokenizer.chat_template = (
+        {name: assignments + each for name, each in template.items()} if named else assignments + template
+    )
 
 
 def _literal(name: str, value: Any) -> str:

@@ -71,12 +71,12 @@ class Pieces:
         yield from map(torch.tensor, cut_by_tokens((tokens.starts_B + tokens.lengths_B).tolist(), self.max_tokens))
 
     def compute(self, function: Callable[[TokenBatch], Tensor], tokens: TokenBatch) -> Tensor:
-        """One number per token of the responses, (B, T), from a function of a batch that is asked piece by piece."""
-        found = torch.zeros_like(tokens.mask_B_T)
+        """One number per response token, (B, T), from a function of a batch that is called for each piece."""
+        result = torch.zeros_like(tokens.mask_B_T)
         for rows in self.cut(tokens):
             values = function(tokens.pick(rows))
-            found[rows, : values.shape[1]] = values.to(found.dtype)
-        return found
+            result[rows, : values.shape[1]] = values.to(result.dtype)
+        return result
 
 
 def cut_by_tokens(lengths: list[int], budget: int) -> list[list[int]]:

@@ -2,7 +2,7 @@
 
 They are taken from the Hugging Face model anew for each use, so an update of the model is never missed. Gradients flow
 back to the model's own parameters. LoRA adapters stay apart from the weights they are added to: a merged copy would
-need memory for all weights again, and its gradient the product that LoRA is there to save.
+need memory for all weights again, and its gradient the full product that LoRA avoids.
 """
 
 # ruff: noqa: N815 - tensor names carry shapes
@@ -116,11 +116,11 @@ def why_unsupported(model: Any) -> str | None:
 
 
 def _why_no_product(module: Any) -> str | None:
-    """Why a module is not a plain matrix, or one with LoRA adapters that are only added to it."""
-    own = _own(module)
-    if type(own) is not torch.nn.Linear:
-        return f"its projections are {type(own).__name__}, not plain matrices"
-    if own is module or module.disable_adapters or module.merged:
+    """Why a module is not a plain matrix with or without additive LoRA adapters; None if it is."""
+    base = _base_layer(module)
+    if type(base) is not torch.nn.Linear:
+        return f"its projections are {type(base).__name__}, not plain matrices"
+    if base is module or module.disable_adapters or module.merged:
         return None
     if not hasattr(module, "lora_A"):
         return f"its adapters are {type(module).__name__}, not LoRA"
@@ -176,19 +176,19 @@ def _join(parts: list[Linear]) -> tuple[Linear, ...]:
     return (Linear(torch.cat([part.weight for part in parts]), torch.cat(biases) if biases else None),)
 
 
-def _own(module: Any) -> Any:
+def _base_layer(module: Any) -> Any:
     """The plain module inside a LoRA layer."""
     return module.get_base_layer() if hasattr(module, "get_base_layer") else module
 
 
 def _linear(module: Any) -> Linear:
     """The product of a module, with the adapters of a LoRA layer that are switched on."""
-    own = _own(module)
-    if own is module or module.disable_adapters or module.merged:
-        return Linear(own.weight, own.bias)
+    base = _base_layer(module)
+    if base is module or module.disable_adapters or module.merged:
+        return Linear(base.weight, base.bias)
     active = [name for name in module.active_adapters if name in module.lora_A]
     adapters = [Adapter(module.lora_A[n].weight, module.lora_B[n].weight, module.scaling[n]) for n in active]
-    return Linear(own.weight, own.bias, tuple(adapters))
+    return Linear(base.weight, base.bias, tuple(adapters))
 
 
 def _rotary_tables(inner: Any, length: int) -> tuple[Tensor, Tensor]:

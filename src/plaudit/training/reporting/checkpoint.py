@@ -1,7 +1,7 @@
-"""Checkpoints that are there whole or not at all.
+"""Atomic checkpoints: complete or absent.
 
-A checkpoint is written beside its place, brought to the disk and renamed into it; only then older ones are removed. A
-full disk therefore costs the new checkpoint, never an old one.
+A checkpoint is written to a temporary folder, synced to disk and renamed; only then older ones are removed. If the
+disk is full, the new checkpoint is lost, never an old one.
 """
 
 import errno
@@ -57,16 +57,16 @@ class Checkpoints:
 
     def save(self, step: int, state: dict[str, Any]) -> Checkpoint:
         """Write a checkpoint, then remove old ones; TrainingError when it could not be written."""
-        place = self.folder / f"step-{step:06d}"
-        partial = self.folder / f"{place.name}.partial"
+        target = self.folder / f"step-{step:06d}"
+        partial = self.folder / f"{target.name}.partial"
         try:
             shutil.rmtree(partial, ignore_errors=True)
             partial.mkdir(parents=True)
             _write(partial / STATE, state)
-            shutil.rmtree(place, ignore_errors=True)
-            os.replace(partial, place)
+            shutil.rmtree(target, ignore_errors=True)
+            os.replace(partial, target)
             _to_disk(self.folder)
-        except (OSError, RuntimeError) as error:  # torch tells a full disk as either
+        except (OSError, RuntimeError) as error:  # torch raises either for a full disk
             shutil.rmtree(partial, ignore_errors=True)
             left = self.newest()
             kept = f"the one of step {left.step} is intact" if left else "there is none before it"
@@ -74,7 +74,7 @@ class Checkpoints:
                 f"the checkpoint of step {step} could not be written ({_why(error)}); {kept}"
             ) from error
         self._prune()
-        return Checkpoint(place, step)
+        return Checkpoint(target, step)
 
     def newest(self) -> Checkpoint | None:
         """The checkpoint to resume from; None when there is none."""
@@ -82,8 +82,8 @@ class Checkpoints:
 
     def all(self) -> list[Checkpoint]:
         """Every complete checkpoint."""
-        found = ((path, _NAME.fullmatch(path.name)) for path in self.folder.glob("step-*"))
-        return [Checkpoint(path, int(match[1])) for path, match in found if match is not None]
+        matches = ((path, _NAME.fullmatch(path.name)) for path in self.folder.glob("step-*"))
+        return [Checkpoint(path, int(match[1])) for path, match in matches if match is not None]
 
     def resume_hint(self) -> str:
         """What to do when there was no room, and where the run goes on then."""

@@ -1,4 +1,4 @@
-"""The numbers of a step: what was drawn, what it earned, and where the time went.
+"""The metrics of a step: samples, rewards and timings.
 
 Entropy is estimated from the log-probs of the tokens drawn, over all of them; it costs no further pass.
 """
@@ -68,10 +68,10 @@ def reward_metrics(outputs: Iterable[RewardOutput]) -> dict[str, float]:
     """
     listed = list(outputs)
     metrics = {**mean_reward(listed).to_metrics("reward"), **mean_score(listed).to_metrics("score")}
-    spread = Distribution.of(output.reward for output in listed if output.reward is not None)
-    if spread is not None:
-        metrics |= {"reward/min": spread.min, "reward/max": spread.max, "reward/std": spread.std}
-        metrics |= {} if spread.skewness is None else {"reward/skewness": spread.skewness}
+    distribution = Distribution.of(output.reward for output in listed if output.reward is not None)
+    if distribution is not None:
+        metrics |= {"reward/min": distribution.min, "reward/max": distribution.max, "reward/std": distribution.std}
+        metrics |= {} if distribution.skewness is None else {"reward/skewness": distribution.skewness}
     means = _Means({})
     for output in listed:
         for name, component in output.flat_components().items():
@@ -142,20 +142,20 @@ def _shares(outputs: Sequence[RewardOutput]) -> dict[str, float]:
 
 
 def split_metrics(batch: Batch, levels: Levels) -> dict[str, float]:
-    """`task/<task>/share`, `/reward`, `/score` and `/unscored`; `difficulty/<level>/share` and `/score`; and what a
-    curriculum tells. Groups that filtering left out were drawn too, and count."""
+    """`task/<task>/share`, `/reward`, `/score` and `/unscored`; `difficulty/<level>/share` and `/score`; and the
+    metrics of a curriculum. Groups removed by filtering were sampled too, and count."""
     everything = [*batch.scored, *batch.left_out]
     tasks = split_by(everything, lambda row: row.task)
-    found = dict(batch.stream_metrics)
+    metrics = dict(batch.stream_metrics)
     for task, part in tasks.items() if len(tasks) > 1 else ():
-        found |= _describe(f"task/{task}", part, len(everything))
+        metrics |= _describe(f"task/{task}", part, len(everything))
         rewards = [output.reward for _, output in part if output.reward is not None]
-        found |= {f"task/{task}/reward": statistics.fmean(rewards)} if rewards else {}
-        found[f"task/{task}/unscored"] = sum(not output.ok for _, output in part) / len(part)
+        metrics |= {f"task/{task}/reward": statistics.fmean(rewards)} if rewards else {}
+        metrics[f"task/{task}/unscored"] = sum(not output.ok for _, output in part) / len(part)
     parts = split_by(everything, levels.label)
     for level in levels.all:
-        found |= _describe(f"difficulty/{level}", parts.get(level, []), len(everything))
-    return found
+        metrics |= _describe(f"difficulty/{level}", parts.get(level, []), len(everything))
+    return metrics
 
 
 def split_by(

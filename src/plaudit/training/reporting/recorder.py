@@ -1,4 +1,4 @@
-"""What is recorded of a run while it goes on: its own files, other logs, and the progress shown."""
+"""Record a run while it continues: its files, other logs, and the displayed progress."""
 
 from collections import Counter, deque
 from collections.abc import Mapping
@@ -131,7 +131,7 @@ class UnscoredBatches:
         self._in_a_row = 0
 
     def check(self, batch: Batch) -> str | None:
-        """Report a batch without a score; why the run must end, once there were too many in a row."""
+        """Report a batch without a score; returns why the run must end once there were too many in a row."""
         outputs = [*batch.outputs, *(rollout.output for rollout in batch.left_out)]
         if not outputs or any(output.ok for output in outputs):
             self._in_a_row = 0
@@ -139,8 +139,8 @@ class UnscoredBatches:
         self._in_a_row += 1
         reasons = Counter(f"{output.status.value}: {output.reason}" for output in outputs)
         if self._in_a_row == 1:
-            told = "".join(f"\n  {count} × {reason}" for reason, count in reasons.most_common(REASONS))
-            self._progress.note(f"step {batch.step}: none of {len(outputs)} samples was scored:{told}")
+            listed = "".join(f"\n  {count} × {reason}" for reason, count in reasons.most_common(REASONS))
+            self._progress.note(f"step {batch.step}: none of {len(outputs)} samples was scored:{listed}")
         if self._in_a_row < self._limit:
             return None
         return (

@@ -89,26 +89,26 @@ def estimate(values: Iterable[float]) -> Estimate | None:
 
 
 def calibrate(rated: Sequence[RatedPair]) -> Calibration:
-    """How far the model's claims can be believed, in bins of claims from a half to one."""
+    """The calibration of the model's claims, in bins of claims from a half to one."""
     members: list[list[tuple[float, float]]] = [[] for _ in range(BINS)]
     for each in rated:
         claim = sigmoid(abs(each.margin))
         members[min(BINS - 1, int((claim - 0.5) * 2 * BINS))].append((claim, each.right))
     bins = []
-    for index, found in enumerate(members):
-        observed = estimate(right for _, right in found)
+    for index, claims in enumerate(members):
+        observed = estimate(right for _, right in claims)
         if observed is not None:
-            claimed = math.fsum(claim for claim, _ in found) / len(found)
+            claimed = math.fsum(claim for claim, _ in claims) / len(claims)
             bins.append(CalibrationBin(0.5 + index / (2 * BINS), 0.5 + (index + 1) / (2 * BINS), claimed, observed))
     error = math.fsum(abs(each.claimed - each.observed.value) * each.observed.count for each in bins) / len(rated)
     return Calibration(error, tuple(bins))
 
 
 def margins_of(rated: Sequence[RatedPair]) -> Distribution:
-    """How the margins are spread."""
-    found = Distribution.of(each.margin for each in rated)
-    assert found is not None, "a report is of at least one pair"
-    return found
+    """The distribution of the margins."""
+    distribution = Distribution.of(each.margin for each in rated)
+    assert distribution is not None, "a report is of at least one pair"
+    return distribution
 
 
 def sigmoid(value: float) -> float:

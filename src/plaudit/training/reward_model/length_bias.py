@@ -1,11 +1,11 @@
-"""Is a reward model good, or does it only count characters?
+"""Test whether a reward model has learned preferences or only length.
 
 A model that only knows length is right on every pair whose chosen response is on the usual side (longer, say), wrong
 on every pair whose chosen one is on the other, and a coin on responses of one length. So the accuracy is computed anew
 with both sides counting the same: that *controlled accuracy* is one half for such a model, whatever share of the pairs
-length explains, and keeps its height for a model that knows better. Length-matched pairs are reported beside it.
+length explains, and is unchanged for a model that does not use length. Length-matched pairs are reported beside it.
 
-Where nearly all pairs are on one side, the data cannot tell length from preference. Then the model is asked about
+Where nearly all pairs are on one side, the data cannot tell length from preference. Then the model scores
 edited pairs: the longer response cut to the length of the shorter, and the shorter repeated to the length of the
 longer. It must order both kinds right, or it is called length-biased.
 """
@@ -115,7 +115,7 @@ def measure_length_bias(rated: Sequence[RatedPair], rate: Rate) -> LengthReport:
 
 
 def _balance(longer: Estimate | None, shorter: Estimate | None, same: Estimate | None) -> Estimate | None:
-    """Accuracy with longer and shorter chosen responses counting the same, and those of one length as they are."""
+    """Accuracy with equal weight for longer and shorter chosen responses; pairs of equal length are not reweighted."""
     if longer is None or shorter is None:
         return same
     count = longer.count + shorter.count + (0 if same is None else same.count)
@@ -125,8 +125,8 @@ def _balance(longer: Estimate | None, shorter: Estimate | None, same: Estimate |
     ]
     weights += [] if same is None else [(same, same.count / count)]
     value = math.fsum(part.value * weight for part, weight in weights)
-    spread = math.sqrt(math.fsum(weight * weight * _variance(part) for part, weight in weights))
-    return Estimate(value, max(0.0, value - Z * spread), min(1.0, value + Z * spread), count)
+    std_error = math.sqrt(math.fsum(weight * weight * _variance(part) for part, weight in weights))
+    return Estimate(value, max(0.0, value - Z * std_error), min(1.0, value + Z * std_error), count)
 
 
 def _variance(part: Estimate) -> float:
@@ -151,14 +151,14 @@ def _judge(
     if controlled is None:
         return LengthVerdict.BIASED, f"{rule}, and no pair tells preference from length"
     kept = (controlled.value - 0.5) / (accuracy.value - 0.5)
-    found = (
+    summary = (
         f"accuracy {accuracy.value:.2f} is {controlled.value:.2f} [{controlled.low:.2f}, {controlled.high:.2f}] {where}"
     )
     if controlled.low <= 0.5 or kept < KEPT_LEAST:
-        return LengthVerdict.BIASED, f"{found}; {rule}"
+        return LengthVerdict.BIASED, f"{summary}; {rule}"
     if kept < KEPT_MOST:
-        return LengthVerdict.LEANING, f"{found}; {rule}"
-    return LengthVerdict.CLEAR, found
+        return LengthVerdict.LEANING, f"{summary}; {rule}"
+    return LengthVerdict.CLEAR, summary
 
 
 def _is_matched(first: int, second: int) -> bool:

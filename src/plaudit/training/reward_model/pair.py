@@ -32,11 +32,11 @@ class PreferencePair:
     chosen: Trajectory
     rejected: Trajectory
     margin: float | None = None
-    """By how much it is better, where that is known."""
+    """By how much the chosen response is better, if known."""
     place: str = ""
-    """Where it stands, for messages: file and line."""
+    """File and line, for messages."""
     rewards: tuple[float, float] | None = None
-    """What both earned, where the pair was built from scored rollouts."""
+    """The rewards of both, if the pair was built from scored rollouts."""
 
     @property
     def prompt_key(self) -> str:
@@ -91,11 +91,11 @@ def read_pair(row: Any, columns: PairColumns = PairColumns(), location: str = ""
 
 
 def _find(row: Mapping[str, Any], name: str, column: str | None, usual: tuple[str, ...]) -> Any:
-    found = next((each for each in ((column,) if column else usual) if each in row), None)
-    if found is not None and row[found] is not None:
-        return row[found]
-    if found is not None:
-        raise DataError(f"{found} is null; a pair needs a response there, as text or chat messages")
+    present = next((each for each in ((column,) if column else usual) if each in row), None)
+    if present is not None and row[present] is not None:
+        return row[present]
+    if present is not None:
+        raise DataError(f"{present} is null; a pair needs a response there, as text or chat messages")
     if OUTPUT_KEY in row:
         raise DataError(
             f"no column {column or name!r}: this is a scored rollouts file; make pairs of it first: "
@@ -122,7 +122,7 @@ def _prompt_of(row: Mapping[str, Any], columns: PairColumns) -> Prompt | None:
 
 
 def _conversation(name: str, value: Any, prompt: Prompt | None) -> Trajectory:
-    """One side of the pair with everything before it."""
+    """One response of the pair with the conversation before it."""
     if isinstance(value, str):
         return _trajectory(name, "" if prompt is None else prompt, value)
     if not isinstance(value, list):
@@ -132,8 +132,8 @@ def _conversation(name: str, value: Any, prompt: Prompt | None) -> Trajectory:
         raise DataError(f"{name} must end with what the assistant said, which is what is compared")
     before: Prompt = messages[:-1]
     if prompt is not None and not _is_whole(messages):
-        asked = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
-        before = prompt if len(messages) == 1 else [*asked, *before]
+        prompt_messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+        before = prompt if len(messages) == 1 else [*prompt_messages, *before]
     elif prompt is not None and _last_text(prompt).strip() not in (message_text(each).strip() for each in messages):
         raise DataError(
             f"{name} is a conversation of its own in which the prompt does not occur; leave one of them out"
@@ -170,7 +170,9 @@ def _turns(text: str) -> list[Message] | None:
     if not bare.startswith("Human:") or "\n\nAssistant:" not in bare:
         return None
     _, *parts = TURN.split(bare)
-    return [{"role": ROLES[who], "content": said.strip()} for who, said in zip(parts[::2], parts[1::2], strict=True)]
+    return [
+        {"role": ROLES[who], "content": content.strip()} for who, content in zip(parts[::2], parts[1::2], strict=True)
+    ]
 
 
 def _margin(row: Mapping[str, Any]) -> float | None:

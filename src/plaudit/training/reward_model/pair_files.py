@@ -35,21 +35,21 @@ class PairSet:
 
     @property
     def notes(self) -> list[str]:
-        """What the user should know of the pairs."""
-        found = []
+        """Warnings about the pairs for the user."""
+        notes = []
         if self.bad:
-            found.append(f"left out {_count(len(self.bad), 'row')} without a pair; the first is {self.bad[0]}")
+            notes.append(f"left out {_count(len(self.bad), 'row')} without a pair; the first is {self.bad[0]}")
         seen = Counter((pair.prompt_key, *pair.response_keys) for pair in self.pairs)
         repeated = sum(count - 1 for count in seen.values())
         if repeated:
-            found.append(f"{_count(repeated, 'pair')} of {len(self)} repeat another")
+            notes.append(f"{_count(repeated, 'pair')} of {len(self)} repeat another")
         both_ways = sum(1 for prompt, better, worse in seen if (prompt, worse, better) in seen) // 2
         if both_ways:
-            found.append(
+            notes.append(
                 f"{_count(both_ways, 'pair')} of responses chosen one way here and the other way there: "
                 "no model gets both right"
             )
-        return found
+        return notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +75,13 @@ def read_pairs(
     """
     pairs: list[PreferencePair] = []
     bad: list[str] = []
-    for place, row in rows_of(Path(path), split):
+    for location, row in rows_of(Path(path), split):
         if limit is not None and len(pairs) >= limit:
             break
         try:
-            pairs.append(read_pair(row, columns or PairColumns(), place))
+            pairs.append(read_pair(row, columns or PairColumns(), location))
         except DataError as error:
-            bad.append(f"{place}: {error}")
+            bad.append(f"{location}: {error}")
     if not pairs and not bad:
         raise DataError(f"{path} holds no pairs")
     if bad and (not pairs or not skip_bad):
@@ -264,13 +264,13 @@ def _group_key(trajectory: Trajectory) -> tuple[Any, ...]:
 def _pairs_of_group(
     members: list[_Valued], settings: PairSettings, chance: random.Random, tally: Counter[str]
 ) -> list[PreferencePair]:
-    """The pairs of one group in the order of its responses; what keeps them from being more is counted."""
+    """The pairs of one group in the order of its responses; `tally` counts why pairs were left out."""
     if len(members) < 2:
         tally["single"] += 1
         return []
     if len(members) > LARGEST_GROUP:
         tally["thinned"] += len(members) - LARGEST_GROUP
-        members = [members[place] for place in sorted(chance.sample(range(len(members)), LARGEST_GROUP))]
+        members = [members[index] for index in sorted(chance.sample(range(len(members)), LARGEST_GROUP))]
     ordered = [_pair(better, worse) for better, worse in _ordered(members)]
     pairs = [pair for pair in ordered if (pair.margin or 0.0) >= settings.margin]
     if not pairs:
@@ -278,7 +278,7 @@ def _pairs_of_group(
     if settings.per_group is None or len(pairs) <= settings.per_group:
         return pairs
     tally["beyond"] += len(pairs) - settings.per_group
-    return [pairs[place] for place in sorted(chance.sample(range(len(pairs)), settings.per_group))]
+    return [pairs[index] for index in sorted(chance.sample(range(len(pairs)), settings.per_group))]
 
 
 def _pair(better: "_Valued", worse: "_Valued") -> PreferencePair:
@@ -288,8 +288,8 @@ def _pair(better: "_Valued", worse: "_Valued") -> PreferencePair:
 
 def _ordered(members: list[_Valued]) -> Iterator[tuple[_Valued, _Valued]]:
     """Every two members whose values differ, the better first."""
-    for place, one in enumerate(members):
-        for other in members[place + 1 :]:
+    for index, one in enumerate(members):
+        for other in members[index + 1 :]:
             if one.value > other.value:
                 yield one, other
             elif other.value > one.value:

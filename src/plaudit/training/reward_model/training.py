@@ -1,7 +1,7 @@
-"""From preference pairs to a reward model: read, split by prompt, fit, save, judge; all in one folder.
+"""Train a reward model on preference pairs: read, split by prompt, fit, save, evaluate; all in one folder.
 
-The folder is the model, as transformers and `plaudit.models.RewardModel` load it, with the report beside. It appears
-when all of it is there; what stood in its place is kept until then.
+The folder is the model, as transformers and `plaudit.models.RewardModel` load it, with the report. It is
+written atomically; an existing folder is kept until the new one is complete.
 """
 
 import importlib
@@ -167,19 +167,19 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
 
 
 def _read(config: RewardModelConfig, progress: Progress) -> PairSplit:
-    """Pairs to train on and pairs to judge by."""
+    """Pairs for training and pairs for evaluation."""
     data = config.data
     if data.path is None:
         raise DataError("no pairs: name a file with chosen and rejected responses, as data.path=pairs.jsonl")
     columns = PairColumns(data.prompt_key, data.chosen_key, data.rejected_key)
-    found = read_pairs(data.path, columns=columns, split=data.split, limit=data.limit, skip_bad=data.skip_bad)
-    for note in found.notes:
+    pair_set = read_pairs(data.path, columns=columns, split=data.split, limit=data.limit, skip_bad=data.skip_bad)
+    for note in pair_set.notes:
         progress.note(note)
     if data.held_out_path is None:
-        split = split_pairs(found.pairs, data.held_out_share, seed=config.seed)
+        split = split_pairs(pair_set.pairs, data.held_out_share, seed=config.seed)
     else:
         others = read_pairs(data.held_out_path, columns=columns, split=data.split, skip_bad=data.skip_bad)
-        split = keep_apart(found.pairs, others.pairs)
+        split = keep_apart(pair_set.pairs, others.pairs)
     for note in split.notes:
         progress.note(note)
     return split
@@ -214,5 +214,5 @@ def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, progress: 
 
 
 def _row(rated: RatedPair) -> dict[str, Any]:
-    given = {"reward_chosen": rated.chosen_reward, "reward_rejected": rated.rejected_reward}
-    return {**rated.pair.to_row(), **given, "place": rated.pair.place}
+    rewards = {"reward_chosen": rated.chosen_reward, "reward_rejected": rated.rejected_reward}
+    return {**rated.pair.to_row(), **rewards, "place": rated.pair.place}

@@ -106,24 +106,24 @@ def decode_responses(tokenizer: Any, ids: Sequence[Sequence[int]]) -> list[str]:
 def find_offsets(tokenizer: Any, ids: Sequence[Sequence[int]], texts: Sequence[str]) -> list[list[tuple[int, int]]]:
     """The character span of every token in the text decoded from them; special tokens have an empty one.
 
-    Encoding the text again tells the spans of nearly all responses at once. Where it gives other ids (a model may
-    spell a word in parts that the tokenizer would join), the spans come from decoding beginnings of the response.
+    Encoding the text again gives the spans of nearly all responses at once. If it gives other ids (a model may split
+    a word into tokens that the tokenizer would merge), the spans come from decoding prefixes of the response.
     """
     if not ids:
         return []
     again = tokenizer(list(texts), add_special_tokens=False, return_offsets_mapping=True)
     special = set(tokenizer.all_special_ids)
     return [
-        _match_spans(list(own), found, spans, special) or _by_beginnings(tokenizer, own, text)
-        for own, text, found, spans in zip(ids, texts, again["input_ids"], again["offset_mapping"], strict=True)
+        _match_spans(list(sampled), encoded, spans, special) or _by_beginnings(tokenizer, sampled, text)
+        for sampled, text, encoded, spans in zip(ids, texts, again["input_ids"], again["offset_mapping"], strict=True)
     ]
 
 
 def _match_spans(
-    own: list[int], found: list[int], spans: list[tuple[int, int]], special: set[int]
+    sampled: list[int], encoded: list[int], spans: list[tuple[int, int]], special: set[int]
 ) -> list[tuple[int, int]] | None:
-    rest = own[len(found) :]
-    if own[: len(found)] != list(found) or not special.issuperset(rest):
+    rest = sampled[len(encoded) :]
+    if sampled[: len(encoded)] != list(encoded) or not special.issuperset(rest):
         return None
     end = spans[-1][1] if spans else 0
     return [*((begin, stop) for begin, stop in spans), *((end, end) for _ in rest)]

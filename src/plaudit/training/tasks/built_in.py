@@ -28,9 +28,9 @@ __all__ = [
 @reward(bounds=(0.0, 1.0))
 def sorts_digits(response: str, ground_truth: str) -> RewardOutput:
     """1.0 when the response is the sorted digits and nothing else, else 0.0."""
-    said = response.strip()
-    right = float(said == ground_truth)
-    return RewardOutput(right, score=right, reason=f"{said!r:.40}, sorted is {ground_truth!r}")
+    answer = response.strip()
+    right = float(answer == ground_truth)
+    return RewardOutput(right, score=right, reason=f"{answer!r:.40}, sorted is {ground_truth!r}")
 
 
 def sort_digits(*, digits: int = 4, held_out: int = 256, seed: int = 0, size: int = 10_000) -> Task:

@@ -1,4 +1,4 @@
-"""Every task that can be named: built in, of reasoning-gym, of a file of word problems, or of a user's own file.
+"""Find tasks by spec: built in, of reasoning-gym, of a file of word problems, or of a user's file.
 
 | spec | what it is |
 |---|---|
@@ -48,15 +48,15 @@ KEPT = 16
 
 
 def find_task(spec: str, options: Mapping[str, Any] | None = None) -> Task:
-    """The task that a spec names, with its options, which may also stand in brackets behind the name.
+    """The task that a spec names, with its options, which may also follow the name in brackets.
 
     Built-in tasks are made once, since their prompts never change.
     """
     match = _SPEC.fullmatch(spec.strip())
     if match is None:
         raise InvalidSettings(f"{spec!r} names no task; write a name such as sort_digits, or reasoning_gym:chain_sum")
-    given = {**_read_arguments(spec, match["arguments"]), **(options or {})}
-    return _find(match["name"], given)
+    arguments = {**_read_arguments(spec, match["arguments"]), **(options or {})}
+    return _find(match["name"], arguments)
 
 
 def list_options(make: Callable[..., Task]) -> dict[str, str]:
@@ -81,10 +81,10 @@ def _find(name: str, options: Mapping[str, Any]) -> Task:
         module = module_from_file(Path.cwd() / Path(match["path"]).expanduser())
         return _take(module, match["member"], name, options)
     if member:
-        found, left = module_at(family, Path.cwd())
-        if found is None or left:
+        imported, left = module_at(family, Path.cwd())
+        if imported is None or left:
             raise InvalidSettings(f"no task {name!r}: there is no module {family!r}{did_you_mean(family, FAMILIES)}")
-        return _take(found, member, name, options)
+        return _take(imported, member, name, options)
     raise InvalidSettings(
         f"no task named {name!r}{did_you_mean(name, TASKS)} (there are {', '.join(TASKS)}, reasoning_gym:NAME, "
         "gsm8k:FILE and my_task.py:NAME; `plaudit tasks` lists them)"
@@ -97,21 +97,21 @@ def _make_once(name: str, options: str) -> Task:
 
 
 def _take(module: ModuleType, member: str | None, name: str, options: Mapping[str, Any]) -> Task:
-    """What a module calls `member`, or the only task that it has."""
-    found = {
+    """The task `member` of a module, or its only task."""
+    tasks = {
         each: value for each, value in vars(module).items() if not each.startswith("_") and _is_task(value, module)
     }
     if member is None:
-        if len(found) != 1:
-            said = f"{len(found)} tasks ({', '.join(found)}); say which one" if found else "no task in it"
+        if len(tasks) != 1:
+            fault = f"{len(tasks)} tasks ({', '.join(tasks)}); say which one" if tasks else "no task in it"
             raise InvalidSettings(
-                f"{name} has {said}: {name}:NAME, where NAME is a Task, or a function that is annotated to return one"
+                f"{name} has {fault}: {name}:NAME, where NAME is a Task, or a function that is annotated to return one"
             )
-        member = next(iter(found))
+        member = next(iter(tasks))
     value = getattr(module, member, None)
     check_complete(module, member, value, f"loading the task {name}")
     if value is None:
-        raise InvalidSettings(f"no task {member!r} in {name}{did_you_mean(member, found)}")
+        raise InvalidSettings(f"no task {member!r} in {name}{did_you_mean(member, tasks)}")
     if isinstance(value, Task):
         if options:
             raise InvalidSettings(
@@ -130,10 +130,10 @@ def _is_task(value: Any, module: ModuleType) -> bool:
     return getattr(value, "__module__", None) == module.__name__ and returns in (Task, "Task")
 
 
-def _call(make: Callable[..., Any], name: str, options: Mapping[str, Any], *given: str) -> Task:
+def _call(make: Callable[..., Any], name: str, options: Mapping[str, Any], *positional: str) -> Task:
     signature = inspect.signature(make)
     names = [each.name for each in signature.parameters.values() if each.kind in (each.KEYWORD_ONLY,
-             each.POSITIONAL_OR_KEYWORD)][len(given) :]  # fmt: skip
+             each.POSITIONAL_OR_KEYWORD)][len(positional) :]  # fmt: skip
     takes_any = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
     for option in () if takes_any else options:
         if option not in names:
@@ -143,8 +143,8 @@ def _call(make: Callable[..., Any], name: str, options: Mapping[str, Any], *give
             )
     try:
         with explain_failures(f"making the task {name}"):
-            task = make(*given, **options)
-    except RewardNotLoaded as error:  # ours say enough themselves
+            task = make(*positional, **options)
+    except RewardNotLoaded as error:  # our errors need no further explanation
         raise error.__cause__ if isinstance(error.__cause__, PlauditError) else error from None
     if not isinstance(task, Task):
         raise InvalidSettings(

@@ -123,11 +123,11 @@ def task_from_data(data: DataConfig, reward: RewardLike | str | None, seed: int)
 
 def read_demonstrations_of(data: DataConfig, task: Task) -> list[Trajectory]:
     """The right responses in `data.demonstrations`; held-out prompts are never shown."""
-    found = read_demonstrations(
+    rows = read_demonstrations(
         str(data.demonstrations), columns=_columns(data, "prompt"), template=template_of(data), split=data.split
     )
     unseen = set(task.held_out.keys)
-    kept = [row for row, key in zip(found, Prompts.of(found).keys, strict=True) if key not in unseen]
+    kept = [row for row, key in zip(rows, Prompts.of(rows).keys, strict=True) if key not in unseen]
     if not kept:
         raise DataError(f"data.demonstrations={data.demonstrations} shows held-out prompts only")
     return kept
@@ -229,17 +229,17 @@ def mix(parts: Mapping[str, Task], weights: Mapping[str, float], reward: RewardL
 
 
 def part_by_column(task: Task, rewards: Mapping[str, str | None]) -> dict[str, Task]:
-    """The tasks of a data file whose rows say which task they are of; `rewards` names them all."""
-    found = {row.task for row in (*task.prompts, *task.held_out)}
-    if None in found:
+    """The tasks of a data file whose rows name their task; `rewards` names them all."""
+    present = {row.task for row in (*task.prompts, *task.held_out)}
+    if None in present:
         index = next(at for at, row in enumerate(task.prompts) if row.task is None)
         raise DataError(
             f"{task.name}: {task.prompts[index].label(index)} does not say which task it is of: data.task_key names "
             "the column"
         )
-    names = sorted(str(name) for name in found)
+    names = sorted(str(name) for name in present)
     for name in rewards:
-        if name not in found:
+        if name not in present:
             raise InvalidSettings(f"tasks.{name}: {task.name} has no rows of that task{did_you_mean(name, names)} "
                                   f"(it has {', '.join(names)})")  # fmt: skip
     if left := [name for name in names if name not in rewards]:

@@ -1,7 +1,7 @@
 """Tasks of reasoning-gym: over a hundred generators of questions, each with its own judge of answers.
 
-All questions of a task come from one data set of one seed, each once, and are then set apart: what is held out is
-never trained on. A row carries its entry, so that rollouts can be scored wherever they are taken.
+All questions of a task come from one data set of one seed, each once, and are then split: held-out questions are never
+trained on. A row includes its entry, so that rollouts can be scored anywhere.
 """
 
 import inspect
@@ -82,17 +82,17 @@ def _make(name: str, options: dict[str, Any]) -> Any:
                 f"reasoning_gym:{name} has no option {option!r}{did_you_mean(option, [*known, *OURS])} "
                 f"(it has {takes}, and {', '.join(OURS)})"
             )
-    given = ", ".join(f"{key}={value!r}" for key, value in options.items())
-    with explain_failures(f"making reasoning_gym:{name}({given})"):
+    arguments = ", ".join(f"{key}={value!r}" for key, value in options.items())
+    with explain_failures(f"making reasoning_gym:{name}({arguments})"):
         return make(**options)
 
 
 def _distinct(data_set: Any, name: str) -> Iterator[dict[str, Any]]:
     """The entries of a data set, each question once."""
     seen: set[str] = set()
-    for place in range(len(data_set)):
-        with explain_failures(f"making question {place} of reasoning_gym:{name}"):
-            entry: dict[str, Any] = data_set[place]
+    for index in range(len(data_set)):
+        with explain_failures(f"making question {index} of reasoning_gym:{name}"):
+            entry: dict[str, Any] = data_set[index]
         key = " ".join(entry["question"].split())
         if key not in seen:
             seen.add(key)
@@ -101,42 +101,42 @@ def _distinct(data_set: Any, name: str) -> Iterator[dict[str, Any]]:
 
 def _row(name: str, entry: Mapping[str, Any], level: int | float | None) -> Trajectory:
     plain = json.loads(json.dumps(entry, default=str))
-    place = entry["metadata"].get("source_index", "")
+    index = entry["metadata"].get("source_index", "")
     return Trajectory(
         prompt=entry["question"],
         response="",
         ground_truth=plain["answer"],
-        id=f"{name}-{place}",
+        id=f"{name}-{index}",
         task=f"reasoning_gym:{name}",
         columns={"entry": plain, **({} if level is None else {DIFFICULTY: level})},
     )
 
 
 def _rate(entries: Sequence[Mapping[str, Any]]) -> list[int | float | None]:
-    """How hard each entry is: the one attribute that varies, or 1 to 5 by where it stands in all that vary."""
-    found = [_attributes(entry["metadata"]) for entry in entries]
-    names = dict.fromkeys(name for each in found for name in each)
+    """The difficulty of each entry: the only attribute that varies, or 1 to 5 by the mean of all scaled ones."""
+    rated = [_attributes(entry["metadata"]) for entry in entries]
+    names = dict.fromkeys(name for each in rated for name in each)
     ranges = {
         name: (min(values), max(values))
         for name in names
-        if len(values := [each[name] for each in found if name in each]) == len(found) and min(values) < max(values)
+        if len(values := [each[name] for each in rated if name in each]) == len(rated) and min(values) < max(values)
     }
     if not ranges:
         return [None] * len(entries)
     if len(ranges) == 1:
-        return [each[next(iter(ranges))] for each in found]
+        return [each[next(iter(ranges))] for each in rated]
     shares = [sum((each[name] - low) / (high - low) for name, (low, high) in ranges.items()) / len(ranges)
-              for each in found]  # fmt: skip
+              for each in rated]  # fmt: skip
     return [min(LEVELS, 1 + int(share * LEVELS)) for share in shares]
 
 
 def _attributes(metadata: Mapping[str, Any]) -> dict[str, float]:
-    """The numbers that an entry's difficulty is made of; of a range, the entry's own value stands beside it."""
+    """The numeric difficulty attributes of an entry; for a range, the entry's value in the metadata."""
     difficulty = metadata.get("difficulty")
     attributes = difficulty if isinstance(difficulty, Mapping) else {}
-    own = {name: metadata.get(name, value) for name, value in attributes.items()}
+    values = {name: metadata.get(name, value) for name, value in attributes.items()}
     return {
-        name: value for name, value in own.items() if isinstance(value, int | float) and not isinstance(value, bool)
+        name: value for name, value in values.items() if isinstance(value, int | float) and not isinstance(value, bool)
     }
 
 

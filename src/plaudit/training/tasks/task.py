@@ -1,6 +1,6 @@
 """A task: prompts to train on, others that are held out, how they are scored, and correct responses where known.
 
-How hard a prompt is stands in its column `difficulty`, a number or a word, where something is known of it.
+The column `difficulty` of a prompt, a number or a word, is its difficulty if known.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -58,12 +58,12 @@ class Task:
         `held_out` of them are set apart by their prompts. Unless `respond` says otherwise, a ground truth that is text
         or a number is shown as the right response.
         """
-        found: list[Trajectory] = []
+        trajectories: list[Trajectory] = []
         for index, row in enumerate(rows):
             if not isinstance(row, Mapping) or "prompt" not in row:
                 raise DataError(f"the task {name}: row {index} must be a mapping with a prompt, got {row!r:.80}")
-            found.append(Trajectory.from_dict({**row, "response": ""}))
-        prompts, unseen = Prompts(tuple(found)).split(held_out, seed)
+            trajectories.append(Trajectory.from_dict({**row, "response": ""}))
+        prompts, unseen = Prompts(tuple(trajectories)).split(held_out, seed)
         return cls(name, prompts, unseen, reward, max_new_tokens, respond or ground_truth_text, warm_start_steps)
 
     @property

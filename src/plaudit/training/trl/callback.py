@@ -1,4 +1,4 @@
-"""What plaudit does while TRL trains: evaluate, write the run's files, and stop when signals.
+"""The callback of TRL's trainer: evaluate, write the run's files, and stop on signals.
 
 TRL counts optimizer steps; a step of ours is a batch, which may be several of them. Every process runs this, since
 evaluation is shared; only the first one writes.
@@ -50,11 +50,11 @@ class RunState:
 
 
 def newest_checkpoint(folder: RunFolder) -> tuple[Path, RunState] | None:
-    """The last checkpoint that was written to its end."""
-    found = sorted(folder.checkpoints.glob(f"checkpoint-*/{STATE}"), key=lambda path: int(path.parent.name[11:]))
-    if not found:
+    """The newest complete checkpoint."""
+    states = sorted(folder.checkpoints.glob(f"checkpoint-*/{STATE}"), key=lambda path: int(path.parent.name[11:]))
+    if not states:
         return None
-    return found[-1].parent, RunState(**json.loads(found[-1].read_text(encoding="utf-8")))
+    return states[-1].parent, RunState(**json.loads(states[-1].read_text(encoding="utf-8")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +86,8 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]  # transformers is not
         self._logs: list[Mapping[str, Any]] = []
         self._per_batch = optimizer_steps(context.config)
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        _set_learning_rate(given.get("optimizer"), given.get("lr_scheduler"))
+    def on_train_begin(self, args: Any, state: Any, control: Any, **components: Any) -> None:
+        _set_learning_rate(components.get("optimizer"), components.get("lr_scheduler"))
         if self.run_state.before or self.run_state.step:
             return
         self.run_state.before = self.run_state.after = self.context.evaluate(0)
