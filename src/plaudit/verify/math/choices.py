@@ -28,9 +28,9 @@ _LETTER_ALONE = compile_late(r"(?:\\text\s?\{\s?)?(?:(?:[Oo]ption|[Cc]hoice)\s)?
 def find_options(prompt: str) -> dict[str, str]:
     """The options of a prompt by letter, from "(A) 12" or "A. 12" on; empty unless they run A, B, … in order."""
     text = prompt[-_LONGEST_PROMPT:]
-    found = list(_OPTION.finditer(text))
-    first = max((place for place, option in enumerate(found) if option["letter"] == "A"), default=len(found))
-    listed = found[first:]
+    marked = list(_OPTION.finditer(text))
+    first = max((index for index, option in enumerate(marked) if option["letter"] == "A"), default=len(marked))
+    listed = marked[first:]
     options: dict[str, str] = {}
     for option, letter, following in zip(listed, _LETTERS, [*listed[1:], None], strict=False):
         if option["letter"] != letter:
@@ -46,11 +46,11 @@ def may_name_option(text: str) -> bool:
 
 
 def find_letter(text: str, options: dict[str, str]) -> str | None:
-    """The letter that a text names, alone or in front of the text of its own option."""
-    found = _LETTER.match(text)
-    if not found or found[1].upper() not in options:
+    """The letter that a text names, alone or before the text of that option."""
+    match = _LETTER.match(text)
+    if not match or match[1].upper() not in options:
         return None
-    letter, rest = found[1].upper(), text[found.end() :].strip(" .)}$*\\")
+    letter, rest = match[1].upper(), text[match.end() :].strip(" .)}$*\\")
     return letter if not rest or rest.casefold() == options[letter].strip(" .)}$*\\").casefold() else None
 
 

@@ -1,6 +1,6 @@
-"""Are a ground truth and an answer the same? Exact, or undecided with a reason; never by a float tolerance.
+"""Decide whether a ground truth and an answer are equal: exactly, or undecided with a reason; no float tolerance.
 
-Cheap ways come first: the same text, then two plain numbers; only the rest is read as mathematics.
+Cheap tests come first: equal text, then two plain numbers; only the rest is parsed as mathematics.
 """
 
 import re
@@ -102,12 +102,12 @@ def _decide_unified(truth: str, answer: str, policy: MathPolicy) -> Decision:
         decision = _by_words(truth, answer, one, other)
     if decision.equal or not (twice := _RESTATED.fullmatch(answer)):
         return decision
-    said = [_decide_unified(truth, part.strip(), policy) for part in twice.groups()]
-    return said[0] if all(part.equal for part in said) else decision
+    decisions = [_decide_unified(truth, part.strip(), policy) for part in twice.groups()]
+    return decisions[0] if all(part.equal for part in decisions) else decision
 
 
 def _in_words(truth: str, answer: str) -> bool | None:
-    """Whether a number and words say the same, "two" or "there are two of them"; None where neither is in words."""
+    """Whether a number equals words such as "two" or "there are two of them"; None if neither is in words."""
     if _has_digit(truth) == _has_digit(answer):
         return None
     value, words = (parse_plain_number(truth), answer) if _has_digit(truth) else (parse_plain_number(answer), truth)
@@ -117,8 +117,8 @@ def _in_words(truth: str, answer: str) -> bool | None:
     counted = parse_number_words(words)
     if counted is not None:
         return counted == value
-    found = find_number_words(words) if words is not truth and not _UNSURE.search(words) else []
-    return found[0] == value if len(found) == 1 else None
+    numbers = find_number_words(words) if words is not truth and not _UNSURE.search(words) else []
+    return numbers[0] == value if len(numbers) == 1 else None
 
 
 def _has_digit(text: str) -> bool:

@@ -78,25 +78,25 @@ def _side(side: str) -> Fraction | None:
 def find_stated_numbers(response: str) -> tuple[list[Number], list[Number]]:
     """The numbers in answer position, in order, and those of the strongest kind of mark alone.
 
-    Answer positions are the marks of answers and equals signs; where there are none all numbers count. Numbers that are
-    denied ("not 4") never do.
+    Answer positions are the marks of answers and equals signs; if there are none, all numbers count. Denied numbers
+    ("not 4") never count.
     """
     text = read_response(response, MathPolicy())
     marks = [mark for find in FINDERS.values() for mark in find(text)]
-    found = [
+    stated = [
         (mark.start, _KINDS.index(mark.source), number)
         for mark in marks
         if not (mark.denied or denies_itself(mark.text) or is_denied_at(text, mark.start, mark.end))
         for number in _first(mark)
     ]
-    found += [(number.start, _KINDS.index(Source.EQUATION), number) for number in find_equated_numbers(text)]
-    if not found and not marks:
+    stated += [(number.start, _KINDS.index(Source.EQUATION), number) for number in find_equated_numbers(text)]
+    if not stated and not marks:
         end = text[-CLOSING:]
         numbers = find_numbers(end)[-MAX_EQUATIONS:]
-        found = [(number.start, 0, number) for number in numbers if not is_denied_at(end, number.start, number.end)]
-    found.sort(key=lambda item: item[0])
-    strongest = min((kind for _, kind, _ in found), default=0)
-    return [number for *_, number in found], [number for _, kind, number in found if kind == strongest]
+        stated = [(number.start, 0, number) for number in numbers if not is_denied_at(end, number.start, number.end)]
+    stated.sort(key=lambda item: item[0])
+    strongest = min((kind for _, kind, _ in stated), default=0)
+    return [number for *_, number in stated], [number for _, kind, number in stated if kind == strongest]
 
 
 def _first(mark: Mark) -> list[Number]:

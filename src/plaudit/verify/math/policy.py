@@ -1,4 +1,4 @@
-"""What a math verification takes for the same answer: one frozen value with a switch per open question.
+"""The settings of math verification: which answers count as equal.
 
 The defaults are those under which the labelled data agrees best; a switch never changes the type of a verdict.
 """
@@ -83,11 +83,11 @@ _TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "
 
 
 def policy_from_switches(switches: Mapping[str, Any], base: MathPolicy | None = None) -> MathPolicy:
-    """The policy with these switches, the others as in `base`; raises InvalidSettings for what is no switch."""
-    given = {name: _value(name, value) for name, value in switches.items()}
+    """The policy with these switches, the others as in `base`; raises InvalidSettings for an unknown switch."""
+    changed = {name: _value(name, value) for name, value in switches.items()}
     current = {name: getattr(base, name) for name in _DEFAULTS} if base else _DEFAULTS
     try:
-        return MathPolicy(**{**current, **given})
+        return MathPolicy(**{**current, **changed})
     except ValueError as error:
         raise InvalidSettings(f"no such policy: {error}") from error
 

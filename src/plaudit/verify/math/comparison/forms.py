@@ -1,4 +1,4 @@
-"""Which comparison two trees call for: relations, sets of numbers, collections, matrices, or single values.
+"""Choose the comparison for two trees: relations, sets of numbers, collections, matrices, or single values.
 
 The first form in the table that either side has decides; a form against another that it cannot be is not equal.
 """
@@ -147,10 +147,10 @@ def _two(node: Node) -> list[Node]:
 
 
 def _with_sign(node: Node, *, upper: bool) -> Node:
-    def change(found: Node) -> Node:
-        if found.op is not Op.PLUS_MINUS:
-            return found
-        return found.args[0] if (found.leaf == "±") is upper else Node(Op.NEGATE, found.args)
+    def change(inner: Node) -> Node:
+        if inner.op is not Op.PLUS_MINUS:
+            return inner
+        return inner.args[0] if (inner.leaf == "±") is upper else Node(Op.NEGATE, inner.args)
 
     return rewrite(node, change)
 

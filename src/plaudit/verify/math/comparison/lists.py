@@ -26,7 +26,7 @@ def all_of(verdicts: Iterable[bool | None]) -> bool | None:
 def same_list(truth: Node, answer: Node, same: Same, *, ordered: bool) -> bool | None:
     """Compare collections; one against a single value is not equal."""
     if truth.op not in _COLLECTIONS and answer.op is Op.LIST and answer.leaf == "or":
-        return all_of(same(truth, item) for item in answer.args)  # "1/4 or 25 %" says one thing twice
+        return all_of(same(truth, item) for item in answer.args)  # "1/4 or 25 %" states one value twice
     if truth.op not in _COLLECTIONS or answer.op not in _COLLECTIONS:
         elements = _only_element(truth), _only_element(answer)
         return same(*elements) if elements != (truth, answer) else False
@@ -38,7 +38,7 @@ def same_list(truth: Node, answer: Node, same: Same, *, ordered: bool) -> bool |
     one, other = truth.args, answer.args
     if truth.leaf != answer.leaf and all(item.op is Op.NAME for item in (*one, *other)):
         return False  # "p and q" is not "p or q", where "1 and 2" may be "1 or 2"
-    if ordered or any(found.op is Op.DOTS for item in (*one, *other) for found in nodes(item)):
+    if ordered or any(inner.op is Op.DOTS for item in (*one, *other) for inner in nodes(item)):
         return _in_order(one, other, same)
     if truth.op is Op.LIST and answer.op is Op.LIST and (_distinct_names(one) > 1) != (_distinct_names(other) > 1):
         return _in_order(one, other, same)
@@ -73,13 +73,13 @@ def same_items(truth: Sequence[Node], answer: Sequence[Node], same: Same) -> boo
 
 
 def _find_partner(item: Node, others: Sequence[Node], same: Same) -> tuple[bool | None, Node | None]:
-    """Whether one of the others is the same as an item, and which; None where that is open for one of them."""
+    """Whether one of the others equals an item, and which; None if that is undecided for one of them."""
     verdict: bool | None = False
     for other in others:
-        found = same(item, other)
-        if found:
+        equal = same(item, other)
+        if equal:
             return True, other
-        verdict = None if found is None else verdict
+        verdict = None if equal is None else verdict
     return verdict, None
 
 
@@ -142,9 +142,9 @@ def _distinct_names(items: Sequence[Node]) -> int:
 
 
 def _by_name(one: Sequence[Node], other: Sequence[Node], same: Same) -> bool | None:
-    """Compare by name where both sides name the same things, each once."""
+    """Compare by name if both sides have the same names, each once."""
     names, others = _names(one), _names(other)
     if names is None or others is None or sorted(names) != sorted(others) or len(set(names)) != len(names):
         return None
     partners = dict(zip(others, other, strict=True))
-    return all_of(same(item, partners[found]) for found, item in zip(names, one, strict=True))
+    return all_of(same(item, partners[label]) for label, item in zip(names, one, strict=True))

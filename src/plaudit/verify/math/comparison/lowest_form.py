@@ -1,6 +1,6 @@
-"""Which operations an answer leaves to be worked out: "2+2", `10!`, `\\sqrt{12}`, `(x+1)^2` for `x^2+2x+1`.
+"""The operations that an answer leaves unevaluated: "2+2", `10!`, `\\sqrt{12}`, `(x+1)^2` for `x^2+2x+1`.
 
-An answer may leave open only what the ground truth leaves open itself. `docs/guides/math.md` has the table.
+An answer may leave unevaluated only what the ground truth leaves unevaluated. `docs/guides/math.md` has the table.
 """
 
 import math
@@ -97,9 +97,9 @@ def _is_approximation(sides: tuple[Node, ...]) -> bool:
     written = [_without_sign(side) for side in sides]
     if any(side.op is not Op.NUMBER for side in written):
         return True
-    places = [last_place(side.leaf) for side in written]
+    exponents = [last_place(side.leaf) for side in written]
     values = [value for value in (fold(side).value for side in sides) if value is not None]
-    step = Fraction(10) ** max((place for place in places if place is not None), default=0)
+    step = Fraction(10) ** max((exponent for exponent in exponents if exponent is not None), default=0)
     return 2 * (max(values) - min(values)) <= step
 
 

@@ -1,4 +1,4 @@
-"""Matrices: added, multiplied and scaled where an answer leaves that to do, then compared cell by cell."""
+"""Matrices: sums, products and multiples are evaluated, then compared cell by cell."""
 
 from collections.abc import Callable
 from itertools import chain
@@ -45,7 +45,7 @@ def _rows(node: Node) -> Rows | None:
 
 def expand_determinants(node: Node) -> Node:
     """The tree with every determinant of a small matrix written out."""
-    return rewrite(node, _expand_determinant) if "det" in {found.leaf for found in nodes(node)} else node
+    return rewrite(node, _expand_determinant) if "det" in {inner.leaf for inner in nodes(node)} else node
 
 
 def _expand_determinant(node: Node) -> Node:

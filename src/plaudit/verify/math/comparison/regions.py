@@ -1,7 +1,7 @@
-r"""Sets of real numbers: intervals, inequalities, unions, `{x | x > 0}`, `x ≠ 5`; equal where they hold the same.
+r"""Sets of real numbers: intervals, inequalities, unions, `{x | x > 0}`, `x ≠ 5`; equal if they contain the same.
 
 The ends of both sides are put in order; then the sets are compared at every end and between any two. Ends may hold
-parameters (`kπ`): their order is taken at one place, their equality is exact.
+parameters (`kπ`): their order is taken at one point, their equality is exact.
 """
 
 from collections.abc import Callable
@@ -18,12 +18,12 @@ __all__ = ["is_region", "same_region"]
 
 _ORDER = {"<", ">", "<=", ">="}
 _HOLDS: dict[str, Callable[[int, int], bool]] = {
-    "<": lambda place, end: place < end,
-    ">": lambda place, end: place > end,
-    "<=": lambda place, end: place <= end,
-    ">=": lambda place, end: place >= end,
-    "=": lambda place, end: place == end,
-    "!=": lambda place, end: place != end,
+    "<": lambda position, end: position < end,
+    ">": lambda position, end: position > end,
+    "<=": lambda position, end: position <= end,
+    ">=": lambda position, end: position >= end,
+    "=": lambda position, end: position == end,
+    "!=": lambda position, end: position != end,
 }
 MAX_ENDS = 60
 _PARAMETER = Fraction(1234, 10_000)
@@ -47,29 +47,29 @@ def same_region(truth: Node, answer: Node) -> bool | None:
         if _unknowns(one) & _symbols_of_ends(other) or _unknowns(other) & _symbols_of_ends(one):
             return None
         line = _Line([*_ends(one), *_ends(other)])
-        return _same_places(one, other, line)
+        return _same_positions(one, other, line)
     except Unreadable:
         return None
 
 
-def _same_places(one: Node, other: Node, line: "_Line") -> bool | None:
-    """Whether both sets hold the same places; None where that only seems so at the place taken for the parameters."""
-    held = [_holds(one, place, line) for place in line.places]
-    if held != [_holds(other, place, line) for place in line.places]:
+def _same_positions(one: Node, other: Node, line: "_Line") -> bool | None:
+    """Whether both sets contain the same positions; None if that may hold only for the value of the parameters."""
+    held = [_holds(one, position, line) for position in line.positions]
+    if held != [_holds(other, position, line) for position in line.positions]:
         return False
     if not any(held) and Op.EMPTY not in (one.op, other.op):
         return None
-    places = [{line.place(end) for end in _ends(side)} for side in (one, other)]
-    with_parameters = {line.place(end) for side in (one, other) for end in _ends(side) if symbols(end)}
-    return True if with_parameters <= places[0] & places[1] else None
+    end_positions = [{line.position(end) for end in _ends(side)} for side in (one, other)]
+    with_parameters = {line.position(end) for side in (one, other) for end in _ends(side) if symbols(end)}
+    return True if with_parameters <= end_positions[0] & end_positions[1] else None
 
 
 def _unknowns(node: Node) -> set[str]:
-    return {found.args[0].leaf for found in nodes(node) if found.op is Op.RELATION}
+    return {inner.args[0].leaf for inner in nodes(node) if inner.op is Op.RELATION}
 
 
 def _symbols_of_ends(node: Node) -> set[str]:
-    return {found for end in _ends(node) for found in symbols(end)}
+    return {symbol for end in _ends(node) for symbol in symbols(end)}
 
 
 def _infinite(node: Node) -> bool:
@@ -102,12 +102,17 @@ def _with_domain(element: Node, rule: Node) -> Node:
 
 def _share_left_sides(items: tuple[Node, ...]) -> list[Node]:
     """`x ≠ -1, 4` excludes both: a bare item after a relation shares its left side and sign."""
-    spread: list[Node] = []
+    completed: list[Node] = []
     for item in items:
-        if item.op is not Op.RELATION and spread and spread[-1].op is Op.RELATION and len(spread[-1].args) == 2:
-            item = spread[-1]._replace(args=(spread[-1].args[0], item))
-        spread.append(item)
-    return spread
+        if (
+            item.op is not Op.RELATION
+            and completed
+            and completed[-1].op is Op.RELATION
+            and len(completed[-1].args) == 2
+        ):
+            item = completed[-1]._replace(args=(completed[-1].args[0], item))
+        completed.append(item)
+    return completed
 
 
 def _solve(node: Node) -> Node:
@@ -178,7 +183,7 @@ def _ends(node: Node) -> list[Node]:
 
 
 class _Line:
-    """Ends in order; place 2i+1 is that of the ends i, which are equal, and the even places lie between."""
+    """Ends in order; position 2i+1 is that of the equal ends i, and the even positions lie between."""
 
     def __init__(self, ends: list[Node]) -> None:
         if len(ends) > MAX_ENDS:
@@ -189,16 +194,16 @@ class _Line:
             if last is None or _order(last, end) or same_value(last, end) is not True:
                 count, last = count + 1, end
             self._at[end] = 2 * count - 1
-        self.places = range(2 * count + 1)
+        self.positions = range(2 * count + 1)
 
-    def place(self, node: Node) -> int:
+    def position(self, node: Node) -> int:
         if node.op is Op.INFINITY:
-            return len(self.places)
+            return len(self.positions)
         return -1 if _infinite(node) else self._at[node]
 
 
 def _order(one: Node, other: Node) -> int:
-    """-1, 0 or 1 as one end is below, at or above another, with all parameters at one place."""
+    """-1, 0 or 1 as one end is below, at or above another, with all parameters at one value."""
     difference = Node(Op.ADD, (one, Node(Op.NEGATE, (other,))))
     sign = sign_of(difference, dict.fromkeys(symbols(difference), _PARAMETER))
     if sign is None:
@@ -206,27 +211,27 @@ def _order(one: Node, other: Node) -> int:
     return sign
 
 
-def _holds(node: Node, place: int, line: _Line) -> bool:
-    """Whether a simplified set holds a place."""
+def _holds(node: Node, position: int, line: _Line) -> bool:
+    """Whether a simplified set contains a position."""
     if node.op is Op.RELATION:
-        return _HOLDS[node.leaf](place, line.place(node.args[1]))
+        return _HOLDS[node.leaf](position, line.position(node.args[1]))
     if node.op is Op.TUPLE:
-        low, high = (line.place(arg) for arg in node.args)
-        above = place >= low if node.leaf[0] == "[" else place > low
-        return above and (place <= high if node.leaf[1] == "]" else place < high)
+        low, high = (line.position(arg) for arg in node.args)
+        above = position >= low if node.leaf[0] == "[" else position > low
+        return above and (position <= high if node.leaf[1] == "]" else position < high)
     if node.op is Op.SET:
-        return any(place == line.place(arg) for arg in node.args)
+        return any(position == line.position(arg) for arg in node.args)
     if node.op is Op.LIST:
-        return _holds_list(node, place, line)
+        return _holds_list(node, position, line)
     if node.op is Op.DIFFERENCE:
-        return _holds(node.args[0], place, line) and not _holds(node.args[1], place, line)
+        return _holds(node.args[0], position, line) and not _holds(node.args[1], position, line)
     if node.op is Op.NAME:
         return True
     combine = all if node.op is Op.INTERSECTION else any
-    return combine(_holds(arg, place, line) for arg in node.args)
+    return combine(_holds(arg, position, line) for arg in node.args)
 
 
-def _holds_list(node: Node, place: int, line: _Line) -> bool:
-    """Conditions side by side all hold, unless nothing could meet them all: then each is a case."""
-    together = node.leaf != "or" and any(all(_holds(arg, other, line) for arg in node.args) for other in line.places)
-    return (all if together else any)(_holds(arg, place, line) for arg in node.args)
+def _holds_list(node: Node, position: int, line: _Line) -> bool:
+    """Conditions in a list all hold, unless they contradict each other: then each is a case."""
+    together = node.leaf != "or" and any(all(_holds(arg, other, line) for arg in node.args) for other in line.positions)
+    return (all if together else any)(_holds(arg, position, line) for arg in node.args)

@@ -47,10 +47,10 @@ def same_relation(truth: Node, answer: Node, same: Same, *, named: bool) -> bool
 def _comes_to(chain: Node, value: Node, same: Same) -> bool:
     """Whether a chain ends in a value: `p(q(2)) = p(3) = -7`, `x + y = 22`.
 
-    One equation in one unknown is to be solved, and a chain that equates two different constants comes to nothing.
+    One equation in one unknown is not a value, and neither is a chain that equates two different constants.
     """
     first = chain.args[0]
-    unknowns = [found for found in symbols(first) if not found.endswith("()")]
+    unknowns = [symbol for symbol in symbols(first) if not symbol.endswith("()")]
     is_equation = len(chain.args) == 2 and symbols(first) == set(unknowns) and len(unknowns) == 1
     is_equation = is_equation and first.op in _ALGEBRAIC
     if not symbols(first) or is_definition(chain):
@@ -129,7 +129,7 @@ def is_true(statement: Node, same: Same) -> bool:
 def _solves(sides: tuple[Node, ...], unknown: str, value: Node) -> bool | None:
     """Whether a value is the only solution of an equation that is linear in the unknown."""
     difference = Node(Op.ADD, (sides[0], Node(Op.NEGATE, (sides[1],))))
-    at = [substitute(difference, {unknown: number(place)}) for place in range(3)]
+    at = [substitute(difference, {unknown: number(integer)}) for integer in range(3)]
     bend = Node(Op.ADD, (at[0], at[2], Node(Op.MULTIPLY, (number(-2), at[1]))))
     zero = number(0)
     if same_value(bend, zero) is not True or same_value(at[0], at[1]) is not False:
@@ -250,8 +250,8 @@ def same_inequality(truth: Node, answer: Node) -> bool | None:
     one, other = _difference(truth), _difference(answer)
     if same_equation(truth, answer) is not True:
         return False
-    place = {unknown: number(hash_to_fraction(unknown)) for unknown in symbols(one) | symbols(other)}
-    signs = [sign_of(substitute(side, place)) for side in (one, other)]
+    point = {unknown: number(hash_to_fraction(unknown)) for unknown in symbols(one) | symbols(other)}
+    signs = [sign_of(substitute(side, point)) for side in (one, other)]
     if not signs[0] or not signs[1]:
         return None
     return signs[0] * _DIRECTIONS[truth.leaf] == signs[1] * _DIRECTIONS[answer.leaf]

@@ -82,15 +82,15 @@ def _with_names_changed(truth: Node, answer: Node, policy: MathPolicy) -> bool |
 
 
 def _has_angle(node: Node) -> bool:
-    return any(found.leaf == "π" or found.op is Op.DEGREE for found in nodes(node))
+    return any(inner.leaf == "π" or inner.op is Op.DEGREE for inner in nodes(node))
 
 
 def _with_constants_named(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """ "1 + 2I", "2j", "E^2" and "Pi" as computer algebra and engineers write i, e and π.
+    """Read "1 + 2I", "2j", "E^2" and "Pi" as i, e and π, as computer algebra and engineers write them.
 
-    Letters that the truth does not know are read as constants, where no unknown is left over.
+    Letters that are not in the truth are read as constants if no other unknown is left.
     """
-    known = {found.leaf for found in nodes(truth) if found.op is Op.NAME}
+    known = {inner.leaf for inner in nodes(truth) if inner.op is Op.NAME}
     meant = (symbols(answer) - known) & _CONSTANT_LETTERS.keys()
     if not meant or not symbols(answer) - meant <= known:
         return None
@@ -102,13 +102,13 @@ _CONSTANT_LETTERS = {"I": "i", "j": "i", "E": "e", "Pi": "π"}
 
 
 def _with_natural_logarithm(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """ "log" for "ln", where only one side says which it means, or a logarithm is one of e."""
-    used = [{found.leaf for found in nodes(side)} & {"ln", "log"} for side in (truth, answer)]
+    """Read "log" as "ln" if only one side specifies it, or if a logarithm is one of e."""
+    used = [{inner.leaf for inner in nodes(side)} & {"ln", "log"} for side in (truth, answer)]
     is_open = {frozenset(names) for names in used} == {frozenset({"ln"}), frozenset({"log"})}
-    if not is_open and not any(_is_logarithm_of_e(found) for side in (truth, answer) for found in nodes(side)):
+    if not is_open and not any(_is_logarithm_of_e(inner) for side in (truth, answer) for inner in nodes(side)):
         return None
     sides = [
-        rewrite(side, lambda found: call("ln", *found.args) if found.leaf == "log" else found)
+        rewrite(side, lambda inner: call("ln", *inner.args) if inner.leaf == "log" else inner)
         for side in (truth, answer)
     ]
     return same_value(sides[0], sides[1])
@@ -119,14 +119,14 @@ def _is_logarithm_of_e(node: Node) -> bool:
 
 
 def _up_to_constant(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """Antiderivatives, which have a capital C on one side: any letter for it, and a number more or less."""
+    """Antiderivatives with a capital C on one side: the constant may have any letter and any added number."""
     one, other = _without_constant(truth), _without_constant(answer)
     if one is None or other is None or not symbols(one) or _INTEGRATED.isdisjoint(symbols(truth) | symbols(answer)):
         return None
     difference = Node(Op.ADD, (one, Node(Op.NEGATE, (other,))))
     unknowns = sorted(symbols(difference))
-    places = [{found: number(hash_to_fraction(f"{found} {round_}")) for found in unknowns} for round_ in range(3)]
-    values = [substitute(difference, place) for place in places]
+    points = [{symbol: number(hash_to_fraction(f"{symbol} {round_}")) for symbol in unknowns} for round_ in range(3)]
+    values = [substitute(difference, point) for point in points]
     return all_of(same_value(values[0], value) for value in values[1:])
 
 
@@ -145,10 +145,10 @@ _FREE_CONSTANTS = _INTEGRATED | {"c", "K", "k", "c_1"}
 
 
 def _without_degrees(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """ "cos 13" for "cos 13°": the sign may be left out inside a function too."""
+    """Accept "cos 13" for "cos 13°": the sign may be left out inside a function too."""
     if (Op.DEGREE in operations(truth)) == (Op.DEGREE in operations(answer)):
         return None
-    bare = [rewrite(side, lambda found: found.args[0] if found.op is Op.DEGREE else found) for side in (truth, answer)]
+    bare = [rewrite(side, lambda inner: inner.args[0] if inner.op is Op.DEGREE else inner) for side in (truth, answer)]
     return same_value(bare[0], bare[1])
 
 
@@ -284,7 +284,7 @@ def _may_read_otherwise(truth: Node, answer: Node, policy: MathPolicy) -> bool:
     if policy.names is Names.FREE:
         return True
     everything = [*nodes(truth), *nodes(answer)]
-    return not _CALLING.isdisjoint([found.leaf for found in everything]) or Op.DEGREE in operations(truth, answer)
+    return not _CALLING.isdisjoint([inner.leaf for inner in everything]) or Op.DEGREE in operations(truth, answer)
 
 
 _CALLING = {"π", "log"} | _CONSTANT_LETTERS.keys() | _FREE_CONSTANTS

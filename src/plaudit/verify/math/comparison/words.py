@@ -1,4 +1,4 @@
-"""Answers in words: the same words in the same order, whatever their case, articles and punctuation.
+"""Answers in words: equal words in the same order, ignoring case, articles and punctuation.
 
 Letters in a formula are no words: "2a" is not "2", and "2R" is not "2r".
 """
@@ -46,8 +46,8 @@ def _is_said_of_something(words: str, sentence: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """The words that carry meaning, in order; of a formula every sign as it stands."""
-    plain = unicodedata.normalize("NFKC", _MARKUP.sub(lambda found: f" {found[1] or ''} ", text))
+    """The words that carry meaning, in order; a formula is kept unchanged."""
+    plain = unicodedata.normalize("NFKC", _MARKUP.sub(lambda match: f" {match[1] or ''} ", text))
     pieces = _PIECE.findall(plain)
     if not all(piece[0].isalnum() for piece in pieces) or not any(_is_word(piece) for piece in pieces):
         return [plain]

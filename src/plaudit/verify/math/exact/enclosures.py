@@ -1,7 +1,7 @@
-"""Where a value lies, with proven error: the real and complex balls of python-flint (Arb).
+"""Enclose a value with a proven error bound: the real and complex balls of python-flint (Arb).
 
-Every operation returns a ball that holds the true result, so two balls apart prove two values different. python-flint
-is imported at the first use: most answers are settled by fractions and residues before.
+Every operation returns a ball that contains the true result, so disjoint balls prove two values different. python-flint
+is imported at the first use: fractions and residues decide most answers before.
 """
 
 import importlib
@@ -16,9 +16,9 @@ from plaudit.verify.math.exact.evaluation import Undefined, evaluate
 from plaudit.verify.math.parsing.budget import spend
 from plaudit.verify.math.parsing.tree import Node, nodes, number
 
-__all__ = ["BITS", "Comparison", "Places", "compare_at", "sign_at"]
+__all__ = ["BITS", "Comparison", "Point", "compare_at", "sign_at"]
 
-Places = dict[str, Fraction]
+Point = dict[str, Fraction]
 """Where the unknowns are."""
 
 BITS = (64, 384, 2688)
@@ -52,74 +52,74 @@ class Comparison(NamedTuple):
     is_real: bool
 
 
-def compare_at(left: Node, right: Node, places: Places, precisions: Sequence[int] = BITS) -> Comparison:
+def compare_at(left: Node, right: Node, point: Point, precisions: Sequence[int] = BITS) -> Comparison:
     """Compare with more and more digits until the values are apart or agree closely."""
     is_real = False
     for bits in precisions:
-        values, spread = _enclose((left, right), places, bits)
+        values, term_bits = _enclose((left, right), point, bits)
         if values is None:
             break
         one, other, difference = values
         is_real = _is_real(one) and _is_real(other)
         if not difference.contains(0):
             return Comparison(False, is_real)
-        if _agrees_with_zero(difference, spread, 0 if one.contains(0) else min(_top_bit(one), 0)):
+        if _agrees_with_zero(difference, term_bits, 0 if one.contains(0) else min(_top_bit(one), 0)):
             return Comparison(True, is_real)
     return Comparison(None, is_real)
 
 
-def sign_at(node: Node, places: Places) -> int | None:
-    """The sign of a real value, 0 for one that agrees with zero; None where that is open."""
+def sign_at(node: Node, point: Point) -> int | None:
+    """The sign of a real value, 0 for one that agrees with zero; None if undecided."""
     for bits in BITS:
-        values, spread = _enclose((node, number(0)), places, bits)
+        values, term_bits = _enclose((node, number(0)), point, bits)
         if values is None or not _is_real(values[0]):
             return None
         value = values[0]
         if not value.contains(0):
             return 1 if value > 0 else -1
-        if _agrees_with_zero(value, spread, 0):
+        if _agrees_with_zero(value, term_bits, 0):
             return 0
     return None
 
 
-def _enclose(trees: tuple[Node, Node], places: Places, bits: int) -> tuple[tuple[Any, Any, Any] | None, int]:
-    """The values of two trees and their difference, None where one has no value, and the spread of their terms."""
+def _enclose(trees: tuple[Node, Node], point: Point, bits: int) -> tuple[tuple[Any, Any, Any] | None, int]:
+    """The values of two trees and their difference, None if one has no value, and the bit length of their terms."""
     spend((len(nodes(trees[0])) + len(nodes(trees[1]))) * (bits // BITS[0]))
     ctx = _flint().ctx
     with _lock:
         before, ctx.prec = ctx.prec, bits
         try:
-            balls = _Balls(places)
+            balls = _Balls(point)
             one, other = evaluate(trees[0], balls), evaluate(trees[1], balls)
             difference = one - other
         except Undefined:
             return None, 0
         finally:
             ctx.prec = before
-    return ((one, other, difference) if difference.is_finite() else None), balls.spread
+    return ((one, other, difference) if difference.is_finite() else None), balls.term_bits
 
 
-def _agrees_with_zero(difference: Any, spread: int, size: int) -> bool:
-    """Whether a ball around zero is so small that no value on the way hides in it."""
-    return _top_bit(difference.abs_upper()) < size - AGREEMENT - 2 * max(0, spread - ORDINARY)
+def _agrees_with_zero(difference: Any, term_bits: int, size: int) -> bool:
+    """Whether a ball around zero is too small to contain a nonzero value of the computed terms."""
+    return _top_bit(difference.abs_upper()) < size - AGREEMENT - 2 * max(0, term_bits - ORDINARY)
 
 
 class _Balls:
-    """Arithmetic at the precision that is set, with the unknowns at given places.
+    """Arithmetic at the precision that is set, with the unknowns at a given point.
 
     `spread` says how many powers of two the values on the way are from one: terms that small may hide in a result.
     """
 
-    __slots__ = ("_acb", "_arb", "_is_precise", "_places", "spread")
+    __slots__ = ("_acb", "_arb", "_is_precise", "_point", "term_bits")
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, point: Point) -> None:
         self._arb, self._acb = _flint().arb, _flint().acb
-        self._places, self.spread = places, 0
-        self._is_precise = _flint().ctx.prec > AGREEMENT  # else nothing agrees, and no term needs a look
+        self._point, self.term_bits = point, 0
+        self._is_precise = _flint().ctx.prec > AGREEMENT  # else nothing agrees, and terms need not be measured
 
     def number(self, value: Fraction | int) -> Any:
         if self._is_precise:
-            self.spread = max(self.spread, value.numerator.bit_length(), value.denominator.bit_length())
+            self.term_bits = max(self.term_bits, value.numerator.bit_length(), value.denominator.bit_length())
         return self._arb(value) if type(value) is int else self._arb(value.numerator) / value.denominator
 
     def symbol(self, symbol: str) -> Any:
@@ -129,9 +129,9 @@ class _Balls:
             return self._arb.pi()
         if symbol == "e":
             return self._arb.const_e()
-        if symbol not in self._places:
+        if symbol not in self._point:
             raise Undefined(f"no value for {symbol}")
-        return self.number(self._places[symbol])
+        return self.number(self._point[symbol])
 
     def add(self, left: Any, right: Any) -> Any:
         return self._simplify(left + right)
@@ -178,7 +178,7 @@ class _Balls:
     def _simplify(self, value: Any) -> Any:
         """A complex number without an imaginary part as a real one; its size goes into the spread."""
         if self._is_precise and not value.contains(0) and value.is_finite():
-            self.spread = max(self.spread, abs(_top_bit(value)))
+            self.term_bits = max(self.term_bits, abs(_top_bit(value)))
         return value.real if type(value) is self._acb and value.imag.is_zero() else value
 
 

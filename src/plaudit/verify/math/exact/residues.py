@@ -1,4 +1,4 @@
-"""Arithmetic modulo a large prime, with unknowns at random places: rational functions that agree there are the same.
+"""Arithmetic modulo a large prime, with unknowns at random points: rational functions that agree there are the same.
 
 Functions (sines, roots, sums) are unknown but fixed: f of the same residue is the same. So equal residues mean equal
 expressions; different residues mean different ones only where no function was met (`is_proof`).
@@ -19,7 +19,7 @@ MAX_EXPONENT = 64  # bits; larger ones may be multiples of an order
 
 
 class Residues:
-    """One choice of places for the unknowns, made from a seed that the compared texts give."""
+    """One choice of values for the unknowns, made from a seed that the compared texts give."""
 
     __slots__ = ("is_proof", "seed")
 

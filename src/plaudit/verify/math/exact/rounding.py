@@ -1,7 +1,7 @@
 """Rounded decimals, in the truth or in the answer; whole numbers are never rounded.
 
 A truth of "30.52" is met by an exact 1587/52, as that rounds to it. An answer of "0.8660254037844386" meets √3/2, as so
-many digits are a machine's way to write it; where a finite decimal exists, only the noise of floats is forgiven.
+many digits are the output of a float; if a finite decimal exists, only float error is accepted.
 """
 
 from fractions import Fraction
@@ -44,8 +44,8 @@ def agree_as_shown(truth: Node, answer: Node) -> bool:
 
 def is_rounded(truth: str, value: Fraction | int, exact: Fraction | int, min_decimals: int) -> bool:
     """The same for a truth that is a plain decimal and an answer that is a plain number."""
-    place = last_place(truth)
-    return place is not None and -place >= min_decimals and 2 * abs(Fraction(exact) - value) * 10**-place <= 1
+    exponent = last_place(truth)
+    return exponent is not None and -exponent >= min_decimals and 2 * abs(Fraction(exact) - value) * 10**-exponent <= 1
 
 
 def _is_within(limit: Node, one: Node, other: Node) -> bool:
@@ -75,7 +75,7 @@ def _half_step(truth: Node, min_decimals: int) -> Node | None:
     if truth.op is Op.MULTIPLY and len(truth.args) == 2 and truth.args[1].op is Op.POWER:
         step = _half_step(truth.args[0], min_decimals)
         return None if step is None else Node(Op.MULTIPLY, (step, truth.args[1]))
-    place = last_place(truth.leaf) if truth.op is Op.NUMBER else None
-    if place is None or len(truth.leaf.lower().partition("e")[0].partition(".")[2]) < min_decimals:
+    exponent = last_place(truth.leaf) if truth.op is Op.NUMBER else None
+    if exponent is None or len(truth.leaf.lower().partition("e")[0].partition(".")[2]) < min_decimals:
         return None
-    return number(Fraction(1, 2) * Fraction(10) ** place)
+    return number(Fraction(1, 2) * Fraction(10) ** exponent)

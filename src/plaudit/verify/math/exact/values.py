@@ -1,6 +1,6 @@
-"""Are two expressions the same number or the same function? Three ways, from cheap and exact to expensive.
+"""Decide whether two expressions are the same number or function: three methods, from cheap and exact to expensive.
 
-Rational numbers are compared as fractions, rational functions modulo a prime, the rest as balls at a few places. Balls
+Rational numbers are compared as fractions, rational functions modulo a prime, the rest as balls at a few points. Balls
 prove a difference; agreement to `AGREEMENT` bits everywhere, absolute and relative, counts as equal.
 """
 
@@ -10,7 +10,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
 
-from plaudit.verify.math.exact.enclosures import BITS, Comparison, Places, compare_at, sign_at
+from plaudit.verify.math.exact.enclosures import BITS, Comparison, Point, compare_at, sign_at
 from plaudit.verify.math.exact.evaluation import Undefined, evaluate
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.residues import Residues
@@ -20,7 +20,7 @@ from plaudit.verify.math.parsing.tree import Node, Op, nodes, number, operations
 __all__ = ["counts_something", "fingerprint", "hash_to_fraction", "same_value", "sign_of"]
 
 COMPARISON = 20  # nodes that a comparison counts for, however small it is
-MAX_PLACES = 5  # where expressions in whole numbers are compared
+MAX_POINTS = 5  # where expressions in whole numbers are compared
 MAX_KINKS = 6  # points where an expression bends, of one unknown
 _SEED = b"plaudit"
 _SEEDS = tuple(blake2b(_SEED + attempt, digest_size=16).digest() for attempt in (b"1", b"2"))
@@ -32,7 +32,7 @@ _WHOLE = {"factorial", "multifactorial", "binomial", "floor", "ceil", "mod", "gc
 
 
 def same_value(left: Node, right: Node) -> bool | None:
-    """Whether two expressions are equal; None where that is not found out."""
+    """Whether two expressions are equal; None if undecided."""
     if left == right:
         return True
     spend(COMPARISON)
@@ -44,8 +44,8 @@ def same_value(left: Node, right: Node) -> bool | None:
     names = sorted(symbols(left) | symbols(right))
     verdict = _at_whole_numbers(left, right, names) if names and counts_something(left, right) else None
     if verdict is None:
-        verdict = _at_places(left, right, names)
-    if verdict is not True and any(found.endswith("()") for found in names):
+        verdict = _at_points(left, right, names)
+    if verdict is not True and any(symbol.endswith("()") for symbol in names):
         products = _read_as_products(left), _read_as_products(right)
         return same_value(*products) or verdict if products != (left, right) else verdict
     return verdict
@@ -61,10 +61,10 @@ def fingerprint(node: Node) -> int | None:
         return None
 
 
-def sign_of(node: Node, places: Places | None = None) -> int | None:
-    """The sign of a real constant, or of a value with the unknowns at places; None where it is not found out."""
-    if places:
-        node = substitute(node, {unknown: number(value) for unknown, value in places.items()})
+def sign_of(node: Node, point: Point | None = None) -> int | None:
+    """The sign of a real constant, or of a value with the unknowns at a point; None if undecided."""
+    if point:
+        node = substitute(node, {unknown: number(value) for unknown, value in point.items()})
     node = fold(node)
     if node.value is not None:
         return (node.value > 0) - (node.value < 0)
@@ -85,20 +85,20 @@ def _by_residues(left: Node, right: Node) -> bool | None:
 
 
 def counts_something(left: Node, right: Node) -> bool:
-    """Whether unknowns count something: they stand in factorials, binomials or roundings."""
-    found = [node for side in (left, right) for node in nodes(side) if node.op in (Op.CALL, Op.SERIES)]
+    """Whether unknowns are integers, because they occur in factorials, binomials or roundings."""
+    calls = [node for side in (left, right) for node in nodes(side) if node.op in (Op.CALL, Op.SERIES)]
     return any(
         (node.leaf in _WHOLE and symbols(node)) or (node.op is Op.SERIES and symbols(Node(Op.ADD, node.args[1:3])))
-        for node in found
+        for node in calls
     )
 
 
 def _at_whole_numbers(left: Node, right: Node, names: list[str]) -> bool | None:
-    """Compare at whole numbers, exactly; five places where both have a value decide."""
+    """Compare at whole numbers, exactly; five points where both have a value decide."""
     agreed = missed = 0
     verdict: bool | None
-    for place in _whole_places(names):
-        one, other = (fold(substitute(side, place)) for side in (left, right))
+    for point in _whole_points(names):
+        one, other = (fold(substitute(side, point)) for side in (left, right))
         if one.value is not None and other.value is not None:
             verdict = one.value == other.value
         elif symbols(one) or symbols(other) or not _VALUELESS.isdisjoint(operations(one, other)):
@@ -109,7 +109,7 @@ def _at_whole_numbers(left: Node, right: Node, names: list[str]) -> bool | None:
             return False
         agreed += verdict is True
         missed += verdict is None
-        if agreed == MAX_PLACES:
+        if agreed == MAX_POINTS:
             between = {unknown: 3 + hash_to_fraction(unknown) / 2 for unknown in names}
             rounds = _rounds_an_unknown(left, right)
             return not rounds or compare_at(left, right, between, BITS[:1]) != Comparison(False, True)
@@ -118,40 +118,40 @@ def _at_whole_numbers(left: Node, right: Node, names: list[str]) -> bool | None:
     return None
 
 
-def _whole_places(names: list[str]) -> Iterator[dict[str, Node]]:
+def _whole_points(names: list[str]) -> Iterator[dict[str, Node]]:
     """Small whole numbers, the later names now larger and now smaller than the earlier ones."""
     for round_, start in enumerate((3, 4, 9, 14, 25, 60, 5, 8, 12, 7, 10, 33)):
         steps = range(len(names)) if round_ % 2 else range(len(names) - 1, -1, -1)
         yield {names[index]: number(start + 4 * step + step * step) for step, index in enumerate(steps)}
 
 
-def _at_places(left: Node, right: Node, names: list[str]) -> bool | None:
-    """Compare at a few places; those where both sides are real count first, as formulas are meant for them.
+def _at_points(left: Node, right: Node, names: list[str]) -> bool | None:
+    """Compare at a few points; those where both sides are real count first, as formulas are meant for them.
 
-    Equal residues are a proof only where the values at the first place agree: a multiple of the prime is no zero.
+    Equal residues are a proof only if the values at the first point agree: a multiple of the prime is not zero.
     """
-    first = compare_at(left, right, next(_places(names)), BITS[:1])
+    first = compare_at(left, right, next(_points(names)), BITS[:1])
     if first.agree is False and (first.is_real or not names):
         return False
     if (verdict := _by_residues(left, right)) is not None:
         return verdict
     if not names:
         return compare_at(left, right, {}, BITS[1:]).agree
-    found = []
-    for places in [*_places(names), *_kinks(left, right, names)]:
-        compared = compare_at(left, right, places, BITS[:2])
+    comparisons = []
+    for point in [*_points(names), *_kinks(left, right, names)]:
+        compared = compare_at(left, right, point, BITS[:2])
         if compared == Comparison(False, True):
             return False
-        found.append(compared)
-    real = [place for place in found if place.is_real and place.agree]
-    decisive = real or [place for place in found if place.agree is not None]
-    return all(place.agree for place in decisive) if len(decisive) > 1 else None
+        comparisons.append(compared)
+    real = [compared_point for compared_point in comparisons if compared_point.is_real and compared_point.agree]
+    decisive = real or [compared_point for compared_point in comparisons if compared_point.agree is not None]
+    return all(compared_point.agree for compared_point in decisive) if len(decisive) > 1 else None
 
 
-def _places(names: list[str]) -> Iterator[Places]:
+def _points(names: list[str]) -> Iterator[Point]:
     for round_, (low, width) in enumerate(((0, 1), (0, 1), (1, 2), (2, 5))):
-        yield {found: _coordinate(found, round_, low, width) for found in names}
-    yield {found: -2 * hash_to_fraction(f"{found} -") for found in names}
+        yield {symbol: _coordinate(symbol, round_, low, width) for symbol in names}
+    yield {symbol: -2 * hash_to_fraction(f"{symbol} -") for symbol in names}
 
 
 @lru_cache(maxsize=1024)  # formulas use the same few letters
@@ -167,32 +167,32 @@ def hash_to_fraction(text: str) -> Fraction:
 
 
 def _kinks(left: Node, right: Node, names: list[str]) -> list[dict[str, Fraction]]:
-    """Places at, between and beyond the points where absolute values, maxima and minima bend.
+    """Points at, between and beyond the kinks of absolute values, maxima and minima.
 
-    For every unknown, with the others where `_places` puts them first; arguments that are not linear count by the
-    places on both sides of zero alone.
+    For every unknown, with the others at the first of `_points`; arguments that are not linear are tested only at
+    points on both sides of zero.
     """
-    bent = [found for side in (left, right) for found in nodes(side) if found.leaf in _BENT and found.op is Op.CALL]
+    bent = [each for side in (left, right) for each in nodes(side) if each.leaf in _BENT and each.op is Op.CALL]
     if not bent:
         return []
-    usual = next(_places(names))
-    places = [{found: sign * 1000 * usual[found] for found in names} for sign in (1, -1)]
+    usual = next(_points(names))
+    points = [{each: sign * 1000 * usual[each] for each in names} for sign in (1, -1)]
     for unknown in names:
-        ends = sorted({end for found in bent for end in _ends_of(found, unknown, usual)})[:MAX_KINKS]
+        ends = sorted({end for each in bent for end in _ends_of(each, unknown, usual)})[:MAX_KINKS]
         marks = [ends[0] - 1, *ends, ends[-1] + 1] if ends else [Fraction(-3)]
         middles = [(low + high) / 2 for low, high in pairwise(marks)]
-        places += [{**usual, unknown: place} for place in (*marks, *middles)]
-    return places
+        points += [{**usual, unknown: coordinate} for coordinate in (*marks, *middles)]
+    return points
 
 
 def _ends_of(bent: Node, unknown: str, usual: dict[str, Fraction]) -> list[Fraction]:
-    """Where an absolute value, or the difference of the arguments of a maximum, is zero, if it is linear."""
+    """The zeros of an absolute value's argument, or of the differences of a maximum's arguments, if linear."""
     first, *rest = bent.args
     differences = [Node(Op.ADD, (first, Node(Op.NEGATE, (other,)))) for other in rest] or [first]
-    others = {found: number(value) for found, value in usual.items() if found != unknown}
+    others = {symbol: number(value) for symbol, value in usual.items() if symbol != unknown}
     ends = []
     for difference in differences:
-        at = [fold(substitute(difference, {**others, unknown: number(place)})).value for place in range(3)]
+        at = [fold(substitute(difference, {**others, unknown: number(integer)})).value for integer in range(3)]
         if at[0] is None or at[1] is None or at[2] is None or at[0] == at[1] or at[2] - at[1] != at[1] - at[0]:
             continue
         ends.append(Fraction(at[0]) / Fraction(at[0] - at[1]))
@@ -200,9 +200,9 @@ def _ends_of(bent: Node, unknown: str, usual: dict[str, Fraction]) -> list[Fract
 
 
 def _rounds_an_unknown(left: Node, right: Node) -> bool:
-    """Whether a letter that does not usually count something is rounded: ⌊x⌋, not ⌊n/2⌋."""
-    calls = [found for side in (left, right) for found in nodes(side) if found.op is Op.CALL]
-    return any(found.leaf in ("floor", "ceil") and symbols(found) & _MEASURING for found in calls)
+    """Whether a letter that is not usually an integer is rounded: ⌊x⌋, not ⌊n/2⌋."""
+    calls = [each for side in (left, right) for each in nodes(side) if each.op is Op.CALL]
+    return any(each.leaf in ("floor", "ceil") and symbols(each) & _MEASURING for each in calls)
 
 
 def _is_application(node: Node) -> bool:
@@ -213,9 +213,9 @@ def _is_application(node: Node) -> bool:
 
 
 def _read_as_products(node: Node) -> Node:
-    def change(found: Node) -> Node:
-        if not _is_application(found):
-            return found
-        return Node(Op.MULTIPLY, (Node(Op.NAME, (), found.leaf.removesuffix("()")), *found.args))
+    def change(inner: Node) -> Node:
+        if not _is_application(inner):
+            return inner
+        return Node(Op.MULTIPLY, (Node(Op.NAME, (), inner.leaf.removesuffix("()")), *inner.args))
 
     return rewrite(node, change)

@@ -1,7 +1,7 @@
 r"""Answers in `\boxed{}` and `\fbox{}`.
 
-Boxes that stand side by side ("\boxed{1} and \boxed{2}") are one answer, a list; of boxes inside each other the
-outermost counts, and a box with nothing to read in it is a blank of the problem, not an answer.
+Adjacent boxes ("\boxed{1} and \boxed{2}") are one answer, a list; of nested boxes the outermost counts, and a box
+without readable text is a blank of the problem, not an answer.
 """
 
 import re
@@ -46,15 +46,15 @@ _ENDS_BEFORE = frozenset("{-^_<>≠≤≥+×÷·0123456789tenmpvq")  # how the p
 
 def find_boxes(text: str, *, closed: bool = True) -> list[Mark]:
     """The boxes of a text, neighbours joined; `closed=False` reads a box that is never closed to the end."""
-    place = text.find("box")
-    if place < 0:
+    first = text.find("box")
+    if first < 0:
         return []
-    if text.find("box", place + 1) < 0 and (only := _ONLY_BOX.search(text, max(0, place - 10))):
+    if text.find("box", first + 1) < 0 and (only := _ONLY_BOX.search(text, max(0, first - 10))):
         return [_widen(Mark(only[1], Source.BOXED, *only.span()), text)] if _is_readable(only[1]) else []
-    places = [place for place in (text.find("boxed"), text.find("fbox")) if place >= 0]
-    if not places:
+    starts = [first for first in (text.find("boxed"), text.find("fbox")) if first >= 0]
+    if not starts:
         return []
-    start = max(0, min(places) - 10)  # room for the backslashes; braces before the first box say nothing
+    start = max(0, min(starts) - 10)  # includes the backslashes; braces before the first box do not matter
     groups: list[list[Mark]] = []
     for box in _find_outermost(text, start, closed)[-MAX_MARKS:]:
         if groups and _are_joined(groups[-1][-1], box, text):
@@ -105,7 +105,7 @@ def _find_outermost(text: str, start: int, closed: bool) -> list[Mark]:
 
 
 def _close(box: Mark, boxes: list[Mark]) -> None:
-    """Add a box in the place of those inside it, where it holds something to read."""
+    """Add a box and drop those inside it, if it contains readable text."""
     if not _is_readable(box.text):
         return
     while boxes and boxes[-1].start > box.start:

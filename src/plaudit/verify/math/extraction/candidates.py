@@ -1,4 +1,4 @@
-r"""The candidate answers of a response, in order, and the objections to them; nothing here knows the ground truth.
+r"""The candidate answers of a response, in order, and the objections to them; the ground truth is not used here.
 
 The strongest kind of mark decides: the last `\boxed{}`, then `<answer>`, `####`, "the answer is"; without any, bold
 print, the closing formula or number, or the whole of a bare response. Text inside `<think>` is not part of the answer.
@@ -101,8 +101,8 @@ def extract(response: str, policy: MathPolicy) -> Extraction:
     if not marks:
         mark = find_unmarked_answer(text, policy)
         return Extraction(rejected=Rejection.NONE_FOUND) if mark is None else _weigh([mark], text, policy)
-    found = _weigh(marks, text, policy)
-    return _look_inside(found, marks[-1].text, policy) if _is_sentence(found) else found
+    extraction = _weigh(marks, text, policy)
+    return _look_inside(extraction, marks[-1].text, policy) if _is_sentence(extraction) else extraction
 
 
 def read_response(response: str, policy: MathPolicy) -> str:
@@ -139,19 +139,19 @@ def find_marks(text: str) -> list[Mark]:
     return []
 
 
-def _is_sentence(found: Extraction) -> bool:
+def _is_sentence(extraction: Extraction) -> bool:
     """Whether a tag or hashes hold a sentence rather than an answer."""
-    if found.source not in (Source.TAG, Source.HASHES) or found.rejected:
+    if extraction.source not in (Source.TAG, Source.HASHES) or extraction.rejected:
         return False
-    return parse_plain_number(found.answer or "") is None and not is_bare(found.answer or "")
+    return parse_plain_number(extraction.answer or "") is None and not is_bare(extraction.answer or "")
 
 
-def _look_inside(found: Extraction, content: str, policy: MathPolicy) -> Extraction:
-    """The answer that a sentence in a tag or behind hashes gives; where it gives none, the sentence."""
+def _look_inside(outer: Extraction, content: str, policy: MathPolicy) -> Extraction:
+    """The answer in a sentence in a tag or after hashes; the sentence if it contains none."""
     inner = extract(content, policy)
     if inner.answer is None or inner.source is Source.WHOLE:
-        return found
-    return inner._replace(source=found.source, competing_answers=(*inner.competing_answers, *found.competing_answers))
+        return outer
+    return inner._replace(source=outer.source, competing_answers=(*inner.competing_answers, *outer.competing_answers))
 
 
 def _find_tags(text: str) -> list[Mark]:
@@ -172,7 +172,7 @@ def _find_tags(text: str) -> list[Mark]:
 def _find_hashes(text: str) -> list[Mark]:
     if "####" not in text:
         return []
-    return [Mark(found[1], Source.HASHES, *found.span()) for found in find_last(_HASHES, text)]
+    return [Mark(match[1], Source.HASHES, *match.span()) for match in find_last(_HASHES, text)]
 
 
 FINDERS: dict[Source, Callable[[str], list[Mark]]] = {
@@ -226,15 +226,15 @@ def _find_stated_number(phrase: Mark, text: str, policy: MathPolicy) -> Mark | N
 
 def _find_other_kinds(last: Mark, text: str, *, is_end: bool) -> list[Mark]:
     """Answers marked in another way than the last: by tags or hashes anywhere, in words near it or after it."""
-    found = []
+    marks = []
     for source, sign in _SIGNS.items():
         if source is not last.source and sign in text:
-            found += FINDERS[source](text)
+            marks += FINDERS[source](text)
     if last.source is not Source.PHRASE and (start := _start_of_phrases(last, text, is_end=is_end)) is not None:
         shifted = (mark._replace(start=mark.start + start, end=mark.end + start) for mark in find_phrases(text[start:]))
-        found += [mark for mark in shifted if _PLAIN_ANSWER.match(text, mark.start) or _is_stated(mark, last, text)]
+        marks += [mark for mark in shifted if _PLAIN_ANSWER.match(text, mark.start) or _is_stated(mark, last, text)]
     is_like = is_letter if is_letter(last.text) else DIGIT.search
-    return [mark for mark in found if _is_apart(mark, last) and is_like(mark.text) and _stands(mark, last, text)]
+    return [mark for mark in marks if _is_apart(mark, last) and is_like(mark.text) and _stands(mark, last, text)]
 
 
 def _start_of_phrases(last: Mark, text: str, *, is_end: bool) -> int | None:

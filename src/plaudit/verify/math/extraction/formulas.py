@@ -27,35 +27,35 @@ def find_formulas(text: str) -> list[re.Match[str]]:
     """The formulas of a text; the last group of each match holds what is inside."""
     if "$" not in text and "\\" not in text:
         return []
-    return [found for found in _PATTERN.finditer(text) if found.lastgroup in _KINDS]
+    return [match for match in _PATTERN.finditer(text) if match.lastgroup in _KINDS]
 
 
 def without_environment(text: str) -> str:
     """The content of a text that is one `equation`, `align` or the like, else the text."""
-    found = _PATTERN.fullmatch(text) if text.startswith("\\begin") else None
-    return found["environment"].strip() if found and found["environment"] else text
+    match = _PATTERN.fullmatch(text) if text.startswith("\\begin") else None
+    return match["environment"].strip() if match and match["environment"] else text
 
 
 def without_formulas(text: str) -> str:
-    """The text with every formula covered, so that places in it stay the same."""
+    """The text with every formula masked, so that indices stay the same."""
     if "$" not in text and "\\" not in text:
         return text
-    return _PATTERN.sub(lambda found: "x" * len(found[0]), text)
+    return _PATTERN.sub(lambda match: "x" * len(match[0]), text)
 
 
 def end_of_statement(text: str, start: int, limit: int) -> int:
-    """Where the sentence or line that starts at a place ends, at the latest at `limit`."""
-    for found in _FORMULA_OR_END.finditer(text, start, min(len(text), limit + 3000)):
-        if found["end"] is not None:
-            return min(found.start(), max(limit, start))
+    """The end index of the sentence or line that starts at `start`, at most `limit`."""
+    for match in _FORMULA_OR_END.finditer(text, start, min(len(text), limit + 3000)):
+        if match["end"] is not None:
+            return min(match.start(), max(limit, start))
     return min(len(text), limit)
 
 
 def split_statements(text: str) -> Iterator[tuple[int, int]]:
-    """The sentences and lines of a text as places, none ending inside a formula."""
+    """The sentences and lines of a text as index ranges; none ends inside a formula."""
     start = 0
-    for found in _FORMULA_OR_END.finditer(text):
-        if found["end"] is not None:
-            yield start, found.start()
-            start = found.end()
+    for match in _FORMULA_OR_END.finditer(text):
+        if match["end"] is not None:
+            yield start, match.start()
+            start = match.end()
     yield start, len(text)

@@ -1,4 +1,4 @@
-"""The places where a response states its answer, as `boxes`, `phrases` and `unmarked` find them.
+"""The marks by which a response states its answer, as `boxes`, `phrases` and `unmarked` find them.
 
 `trust` decides whether the response commits to what stands there.
 """
@@ -39,7 +39,7 @@ MARKED = (Source.BOXED, Source.TAG, Source.HASHES, Source.PHRASE)
 
 
 class Mark(NamedTuple):
-    """A stated answer: its text, how it is marked, and its place; `denied` for "the answer is not …".
+    """A stated answer: its text, how it is marked, and its span; `denied` for "the answer is not …".
 
     `whole` is the statement that the text begins: "4" of "4, since two and two make four".
     """
@@ -53,5 +53,5 @@ class Mark(NamedTuple):
 
 
 def find_last(pattern: re.Pattern[str], text: str, start: int = 0) -> list[re.Match[str]]:
-    """The last matches of a pattern from a place on, as many as may count."""
+    """The last matches of a pattern from an index on, as many as may count."""
     return list(deque(pattern.finditer(text, start), maxlen=MAX_MARKS))

@@ -66,7 +66,7 @@ def find_phrases(text: str) -> list[Mark]:
         stated = labelled
     if not stated:
         return []
-    marks = [_read_phrase(found, text) for found in stated]
+    marks = [_read_phrase(match, text) for match in stated]
     # "Final answer: the answer is 4" is one statement.
     return [mark for mark, following in pairwise([*marks, None]) if mark and _is_before(mark, following)]
 
@@ -78,23 +78,23 @@ def _is_before(mark: Mark, following: Mark | None) -> bool:
 def _find_statements(text: str) -> list[re.Match[str]]:
     lowered = text.lower()
     nouns = _ASCII_NOUNS if text.isascii() else _NOUNS
-    places = [place for noun in nouns if (place := lowered.find(noun)) >= 0]
+    indices = [index for noun in nouns if (index := lowered.find(noun)) >= 0]
     if text.rstrip(" \n\t\r.,;!)").endswith(_LETTERS) and _CLOSING_LETTER.search(text[-12:]):
-        places.append(max(0, len(text) - _LONGEST_CHOICE))
-    return find_last(_PHRASE, text, max(0, min(places) - len("correct "))) if places else []
+        indices.append(max(0, len(text) - _LONGEST_CHOICE))
+    return find_last(_PHRASE, text, max(0, min(indices) - len("correct "))) if indices else []
 
 
 def _find_labels(text: str) -> list[re.Match[str]]:
-    """The labels, looked for from the line of the first that may be one."""
-    first = min(place for label in ("A:", "A :", "A\t:") if (place := text.find(label)) >= 0)
+    """The labels, searched from the line of the first candidate on."""
+    first = min(index for label in ("A:", "A :", "A\t:") if (index := text.find(label)) >= 0)
     return find_last(_LABEL, text, text.rfind("\n", 0, first) + 1)
 
 
-def _read_phrase(found: re.Match[str], text: str) -> Mark:
-    lead = _LEAD.match(text, found.end())
-    start = lead.end() if lead else found.end()
+def _read_phrase(match: re.Match[str], text: str) -> Mark:
+    lead = _LEAD.match(text, match.end())
+    start = lead.end() if lead else match.end()
     whole = text[start : end_of_statement(text, start, start + _LONGEST)]
-    denied = found.groupdict().get("denied") is not None
+    denied = match.groupdict().get("denied") is not None
     if denied and (turn := _TURN.search(whole)):  # "not 5 but 4" states 4
         start, whole, denied = start + turn.end(), whole[turn.end() :], False
     covered = _BRACKETED.sub(_cover, without_formulas(whole))
@@ -102,7 +102,7 @@ def _read_phrase(found: re.Match[str], text: str) -> Mark:
     end = clause.start() if clause else len(whole)
     copula = _COPULA.match(covered, 0, end)
     head = _cut_prose(_unquote(whole[copula.end() if copula and copula.end() < end else 0 : end]))
-    return Mark(head, Source.PHRASE, found.start(), start + end, whole=_unquote(whole), denied=denied)
+    return Mark(head, Source.PHRASE, match.start(), start + end, whole=_unquote(whole), denied=denied)
 
 
 def _unquote(head: str) -> str:
@@ -128,5 +128,5 @@ def _cut_prose(head: str) -> str:
     return head[: formulas[0].end()] if len(rest.split()) > 2 and not DIGIT.search(rest) else head
 
 
-def _cover(found: re.Match[str]) -> str:
-    return "x" * len(found[0])
+def _cover(match: re.Match[str]) -> str:
+    return "x" * len(match[0])

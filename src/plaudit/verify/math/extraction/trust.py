@@ -1,9 +1,9 @@
-"""Whether a response stands behind an answer: one table of rules for denials, retractions, guesses, hedges, conditions.
+"""Whether a response commits to an answer: one table of rules for denials, retractions, guesses, hedges, conditions.
 
 A rule is a list of cue words, a pattern around them, and where it is read: in the clause before an answer, inside it,
 right after it, later, or around it. A rule is only tried on a text that holds one of its cue words, so the quick check
-cannot disagree with the pattern. The rules read words and no meaning. How often each is right is measured on labelled
-responses by `benchmarks/math_trust.py`.
+cannot disagree with the pattern. The rules match words, not meaning. `benchmarks/math_trust.py` measures the precision of
+each on labelled responses.
 """
 
 import re
@@ -304,7 +304,7 @@ def find_condition(mark: Mark, text: str) -> str:
 
 
 def find_competing_answers(mark: Mark, text: str, policy: MathPolicy) -> list[CompetingAnswer]:
-    """The values that the text offers beside an answer, as a choice, or on second thought; words count as numbers."""
+    """Other values that the text offers as a choice or a correction of an answer; number words count as numbers."""
     before = _with_digits(text[max(0, mark.start - BEFORE) : mark.start])
     after = _with_digits(text[mark.end : mark.end + FOLLOWING])
     find_values = _find_letters if is_letter(mark.text) else _find_numbers
@@ -319,7 +319,7 @@ def find_competing_answers(mark: Mark, text: str, policy: MathPolicy) -> list[Co
         closing = find_closing(rest_of_text, policy) if find_values is _find_numbers else None
         values = find_values(closing.text if closing else rest_of_text)
         competing_answers += [CompetingAnswer(closing.text if closing else values[-1], _RETRACTED)] if values else []
-    for rule, match in [found for zone, part in zones.items() for found in _match(zone, part)]:
+    for rule, match in [matched for zone, part in zones.items() for matched in _match(zone, part)]:
         competing_answers += [
             CompetingAnswer(value, rule.rejection) for value in find_values(match[match.lastindex or 0] or "")
         ]

@@ -1,6 +1,6 @@
-"""The answer of a response that marks none: the whole of a bare one, bold print, or what its last sentence ends on.
+"""The answer of a response without marks: the whole of a bare one, bold text, or the end of its last sentence.
 
-Only the end of a long response is read. A number that is a part of something not worked out is no answer.
+Only the end of a long response is read. A number inside an unevaluated expression is not an answer.
 """
 
 import re
@@ -103,15 +103,15 @@ def is_bare(text: str) -> bool:
 
 def find_equated_numbers(text: str) -> list[Number]:
     """The numbers right after an equals sign that no operator follows; equations in unknowns do not count."""
-    found, place = [], 0
+    equated, end = [], 0
     for equals in deque(_EQUALS.finditer(text), maxlen=MAX_EQUATIONS):
-        side = _SENTENCE_END.split(text[max(place, equals.start() - 100) : equals.start()])[-1]
-        place = equals.end()
-        ahead = _RESULT.match(text, place)
+        side = _SENTENCE_END.split(text[max(end, equals.start() - 100) : equals.start()])[-1]
+        end = equals.end()
+        ahead = _RESULT.match(text, end)
         numbers = find_numbers(ahead[1]) if ahead and not _is_unsolved(side) else []
         if ahead and numbers:
-            found.append(Number(numbers[0].value, numbers[0].text, ahead.start(1), ahead.end(1), numbers[0].percent))
-    return found
+            equated.append(Number(numbers[0].value, numbers[0].text, ahead.start(1), ahead.end(1), numbers[0].percent))
+    return equated
 
 
 def _has_ink(text: str) -> bool:
@@ -130,10 +130,10 @@ def _find_bold(text: str) -> Mark | None:
     if "**" not in text and "\\textbf" not in text:
         return None
     start = text.rstrip().rfind("\n\n") + 1
-    for found in reversed(find_last(_BOLD, text[start:])):
-        inside = found["bold"] or found["latex"]
+    for match in reversed(find_last(_BOLD, text[start:])):
+        inside = match["bold"] or match["latex"]
         if _DIGIT_OR_MATH.search(inside) and not _LABELLING.search(inside):
-            return Mark(inside, Source.BOLD, start + found.start(), start + found.end())
+            return Mark(inside, Source.BOLD, start + match.start(), start + match.end())
     return None
 
 
@@ -170,23 +170,23 @@ def _find_ending(sentence: str, policy: MathPolicy) -> Mark | None:
 
 
 def _drop_mentioned(sentence: str, numbers: list[Number]) -> list[Number]:
-    """The numbers without those that say which step is meant, or how sure the author is, or of what: "14 is even"."""
-    kept, place = [], 0
+    """The numbers without step numbers, confidence values and subjects of properties ("14 is even")."""
+    kept, resume = [], 0
     for number in numbers:
-        if found := _PROPERTY.match(sentence, number.end):
-            clause = _CLAUSE_END.search(sentence, found.end())
-            place = clause.start() if clause else len(sentence)
-        elif number.start >= place and not _REFERENCE.search(sentence, max(0, number.start - 40), number.start):
+        if match := _PROPERTY.match(sentence, number.end):
+            clause = _CLAUSE_END.search(sentence, match.end())
+            resume = clause.start() if clause else len(sentence)
+        elif number.start >= resume and not _REFERENCE.search(sentence, max(0, number.start - 40), number.start):
             kept.append(number)
     return kept
 
 
 def _find_expression(sentence: str) -> Mark | None:
-    """What a sentence says of its subject, where that is more than a number and written without marks: "(3, 4)"."""
-    said = _SAID.match(sentence)
-    if said is None or not _MORE_THAN_A_NUMBER.search(said[1]):
+    """The value that a sentence states, if it is more than a number and not marked: "(3, 4)"."""
+    match = _SAID.match(sentence)
+    if match is None or not _MORE_THAN_A_NUMBER.search(match[1]):
         return None
-    return Mark(said[1], Source.MATH, said.start(1), said.end(1))
+    return Mark(match[1], Source.MATH, match.start(1), match.end(1))
 
 
 def _strip_lead(sentence: str) -> str:

@@ -1,6 +1,6 @@
 r"""Brackets of all kinds: groups, tuples and intervals, sets with or without a condition, absolute values, floors.
 
-`(1,2)` may be a point or an interval; the tree keeps the brackets and the comparison decides by what it meets.
+`(1,2)` may be a point or an interval; the tree keeps the brackets and the comparison decides.
 """
 
 from plaudit.verify.math.parsing.budget import OverBudget, Unreadable
@@ -40,7 +40,7 @@ def parse_bracket(cursor: Cursor) -> Node:
 
 def _single(cursor: Cursor) -> Node | None:
     """The one digit or letter in brackets, the commonest group by far."""
-    opening, inner, closing = cursor.tokens[cursor.place : cursor.place + 3]
+    opening, inner, closing = cursor.tokens[cursor.index : cursor.index + 3]
     if closing.kind is not Kind.CLOSE or _PAIRS.get(opening.text) != closing.text:
         return None
     if inner.kind is Kind.NAME:
@@ -102,15 +102,15 @@ def _braces(cursor: Cursor, opening: str) -> Node:
 
 
 def _has_condition(cursor: Cursor) -> bool:
-    """Whether a lone bar stands in the braces just opened: `{x | x > 0}`, not `{|x|}`."""
+    """Whether the open braces contain a single bar: `{x | x > 0}`, not `{|x|}`."""
     depth, bars, colons = 1, 0, []
-    for place, token in enumerate(cursor.tokens[cursor.place :], cursor.place):
+    for index, token in enumerate(cursor.tokens[cursor.index :], cursor.index):
         depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
         if depth == 0:
             break
         if depth == 1 and token.kind is Kind.SIGN:
             bars += token.text == "|"
-            colons += [place] if token.text == ":" else []
+            colons += [index] if token.text == ":" else []
     if bars == 0 and len(colons) == 1 and _is_element(cursor, colons[0]):
         cursor.tokens[colons[0]] = Token(Kind.SIGN, "|")  # `{x : x > 0}` is `{x | x > 0}`, no ratio
         return True
@@ -119,7 +119,7 @@ def _has_condition(cursor: Cursor) -> bool:
 
 def _is_element(cursor: Cursor, colon: int) -> bool:
     """Whether an unknown stands before a colon, alone or with its domain."""
-    before = cursor.tokens[cursor.place : colon]
+    before = cursor.tokens[cursor.index : colon]
     return bool(before) and before[0].kind is Kind.NAME and (len(before) == 1 or before[1].text == "in")
 
 

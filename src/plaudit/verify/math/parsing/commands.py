@@ -45,12 +45,12 @@ def parse_function(cursor: Cursor) -> Node:
 
 
 def _scripts(cursor: Cursor) -> tuple[Node | None, Node | None]:
-    """What stands below and above the line, in whatever order it is written."""
-    found: dict[str, Node] = {}
+    """The subscript and the superscript, in either order."""
+    scripts: dict[str, Node] = {}
     while cursor.at("_", "^"):
         sign = cursor.take().text
-        found[sign] = group(cursor)
-    return found.get("_"), found.get("^")
+        scripts[sign] = group(cursor)
+    return scripts.get("_"), scripts.get("^")
 
 
 def _apply(named: str, arguments: tuple[Node, ...], base: Node | None) -> Node:
@@ -74,18 +74,18 @@ def _arguments(cursor: Cursor) -> tuple[Node, ...]:
         return inner.args if inner.op in (Op.TUPLE, Op.SET) else (inner,)
     negative = cursor.accept("-")
     if cursor.at("|"):
-        found = [parse_absolute(cursor)]
+        factors = [parse_absolute(cursor)]
     else:
-        found = [cursor.inside(cursor.grammar.factor)]
+        factors = [cursor.inside(cursor.grammar.factor)]
         while _continues(cursor):
-            found.append(cursor.inside(cursor.grammar.factor))
-    argument = found[0] if len(found) == 1 else Node(Op.MULTIPLY, tuple(found))
+            factors.append(cursor.inside(cursor.grammar.factor))
+    argument = factors[0] if len(factors) == 1 else Node(Op.MULTIPLY, tuple(factors))
     return (Node(Op.NEGATE, (argument,)) if negative else argument,)
 
 
 def _is_raised_number(cursor: Cursor) -> bool:
     r"""`\cos (2)^{1/2} x`: a number in brackets with a power is a factor of the argument."""
-    ahead = cursor.tokens[cursor.place + 1 : cursor.place + 4]
+    ahead = cursor.tokens[cursor.index + 1 : cursor.index + 4]
     return (
         cursor.token.spaced
         and len(ahead) == 3
@@ -140,7 +140,7 @@ def _decorate(decoration: str) -> Callable[[Cursor], Node]:
         inner = group(cursor)
         if inner.op not in (Op.NAME, Op.NUMBER, Op.MULTIPLY, Op.INDEX):
             return call(decoration, inner)
-        letters = "".join(found.leaf for found in nodes(inner))
+        letters = "".join(each.leaf for each in nodes(inner))
         if decoration == "overline" and letters.isdigit():
             raise Unreadable("digits under a bar")
         if decoration == "overline" and len(letters) > 1 and letters.isupper():
@@ -159,14 +159,14 @@ def _limit(cursor: Cursor) -> Node:
 
 
 def _body(cursor: Cursor) -> Node:
-    """The product that a sum, a limit or an integral is about."""
-    found = [cursor.inside(cursor.grammar.factor)]
+    """The product inside a sum, a limit or an integral."""
+    factors = [cursor.inside(cursor.grammar.factor)]
     while cursor.token.kind in (Kind.NAME, Kind.NUMBER, Kind.FUNCTION, Kind.COMMAND, Kind.OPEN) or cursor.at("*", "/"):
         divides = cursor.at("/")
         cursor.accept("*", "/")
         factor = cursor.inside(cursor.grammar.factor)
-        found.append(Node(Op.POWER, (factor, number(-1))) if divides else factor)
-    return _plain_product(found)
+        factors.append(Node(Op.POWER, (factor, number(-1))) if divides else factor)
+    return _plain_product(factors)
 
 
 def _series(kind: str) -> Callable[[Cursor], Node]:

@@ -1,4 +1,4 @@
-"""A place in a list of tokens, shared by the parts of the reader.
+"""An index into a list of tokens, shared by the parts of the parser.
 
 The parts call each other in a circle (a bracket holds a list, a list holds brackets); the cursor carries the way back.
 """
@@ -27,36 +27,36 @@ class Grammar(NamedTuple):
 class Cursor:
     """Reads tokens from left to right, with bounds on depth and work."""
 
-    __slots__ = ("bars", "depth", "grammar", "place", "token", "tokens")
+    __slots__ = ("bars", "depth", "grammar", "index", "token", "tokens")
 
     def __init__(self, tokens: list[Token], grammar: Grammar) -> None:
         if len(tokens) > MAX_NODES:
             raise OverBudget(f"more than {MAX_NODES} signs and symbols")
         self.tokens, self.grammar = [*tokens, _END, _END, _END], grammar
-        self.place = self.depth = 0
+        self.index = self.depth = 0
         self.token = self.tokens[0]
         self.bars = False  # whether a bar closes what is being read, rather than opens an absolute value
 
     @property
     def following(self) -> Token:
-        return self.tokens[min(self.place + 1, len(self.tokens) - 1)]
+        return self.tokens[min(self.index + 1, len(self.tokens) - 1)]
 
     def take(self) -> Token:
         """The next token, which is then behind."""
         token = self.token
         if token is not _END:
-            self.place += 1
-            self.token = self.tokens[self.place]
+            self.index += 1
+            self.token = self.tokens[self.index]
         return token
 
     def shorten(self, text: str) -> None:
         """Leave only a part of the next token to be read."""
-        self.token = self.tokens[self.place] = self.token._replace(text=text)
+        self.token = self.tokens[self.index] = self.token._replace(text=text)
 
     def skip(self, count: int | None = None) -> None:
         """Leave out so many tokens, or all that follow."""
-        self.place = len(self.tokens) - 1 if count is None else self.place + count
-        self.token = self.tokens[self.place]
+        self.index = len(self.tokens) - 1 if count is None else self.index + count
+        self.token = self.tokens[self.index]
 
     def at(self, *signs: str) -> bool:
         """Whether one of these signs comes next."""

@@ -1,4 +1,4 @@
-r"""Sums, products, powers and what stands behind a factor: `2\sqrt{3}`, `1\frac{1}{2}`, `x_1^2`, `5!`, `90°`, `12 cm`.
+r"""Sums, products, powers and suffixes of factors: `2\sqrt{3}`, `1\frac{1}{2}`, `x_1^2`, `5!`, `90°`, `12 cm`.
 
 Two things side by side are multiplied, except a whole number and a fraction (one and a half) and a number and its unit.
 """
@@ -111,7 +111,7 @@ def _parse_side_by_side(left: Node, cursor: Cursor) -> Node:
     token = cursor.token
     if token.kind is Kind.NUMBER and left.op is Op.NUMBER:
         return _parse_two_numbers(left, cursor)
-    is_bare = token.kind is Kind.COMMAND and cursor.tokens[cursor.place - 1].kind is Kind.NUMBER  # no brackets
+    is_bare = token.kind is Kind.COMMAND and cursor.tokens[cursor.index - 1].kind is Kind.NUMBER  # no brackets
     right = factor(cursor)
     if right.op is Op.RELATION:  # a remark in brackets, "(k ∈ Z)"
         return left
@@ -143,26 +143,26 @@ def _is_proper(node: Node) -> bool:
 
 def _parse_amount(left: Node, cursor: Cursor) -> Node:
     """A value with the words after it: "12 cm", "48 km / h", "3 apples"."""
-    said = cursor.take().text
-    if said.lower().startswith(_CONDITIONS) and cursor.depth == 0:
+    words = cursor.take().text
+    if words.lower().startswith(_CONDITIONS) and cursor.depth == 0:
         cursor.skip()
         return left
-    while scale := scale_of(said.partition(" ")[0]):
-        left, said = Node(Op.MULTIPLY, (left, number(scale))), said.partition(" ")[2]
-        if not said:
+    while scale := scale_of(words.partition(" ")[0]):
+        left, words = Node(Op.MULTIPLY, (left, number(scale))), words.partition(" ")[2]
+        if not words:
             return left
-    if not may_be_unit(said):
-        raise Unreadable(f"a remark behind a number: {said}")
+    if not may_be_unit(words):
+        raise Unreadable(f"a remark behind a number: {words}")
     while True:
         if cursor.at("/", "-", "*") and cursor.following.kind in (Kind.WORD, Kind.NAME):
-            said += f"{cursor.take().text}{cursor.take().text}"
+            words += f"{cursor.take().text}{cursor.take().text}"
         elif cursor.at("^"):
             cursor.take()
-            said += f"^{''.join(found.leaf for found in nodes(group(cursor)))}"
+            words += f"^{''.join(each.leaf for each in nodes(group(cursor)))}"
         elif cursor.token.kind is Kind.WORD:
-            said += f" {cursor.take().text}"
+            words += f" {cursor.take().text}"
         else:
-            return Node(Op.UNIT, (left,), said)
+            return Node(Op.UNIT, (left,), words)
 
 
 def factor(cursor: Cursor) -> Node:
@@ -265,7 +265,7 @@ def _is_applied(node: Node, cursor: Cursor) -> bool:
         return False
     if node.leaf in _APPLIED or node.leaf.isupper():
         return True
-    ahead = cursor.tokens[cursor.place + 1 : cursor.place + 3]
+    ahead = cursor.tokens[cursor.index + 1 : cursor.index + 3]
     if len(ahead) == 2 and ahead[0].kind is Kind.NAME and ahead[1].text == ")":
         return True
     return _is_side(cursor)
@@ -273,14 +273,14 @@ def _is_applied(node: Node, cursor: Cursor) -> bool:
 
 def _is_side(cursor: Cursor) -> bool:
     """Whether a letter with the bracket after it is one side of an equation, `p(3) = 7`."""
-    if cursor.place > 1 and cursor.tokens[cursor.place - 2].text not in ("=", ",", ";", "and"):
+    if cursor.index > 1 and cursor.tokens[cursor.index - 2].text not in ("=", ",", ";", "and"):
         return False
     depth = 0
-    for place in range(cursor.place, len(cursor.tokens)):
-        token = cursor.tokens[place]
+    for index in range(cursor.index, len(cursor.tokens)):
+        token = cursor.tokens[index]
         depth += (token.kind is Kind.OPEN) - (token.kind is Kind.CLOSE)
         if depth == 0:
-            return cursor.tokens[place + 1].text == "=" if token.kind is Kind.CLOSE else False
+            return cursor.tokens[index + 1].text == "=" if token.kind is Kind.CLOSE else False
     return False
 
 
@@ -304,15 +304,15 @@ def _parse_name(cursor: Cursor) -> Node:
 
 
 def _parse_word(cursor: Cursor) -> Node:
-    said = cursor.take().text
-    if said in _SETS_OF_NUMBERS:
-        return name(_SETS_OF_NUMBERS[said])
-    if cursor.token.kind is Kind.OPEN and cursor.token.text in "([" and not cursor.token.spaced and said.isalpha():
+    word = cursor.take().text
+    if word in _SETS_OF_NUMBERS:
+        return name(_SETS_OF_NUMBERS[word])
+    if cursor.token.kind is Kind.OPEN and cursor.token.text in "([" and not cursor.token.spaced and word.isalpha():
         inner = parse_bracket(cursor)  # a function that is not known, but has a name
-        return Node(Op.CALL, inner.args if inner.op is Op.TUPLE else (inner,), f"{said.lower()}()")
-    if said in _PREFIXES and (cursor.token.kind in (Kind.NUMBER, Kind.COMMAND) or cursor.at("-")):
-        return Node(Op.UNIT, (_parse_signed_factor(cursor),), said)
-    return Node(Op.WORD, (), said)
+        return Node(Op.CALL, inner.args if inner.op is Op.TUPLE else (inner,), f"{word.lower()}()")
+    if word in _PREFIXES and (cursor.token.kind in (Kind.NUMBER, Kind.COMMAND) or cursor.at("-")):
+        return Node(Op.UNIT, (_parse_signed_factor(cursor),), word)
+    return Node(Op.WORD, (), word)
 
 
 def _parse_sign(cursor: Cursor) -> Node:

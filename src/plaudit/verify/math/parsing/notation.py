@@ -1,6 +1,6 @@
-r"""One notation for the many ways to write the same: unicode, LaTeX spacing, `\dfrac`, dollar signs, eaten backslashes.
+r"""Unify notations: unicode, LaTeX spacing, `\dfrac`, dollar signs, lost backslashes.
 
-Works on text, before anything is read; two texts that come out alike say the same.
+Works on text, before parsing; two texts with an equal result have the same meaning.
 """
 
 import re
@@ -101,7 +101,7 @@ _RULES: tuple[Rule, ...] = (
     _rule(
         ":",
         r"(:\d\d)\s?(?:\\text\s?\{\s?)?([ap])(?:\.?\s?m\b\.?|\.*$)(?:\s?\})?",
-        lambda found: f"{found[1]} \\text{{{found[2].lower()}m}}",
+        lambda match: f"{match[1]} \\text{{{match[2].lower()}m}}",
         re.IGNORECASE,
     ),
     _rule("°", r"(\d+(?:\.\d+)?)\s?°\s?(\d+(?:\.\d+)?)\s?'(?!')", r"((\1+\2/60))°"),
@@ -118,9 +118,9 @@ _WHOLE_RULES: tuple[Rule, ...] = (
     _rule(
         ",",
         r"(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d+(?![\d.,])",  # 1.234,56
-        lambda found: found[0].replace(".", "").replace(",", "."),
+        lambda match: match[0].replace(".", "").replace(",", "."),
     ),
-    _rule("'", r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])", lambda found: found[0].replace("'", "")),  # 1'234'567
+    _rule("'", r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])", lambda match: match[0].replace("'", "")),  # 1'234'567
     _rule("minus", r"\Aminus\s+(?=[\d\\])", "-"),
     _rule("egative", r"\A[nN]egative\s+(?=[\d\\])", "-"),
     *(
@@ -132,7 +132,7 @@ _WHOLE_RULES: tuple[Rule, ...] = (
 
 
 def unify_notation(text: str) -> str:
-    """The text in one notation, ready to be read."""
+    """The text in one notation, ready to be parsed."""
     if text in ("{}", "\\{\\}"):
         return "\\emptyset"
     if not text.isascii():
@@ -145,7 +145,7 @@ def unify_notation(text: str) -> str:
         text = _SPACE.sub(" ", text).strip()
     text = _without_end(_apply(_RULES, text))
     if text[:1] == "]" or text[-1:] == "[":
-        text = _TURNED.sub(lambda found: f"{_TURN[found[1]]}{found[2]}{_TURN_BACK[found[3]]}", text)
+        text = _TURNED.sub(lambda match: f"{_TURN[match[1]]}{match[2]}{_TURN_BACK[match[3]]}", text)
     text = _apply(_WHOLE_RULES, _PHRASES.get(text.casefold(), text))
     return _ORDINAL.sub("", text) if text[-2:] in _ORDINALS else text
 
@@ -157,9 +157,9 @@ def _apply(rules: tuple[Rule, ...], text: str) -> str:
 
 
 def read_mixed(text: str) -> str | None:
-    """ "6 and 1/5" as one number, where it is no list."""
-    found = _MIXED.fullmatch(text)
-    return rf"{found[1]}\frac{{{found[2] or found[4]}}}{{{found[3] or found[5]}}}" if found else None
+    """Read "6 and 1/5" as one number if it is not a list."""
+    match = _MIXED.fullmatch(text)
+    return rf"{match[1]}\frac{{{match[2] or match[4]}}}{{{match[3] or match[5]}}}" if match else None
 
 
 def same_spacing_aside(one: str, other: str) -> bool:
@@ -216,10 +216,10 @@ def _without_end(text: str) -> str:
 
 
 def _without_braces(text: str) -> str:
-    """Without braces around the whole, which say nothing: a set is as unordered as a list."""
+    """Without braces around the whole text: a set is as unordered as a list."""
     depth = 0
-    for place, sign in enumerate(text):
+    for index, sign in enumerate(text):
         depth += (sign == "{") - (sign == "}")
-        if depth == 0 and place < len(text) - 1:
+        if depth == 0 and index < len(text) - 1:
             return text
     return text[1:-1].strip()

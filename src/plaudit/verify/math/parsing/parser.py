@@ -1,6 +1,6 @@
 r"""Text to tree: lists of relations between sets or values, `x < 1 \text{ or } x \ge 2`, `(1,2) \cup \{3\}`, `3:4`.
 
-What does not read as mathematics raises Unreadable; it is then compared as text.
+Text that is not mathematics raises Unreadable; it is then compared as text.
 """
 
 import re
@@ -40,7 +40,7 @@ def parse(text: str, *, thousands: bool = True) -> Node:
 def _check_levels(node: Node) -> None:
     level = [node]
     for _ in range(MAX_LEVELS):
-        level = [inner for found in level for inner in found.args]
+        level = [inner for outer in level for inner in outer.args]
     if level:
         raise OverBudget(f"a formula of more than {MAX_LEVELS} levels")
 
@@ -62,25 +62,25 @@ def describe_parse(text: str) -> str:
 def _parse_items(cursor: Cursor) -> Node:
     """Relations with commas, "and" or "or" between them."""
     signs = _WITHIN if cursor.depth else _OUTSIDE
-    found = []
+    items = []
     if not _at_separator(cursor, signs):
-        found.append(_parse_relation(cursor))
+        items.append(_parse_relation(cursor))
         if not _at_separator(cursor, signs):
-            return found[0]
+            return items[0]
     parting = set()
     while True:
         while _at_separator(cursor, signs):
             parting.add(cursor.take().text)
-        if cursor.token.kind in (Kind.END, Kind.CLOSE) and found:
+        if cursor.token.kind in (Kind.END, Kind.CLOSE) and items:
             break
-        found.append(_parse_relation(cursor))
-        if len(found) > MAX_ITEMS:
+        items.append(_parse_relation(cursor))
+        if len(items) > MAX_ITEMS:
             raise OverBudget(f"a list of more than {MAX_ITEMS} items")
         if not _at_separator(cursor, signs):
             break
-    if len(found) == 1:
-        return found[0]
-    return Node(Op.LIST, tuple(found), "or" if parting <= {"or", ","} and "or" in parting else ",")
+    if len(items) == 1:
+        return items[0]
+    return Node(Op.LIST, tuple(items), "or" if parting <= {"or", ","} and "or" in parting else ",")
 
 
 def _at_separator(cursor: Cursor, signs: frozenset[str]) -> bool:
@@ -137,14 +137,14 @@ _GRAMMAR = Grammar(_parse_items, total, factor)
 
 
 def _without_double_brackets(tokens: list[Token]) -> list[Token]:
-    """`((1))` as `(1)`: however many pairs stand around the same thing, one is kept."""
+    """Reduce `((1))` to `(1)`: of several pairs around the same content, one is kept."""
     partners: dict[int, int] = {}
     opened: list[int] = []
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token.kind is Kind.OPEN:
-            opened.append(place)
+            opened.append(index)
         elif token.kind is Kind.CLOSE and opened:
-            partners[opened.pop()] = place
+            partners[opened.pop()] = index
     dropped = set()
     for opening, closing in partners.items():
         inner = partners.get(opening + 1)
@@ -155,7 +155,7 @@ def _without_double_brackets(tokens: list[Token]) -> list[Token]:
             and tokens[opening + 1].text + tokens[inner].text in ("()", "[]", "{}")
         ):
             dropped |= {opening, closing} if pair != "[]" or tokens[opening + 1].text == "[" else {opening + 1, inner}
-    return [token for place, token in enumerate(tokens) if place not in dropped] if dropped else tokens
+    return [token for index, token in enumerate(tokens) if index not in dropped] if dropped else tokens
 
 
 def _describe_node(node: Node) -> str:

@@ -74,30 +74,30 @@ class _Lexer:
     def __init__(self, text: str, thousands: bool) -> None:
         self.text, self.thousands = text, thousands
         self.depth, self.spaced = 0, False
-        self.found: list[Token] = []
+        self.output: list[Token] = []
 
     def tokens(self) -> list[Token]:
-        place, text, length, found = 0, self.text, len(self.text), self.found
+        index, text, length, output = 0, self.text, len(self.text), self.output
         matched = (_REPEATING_PATTERN if "." in text and _REPEATS.search(text) else _PATTERN).match
-        while place < length:
-            sign = text[place]
+        while index < length:
+            sign = text[index]
             if single := _SINGLES.get(sign):
                 alone, spaced, deeper = single
-                found.append(spaced if self.spaced else alone)
+                output.append(spaced if self.spaced else alone)
                 self.depth += deeper
-                place += 1
+                index += 1
             elif sign.isspace():
                 self.spaced = True
-                place += 1
+                index += 1
                 continue
-            elif (short := _SHORT.get(sign)) and _ends_at(text, place + 1, short[2]):
+            elif (short := _SHORT.get(sign)) and _ends_at(text, index + 1, short[2]):
                 alone, spaced, _ = short
-                found.append(spaced if self.spaced else alone)
-                place += 1
-            elif match := matched(text, place):
-                place = self._take(match)
+                output.append(spaced if self.spaced else alone)
+                index += 1
+            elif match := matched(text, index):
+                index = self._take(match)
             self.spaced = False
-        return found
+        return output
 
     def _take(self, match: re.Match[str]) -> int:
         """Add the tokens of a match; returns where they end, which may be before the match does, or behind it."""
@@ -106,41 +106,41 @@ class _Lexer:
             if "," in text:
                 end -= len(text) - text.index(",") if self.depth or not self.thousands else 0
                 text = self.text[match.start() : end].replace(",", "")
-            self.found.append(Token(Kind.NUMBER, text, self.spaced))
+            self.output.append(Token(Kind.NUMBER, text, self.spaced))
         elif kind == "command":
-            self.found.append(_command(text[:LONGEST_KEPT])[self.spaced])
+            self.output.append(_command(text[:LONGEST_KEPT])[self.spaced])
             self.depth += _DEEPER.get(text, 0)
         elif kind == "text":
             return self._take_text(end)
         elif kind == "repeating":
-            self.found.append(Token(Kind.NUMBER, text, self.spaced))
+            self.output.append(Token(Kind.NUMBER, text, self.spaced))
         elif kind == "letters" and self.text.startswith(("(", "["), end) and (named := _read_called(text)):
-            self.found += [Token(kind, part, self.spaced) for kind, part in named]
+            self.output += [Token(kind, part, self.spaced) for kind, part in named]
         elif kind == "letters":
             read = _split_letters if len(text) <= LONGEST_KEPT else _split_letters.__wrapped__
-            self.found += read(text)[self.spaced]
+            self.output += read(text)[self.spaced]
         elif kind == "sign":
-            self.found.append(Token(Kind.SIGN, SIGNS.get(text, text), self.spaced))
+            self.output.append(Token(Kind.SIGN, SIGNS.get(text, text), self.spaced))
         elif text not in '."`#@?\\':
-            self.found.append(Token(Kind.WORD, text, self.spaced))
+            self.output.append(Token(Kind.WORD, text, self.spaced))
         return end
 
-    def _take_text(self, place: int) -> int:
-        end = _find_closing(self.text, place)
-        said = _QUOTED.sub("", self.text[place:end]).strip()
-        if said in ("e", "i") or not _LETTERS_ALONE.search(said):
-            if len(said) == 1 and said.isalpha() and said not in "ei":
-                self.found.append(Token(Kind.WORD, said, self.spaced))
+    def _take_text(self, start: int) -> int:
+        end = _find_closing(self.text, start)
+        inside = _QUOTED.sub("", self.text[start:end]).strip()
+        if inside in ("e", "i") or not _LETTERS_ALONE.search(inside):
+            if len(inside) == 1 and inside.isalpha() and inside not in "ei":
+                self.output.append(Token(Kind.WORD, inside, self.spaced))
             else:
-                self.found.extend(_Lexer(said, self.thousands).tokens())
+                self.output.extend(_Lexer(inside, self.thousands).tokens())
         else:
-            measured = bool(self.found) and (self.found[-1].kind in _MEASURED or self.found[-1].text == "/")
-            self.found.extend(_tokens_of_words(said, self.spaced, measured=measured))
+            measured = bool(self.output) and (self.output[-1].kind in _MEASURED or self.output[-1].text == "/")
+            self.output.extend(_tokens_of_words(inside, self.spaced, measured=measured))
         return end + 1
 
 
-def _ends_at(text: str, place: int, longer: frozenset[str]) -> bool:
-    following = text[place : place + 1]
+def _ends_at(text: str, index: int, longer: frozenset[str]) -> bool:
+    following = text[index : index + 1]
     return following not in longer and following < "\x80"
 
 
@@ -178,12 +178,12 @@ def _command(text: str) -> tuple[Token, Token]:
     return _pair(Kind.COMMAND, word)
 
 
-def _find_closing(text: str, place: int) -> int:
+def _find_closing(text: str, start: int) -> int:
     depth = 1
-    for found in re.finditer(r"[{}]", text[place:]):
-        depth += 1 if found[0] == "{" else -1
+    for brace in re.finditer(r"[{}]", text[start:]):
+        depth += 1 if brace[0] == "{" else -1
         if depth == 0:
-            return place + found.start()
+            return start + brace.start()
     return len(text)
 
 

@@ -1,6 +1,6 @@
-"""What an answer says, as a tree: numbers, symbols, operations, and the forms around them (lists, relations, sets).
+"""The expression tree of an answer: numbers, symbols, operations, and the forms around them (lists, relations, sets).
 
-A tree keeps what was written: "2+2" is a sum and "0.50" remembers its zero. Values come from `folding` and `values`.
+A tree keeps the notation: "2+2" is a sum and "0.50" keeps its zero. Values come from `folding` and `values`.
 """
 
 from collections.abc import Callable
@@ -88,15 +88,15 @@ def nodes(node: Node) -> list[Node]:
 
 
 def operations(*trees: Node) -> set[Op]:
-    """All that trees do, for asking what they may be before looking closer."""
-    return {found.op for tree in trees for found in nodes(tree)}
+    """All operations in the trees, for quick tests."""
+    return {inner.op for tree in trees for inner in nodes(tree)}
 
 
 def symbols(node: Node) -> set[str]:
-    """The names in a tree that stand for unknowns, functions among them; e, i and π do not, nor do counters."""
+    """The names of unknowns and functions in a tree, without e, i, π and bound variables."""
     everything = nodes(node)
-    names = {found.leaf for found in everything if found.op is Op.NAME or found.leaf.endswith("()")} - CONSTANTS
-    bound = {found.args[0].leaf for found in everything if found.op is Op.SERIES}
+    names = {inner.leaf for inner in everything if inner.op is Op.NAME or inner.leaf.endswith("()")} - CONSTANTS
+    bound = {inner.args[0].leaf for inner in everything if inner.op is Op.SERIES}
     return names - bound if bound else names
 
 
@@ -109,7 +109,7 @@ def rewrite(node: Node, change: Callable[[Node], Node]) -> Node:
 
 def substitute(node: Node, values: dict[str, Node]) -> Node:
     """The tree with names replaced."""
-    return rewrite(node, lambda found: values.get(found.leaf, found) if found.op is Op.NAME else found)
+    return rewrite(node, lambda inner: values.get(inner.leaf, inner) if inner.op is Op.NAME else inner)
 
 
 CONSTANTS = {"e", "i", "π"}

@@ -1,6 +1,6 @@
 """Units beside numbers: which words are units, and how those of one kind convert.
 
-Only units that can be mistaken for each other are known; any other word after a number is prose and says nothing.
+Only units that can be mistaken for each other are known; any other word after a number is prose and is ignored.
 """
 
 import re
@@ -53,17 +53,17 @@ _KINDS: dict[str, dict[str, str | int]] = {
 
 
 def _table() -> dict[str, Unit]:
-    found: dict[str, Unit] = {}
+    units_by_word: dict[str, Unit] = {}
     for measures, units in _KINDS.items():
         for words, size in units.items():
             for word in [words] if words == "pound sterling" else words.split():
-                found[word] = Unit(measures, Fraction(size))
+                units_by_word[word] = Unit(measures, Fraction(size))
                 if len(word) > 3:
-                    found[f"{word.removesuffix('s')}s"] = found[word]
-    hour = found["hour"].size
-    found["mph"] = Unit("length/time", found["mile"].size / hour)
-    found["kmh"] = found["kph"] = Unit("length/time", found["km"].size / hour)
-    return found
+                    units_by_word[f"{word.removesuffix('s')}s"] = units_by_word[word]
+    hour = units_by_word["hour"].size
+    units_by_word["mph"] = Unit("length/time", units_by_word["mile"].size / hour)
+    units_by_word["kmh"] = units_by_word["kph"] = Unit("length/time", units_by_word["km"].size / hour)
+    return units_by_word
 
 
 _UNITS = _table()
@@ -108,10 +108,10 @@ _REMARKS = frozenset({
 })  # fmt: skip
 
 
-def unit_of(said: str) -> Unit | None:
+def unit_of(words: str) -> Unit | None:
     """The unit that words after a number name, or None for prose."""
-    said = said.strip().replace("per ", "/ ")
-    above, _, below = said.partition("/")
+    words = words.strip().replace("per ", "/ ")
+    above, _, below = words.partition("/")
     unit = _simple(above)
     if unit is None or not below:
         return unit
@@ -119,9 +119,9 @@ def unit_of(said: str) -> Unit | None:
     return Unit(f"{unit.measures}/{under.measures}", unit.size / under.size) if under else None
 
 
-def power_of(said: str) -> int:
+def power_of(words: str) -> int:
     """The power that words raise a unit to: 2 for "square units" and "cm^2"."""
-    raised = _RAISED.search(said)
+    raised = _RAISED.search(words)
     return _power(raised) if raised else 1
 
 
@@ -129,13 +129,13 @@ def _power(raised: re.Match[str]) -> int:
     return int(raised["power"]) if raised["power"] else _POWERS[raised["word"] or raised["after"]]
 
 
-def _simple(said: str) -> Unit | None:
-    if raised := _RAISED.search(said):
+def _simple(text: str) -> Unit | None:
+    if raised := _RAISED.search(text):
         unit = _name_unit(raised["unit"] or raised["base"])
         power = _power(raised)
         return Unit(f"{unit.measures}^{power}", unit.size**power) if unit else None
-    words = _WORD.findall(said)
-    return _name_unit(said) or (_name_unit(words[0]) if words else None)
+    words = _WORD.findall(text)
+    return _name_unit(text) or (_name_unit(words[0]) if words else None)
 
 
 def _name_unit(word: str) -> Unit | None:
