@@ -1,7 +1,7 @@
 """Find sums that a response gets wrong: "13 * 2 = 27".
 
-Only plain arithmetic on written numbers is read (+ − × ÷, no brackets, no unknowns), so what is reported is false for
-certain; rounded results and results cut short are not reported.
+Only plain arithmetic on written numbers is read (+ − × ÷, no brackets, no unknowns), so reported sums are certainly
+false; rounded and truncated results are not reported.
 """
 
 import re
@@ -26,10 +26,10 @@ def false_sums(text: str) -> Iterator[str]:
     >>> list(false_sums("2 + 2 = 4, and 13 * 2 = 27."))
     ['13 * 2 = 27']
     """
-    for found in _SUM.finditer(text):
-        result, stated = _evaluate(found[1]), _number(found[2])
-        if result is not None and stated is not None and abs(result - stated) >= _precision(found[2], result):
-            yield found[0]
+    for match in _SUM.finditer(text):
+        result, stated = _evaluate(match[1]), _number(match[2])
+        if result is not None and stated is not None and abs(result - stated) >= _precision(match[2], result):
+            yield match[0]
 
 
 def _precision(stated: str, result: Fraction) -> Fraction:

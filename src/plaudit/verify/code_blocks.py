@@ -1,7 +1,7 @@
 """Find the program in a response: in a fenced block, or in the text itself.
 
-Blocks in `<think>` do not count. Of several blocks the last one that defines what is asked for is the program, so that
-an example of use after the solution is not mistaken for it; nothing is ever joined or tried in turn.
+Blocks in `<think>` do not count. Of several blocks the last one that defines the required names is the program, so
+that an example of use after the solution is not taken for it; blocks are never joined or tried in turn.
 """
 
 import ast
@@ -34,9 +34,9 @@ def find_block(response: str, names: Collection[str]) -> str | None:
     closed, unclosed = find_fences(text)
     blocks = closed or ([unclosed] if unclosed else [])
     for marks in (frozenset(names), frozenset({""})):
-        found = [block.text for block in blocks if block.language.lower() in marks]
-        if found:
-            return found[-1]
+        texts = [block.text for block in blocks if block.language.lower() in marks]
+        if texts:
+            return texts[-1]
     return text if not blocks and text.strip() else None
 
 
@@ -53,13 +53,13 @@ def defined_names(source: str) -> frozenset[str] | None:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-    return frozenset(found)
+            names.add(node.id)
+    return frozenset(names)
 
 
 def _blocks(text: str) -> tuple[list[str], str | None]:
@@ -94,13 +94,13 @@ def _chosen(blocks: list[str], wanted: Collection[str]) -> str:
 
 
 def _bare(text: str) -> str | None:
-    """A response without fences: all of it where it parses, else from its first line of code as far as it parses."""
+    """A response without fences: all of it if it parses, else the part from its first line of code that parses."""
     if not text.strip():
         return None
     if _parses(text):
         return text
     lines = text.split("\n")
-    first = next((place for place, line in enumerate(lines) if line.startswith(STARTS)), None)
+    first = next((index for index, line in enumerate(lines) if line.startswith(STARTS)), None)
     if first is None:
         return text if "\n" in text.strip() and text.startswith((" ", "\t")) else None
     for last in range(len(lines), max(first, len(lines) - MAX_PROSE), -1):

@@ -35,15 +35,15 @@ LONGEST = 300  # characters of a text in which words count as numbers
 
 
 def parse_number_words(text: str) -> Fraction | int | None:
-    """The number that a text is in words, or None: "minus two", "three quarters".
+    """The value of a number in words, such as "minus two" or "three quarters", or None.
 
     >>> parse_number_words("Twenty-one")
     21
     """
-    said = _SIGNED.fullmatch(text.strip()) if len(text) <= LONGEST else None
-    if said is None:
+    match = _SIGNED.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    if match is None:
         return None
-    words, sign = said["words"], -1 if said["sign"] else 1
+    words, sign = match["words"], -1 if match["sign"] else 1
     if part := _PART.fullmatch(words):
         above = 1 if part["above"] in (None, "a", "an") else _value(part["above"])
         return None if above is None else sign * Fraction(above, _PARTS[part["part"].lower().removesuffix("s")])
@@ -53,15 +53,15 @@ def parse_number_words(text: str) -> Fraction | int | None:
 
 
 def find_number_words(text: str) -> list[int]:
-    """The numbers in words of a short text; "one" counts only where nothing but numbers is said, as it is a pronoun."""
+    """The numbers in words of a short text; "one" does not count, as it is also a pronoun."""
     if len(text) > LONGEST or _PART.search(text):
         return []
-    found = [
+    values = [
         -value if _MINUS.search(text, 0, run.start()) else value
         for run in _RUN.finditer(text)
         if (value := _value(run[0])) is not None
     ]
-    return [value for value in found if abs(value) != 1]
+    return [value for value in values if abs(value) != 1]
 
 
 def digits_for_words(text: str) -> str:

@@ -79,7 +79,7 @@ def find_numbers(text: str) -> list[Number]:
     ['$1,000', '50%', '2e3', '1 1/2', '-.5']
     """
     searched = without_calculator_marks(text).translate(_ASCII_SIGNS)
-    found: list[Number] = []
+    numbers: list[Number] = []
     for match in _PATTERN.finditer(searched):
         value = _value(match)
         if value is None:
@@ -87,10 +87,10 @@ def find_numbers(text: str) -> list[Number]:
         number = Number(
             Fraction(value), text[match.start() : match.end()], *match.span(), percent=match["percent"] is not None
         )
-        if found and _is_mixed(found[-1], number, searched):
-            number = _join_mixed(found.pop(), number, text)
-        found.append(number)
-    return found
+        if numbers and _is_mixed(numbers[-1], number, searched):
+            number = _join_mixed(numbers.pop(), number, text)
+        numbers.append(number)
+    return numbers
 
 
 def parse_number(text: str) -> Fraction | None:

@@ -1,7 +1,7 @@
-"""Is a response well-formed JSON, XML, markdown or a fenced code block?
+"""Check whether a response is well-formed JSON, XML, markdown or a fenced code block.
 
-JSON and XML must be the whole response, or all of one fenced block: what a program could read without searching. Empty
-structures hold nothing and are refused. Says nothing about whether the content is right.
+JSON and XML must be the whole response, or all of one fenced block: a program can read it without searching. Empty
+structures are refused. Whether the content is right is not checked.
 """
 
 import functools
@@ -73,18 +73,18 @@ def check_xml(response: str, required_tags: Sequence[str] = ()) -> Finding:
 
 
 def check_markdown(response: str, required_headings: Sequence[str] = ()) -> Finding:
-    """Whether a response uses markdown: the headings asked for, or any heading, list of two, table or code block."""
-    said = without_thinking(response)
+    """Whether a response uses markdown: the required headings, or any heading, list of two, table or code block."""
+    visible = without_thinking(response)
     if required_headings:
-        sections = _sections(said)
+        sections = _sections(visible)
         missing = [title for title in required_headings if not words(sections.get(title.casefold(), ""))]
-        found = f"{len(required_headings)} headings with text"
-        return Finding(False, f"heading {missing[0]!r} is missing or empty") if missing else Finding(True, found)
+        description = f"{len(required_headings)} headings with text"
+        return Finding(False, f"heading {missing[0]!r} is missing or empty") if missing else Finding(True, description)
     kinds = {
-        "heading": any(words(text) for text in _sections(said).values()),
-        "list": len({item for item in _LIST_ITEM.findall(said) if words(item)}) >= 2,
-        "table": _TABLE_RULE.search(said) is not None and "|" in said,
-        "code block": any(words(block.text) for block in find_fences(said).closed),
+        "heading": any(words(text) for text in _sections(visible).values()),
+        "list": len({item for item in _LIST_ITEM.findall(visible) if words(item)}) >= 2,
+        "table": _TABLE_RULE.search(visible) is not None and "|" in visible,
+        "code block": any(words(block.text) for block in find_fences(visible).closed),
     }
     used = [kind for kind, there in kinds.items() if there]
     return Finding(True, f"markdown with {', '.join(used)}") if used else Finding(False, "no markdown structure")
@@ -101,11 +101,11 @@ def check_code(response: str, language: str | None = None) -> Finding:
 
 
 def _payload(response: str, language: str) -> str:
-    """The response, or what stands in its one fenced block if there is nothing else."""
-    said = without_thinking(response).strip()
-    blocks = find_fences(said).closed
-    whole = len(blocks) == 1 and (blocks[0].start, blocks[0].end) == (0, len(said))
-    return blocks[0].text if whole and blocks[0].language.casefold() in ("", language) else said
+    """The response, or the content of its fenced block if there is nothing else."""
+    visible = without_thinking(response).strip()
+    blocks = find_fences(visible).closed
+    whole = len(blocks) == 1 and (blocks[0].start, blocks[0].end) == (0, len(visible))
+    return blocks[0].text if whole and blocks[0].language.casefold() in ("", language) else visible
 
 
 def _sections(text: str) -> dict[str, str]:

@@ -193,15 +193,15 @@ def _pairing_faults(tags: Sequence[_Tag]) -> list[Fault]:
 def _section_faults(blocks: Sequence[Block], names: Sequence[str]) -> list[Fault]:
     faults, reached = [], -1
     for name in names:
-        own = [block for block in blocks if block.name == name]
-        if len(own) != 1:
-            faults.append(Fault(name, FaultKind.REPEATED if own else FaultKind.MISSING))
-        elif own[0].is_empty:
+        named = [block for block in blocks if block.name == name]
+        if len(named) != 1:
+            faults.append(Fault(name, FaultKind.REPEATED if named else FaultKind.MISSING))
+        elif named[0].is_empty:
             faults.append(Fault(name, FaultKind.EMPTY))
-        elif own[0].start < reached:
+        elif named[0].start < reached:
             faults.append(Fault(name, FaultKind.OUT_OF_ORDER))
         else:
-            reached = own[0].end
+            reached = named[0].end
     return faults
 
 

@@ -1,4 +1,4 @@
-"""Does a response close with the statement that a template asks for?
+"""Check whether a response ends with the statement that a template requires.
 
 Placeholders are `[NUM]`, `[WORD]` and `[TEXT]`. Case and spacing do not matter, punctuation does. Only `[TEXT]` may
 stretch, so matching reads the response once however many there are.
@@ -64,21 +64,21 @@ def _literal(text: str) -> str:
 
 
 def _closes_with(response: str, segments: Sequence[str]) -> bool:
-    """Leftmost matches of the segments in order suffice: what a later match could reach, an earlier one can too."""
+    """Leftmost matches of the segments in order suffice: they leave the most text for the later segments."""
     first, *rest = segments
     start = _search(_STATEMENT_START + first + (r"\Z" if not rest else ""), response, 0)
-    for place, segment in enumerate(rest, start=1):
+    for number, segment in enumerate(rest, start=1):
         filled = _READABLE.search(response, start) if start is not None else None
         if filled is None:
             return False
-        last = place == len(rest)
+        last = number == len(rest)
         start = _search(segment + (r"\Z" if last else ""), response, filled.end())
     return start is not None
 
 
 def _search(expression: str, text: str, start: int) -> int | None:
-    found = re.compile(expression, re.IGNORECASE).search(text, start)
-    return found.end() if found else None
+    match = re.compile(expression, re.IGNORECASE).search(text, start)
+    return match.end() if match else None
 
 
 def _is_partial(response: str, template: str) -> bool:
@@ -104,17 +104,17 @@ _FILLS = {
 }
 
 
-def _most_in_order(wanted: Sequence[str], said: Sequence[str]) -> int | None:
-    """The most literal words that appear in order with every placeholder filled; None where one cannot be.
+def _most_in_order(wanted: Sequence[str], written: Sequence[str]) -> int | None:
+    """The most literal words that appear in order with every placeholder filled; None if one cannot be.
 
     Row by row over the template: `best[j]` is the most that the first `j` words of the response allow.
     """
-    best: list[int | None] = [0] * (len(said) + 1)
+    best: list[int | None] = [0] * (len(written) + 1)
     for want in wanted:
         fill = _FILLS.get(want)
         row: list[int | None] = [best[0] if fill is None else None]
-        for place, word in enumerate(said, start=1):
-            before, skipped = best[place - 1], best[place] if fill is None else None
+        for index, word in enumerate(written, start=1):
+            before, skipped = best[index - 1], best[index] if fill is None else None
             hit = fill.match(word) is not None if fill else word == want
             taken = before + (fill is None) if hit and before is not None else None
             row.append(max((value for value in (row[-1], skipped, taken) if value is not None), default=None))

@@ -2,8 +2,8 @@
 
 A rule is a list of cue words, a pattern around them, and where it is read: in the clause before an answer, inside it,
 right after it, later, or around it. A rule is only tried on a text that holds one of its cue words, so the quick check
-cannot disagree with the pattern. The rules match words, not meaning. `benchmarks/math_trust.py` measures the precision of
-each on labelled responses.
+cannot disagree with the pattern. The rules match words, not meaning. `benchmarks/math_trust.py` measures the precision
+of each on labelled responses.
 """
 
 import re
