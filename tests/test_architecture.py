@@ -253,6 +253,13 @@ MOST_MODULES = 14
 MOST_LINES = 400
 MOST_IMPORTS_IN_FUNCTIONS = 5
 PAIRS: dict[str, str] = {}  # "package: name" of modules that share a name, and why they must
+VAGUE_NAMES = {"found", "given", "told", "said", "own", "asked"}
+"""Names of variables that do not tell what the variable holds."""
+NOT_YET_RENAMED = (
+    *("dialects/__init__.py", "rewards/verifiers/", "training/", "verify/answers/", "verify/instructions/"),
+    *("verify/puzzles/", "verify/texts/"),
+)
+VAGUE_WORD = re.compile(rf"\b(?:{'|'.join(sorted(VAGUE_NAMES))})\b")
 
 
 def large_folders(root: Path) -> set[str]:
@@ -295,6 +302,19 @@ def private_imports(code: str) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names if alias.name not in listed)
 
 
+def vague_names(root: Path) -> Iterator[str]:
+    """Variables, parameters and fields with a name of `VAGUE_NAMES`, as `file:line: name`."""
+    for path in sorted(root.rglob("*.py")):
+        if VAGUE_WORD.search(path.read_text()) is None:
+            continue
+        for node in ast.walk(parsed(path)):
+            name = node.arg if isinstance(node, ast.arg) else getattr(node, "name", None)
+            if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+                name = node.id if isinstance(node, ast.Name) else node.attr
+            if name in VAGUE_NAMES:
+                yield f"{path.relative_to(root).as_posix()}:{node.lineno}: {name}"
+
+
 def test_no_folder_has_too_many_modules():
     assert large_folders(ROOT) == set()
 
@@ -325,6 +345,18 @@ def test_pages_import_only_what_a_first_level_package_lists():
         for name in private_imports(code)
     }
     assert found == set()
+
+
+def test_no_variable_has_a_vague_name():
+    vague = [each for each in vague_names(ROOT) if not each.startswith(NOT_YET_RENAMED)]
+    assert vague == [], "name the variable by its content: match, candidates, options, settings, answer, ..."
+
+
+def test_a_vague_name_would_be_noticed(tmp_path):
+    code = "def f(given, index=0):\n    given.own = found = 1\n    match found:\n        case [said, *told]: ...\n"
+    (tmp_path / "module.py").write_text(code)
+    names = {each.rpartition(" ")[2] for each in vague_names(tmp_path)}
+    assert names == {"given", "own", "found", "said", "told"}
 
 
 def test_large_folders_homonyms_hidden_and_private_imports_would_be_noticed(tmp_path):
