@@ -85,7 +85,7 @@ class ColumnMapping:
 
     chosen: Mapping[str, str] = field(default_factory=dict)
     usual_names: bool = True
-    """Whether fields are looked for under foreign names that nobody chose."""
+    """Whether fields are also looked up under foreign names that the user did not choose."""
     needs_response: bool = True
     """False: a row may be a prompt alone; its response is then empty."""
 

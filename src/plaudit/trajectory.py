@@ -127,7 +127,7 @@ class Trajectory(msgspec.Struct, frozen=True):
         return f"sample {index}" if self.id is None else f"sample {index} (id {self.id!r})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; fields that hold nothing are left out, columns stand beside the fields."""
+        """Plain data; empty fields are left out, columns are on the level of the fields."""
         plain: dict[str, Any] = {"prompt": self.prompt, "response": self.response}
         if self.ground_truth is not None:
             plain["ground_truth"] = self.ground_truth

@@ -47,7 +47,7 @@ class FirstObservation:
 
 
 class ActionStates(msgspec.Struct, frozen=True):
-    """What an environment is told about an action; a typed environment gets only its text."""
+    """The description of an action for the environment; a typed environment gets only its text."""
 
     observation_text: str
     action_text: str

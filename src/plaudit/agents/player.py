@@ -130,7 +130,7 @@ class _EpisodeBuilder:
         return left is not None and left < 1
 
     def states(self, label: Any, sampling_params: Any) -> ActionStates:
-        """What the environment is told about the last action."""
+        """The description of the last action for the environment."""
         return ActionStates(self._text, self.segments[-1].text, label, copy_params(sampling_params), self.images)
 
     def reset(self, first: FirstObservation, start: EpisodeStart) -> None:

@@ -202,7 +202,7 @@ class _Worker:
             loop.add_reader(self.process.reading, self._arrive)
 
     def _arrive(self) -> None:
-        if self._arrival is None or self._arrival.done():  # nobody waits: it stays in the pipe
+        if self._arrival is None or self._arrival.done():  # no reader waits: it stays in the pipe
             self._watch(None)
         else:
             self._arrival.set_result(None)

@@ -15,7 +15,7 @@ __all__ = ["AttackFinding", "Attacker", "AuditReport", "Level", "Witness"]
 
 
 class Attacker(enum.StrEnum):
-    """What whoever wrote the response had to know."""
+    """The knowledge that the attack needs."""
 
     ANSWER_FREE = "answer-free"
     """Nothing about the ground truth: a policy can learn this."""

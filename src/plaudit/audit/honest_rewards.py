@@ -104,7 +104,7 @@ def _try_further(subject: Subject, maker: SampleMaker) -> list[HonestRewards]:
 
 
 def _without_weak_kinds(honest_rewards: HonestRewards) -> HonestRewards:
-    """Without the kinds of truth for which being right hardly matters: what stands there is likeness by chance."""
+    """Without the kinds of truth for which correctness hardly matters: their gap is similarity by chance."""
     best: dict[Kind, float] = {}
     for measured in honest_rewards.measured_tasks:
         best[measured.task.kind] = max(best.get(measured.task.kind, 0.0), measured.gap)

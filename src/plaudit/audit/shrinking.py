@@ -54,7 +54,7 @@ def _halve(response: str, keeps: Callable[[str], bool], is_finding: Callable[[Se
 
 
 def _keeps(core: Sequence[str], text: str, *, as_words: bool) -> bool:
-    """Whether the parts of the core stand in the text in their order; `as_words`: none within a longer word."""
+    """Whether the text contains the parts of the core in order; `as_words`: none within a longer word."""
     start = 0
     for part in core:
         pattern = rf"(?<!\w){re.escape(part)}(?!\w)" if as_words else re.escape(part)

@@ -63,7 +63,7 @@ class Vocabulary:
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
-        """Names of tags such as `think`, in the order in which they stand in the code."""
+        """Names of tags such as `think`, in the order of the code."""
         return tuple(dict.fromkeys(name for text in self.texts for name in re.findall(r"<([A-Za-z]\w{0,20})>", text)))
 
     @cached_property
@@ -142,7 +142,7 @@ def _settings(value: Any, deep: int) -> Iterator[str]:
 
 
 def _trees(reward: RewardFunction) -> Iterator[ast.AST]:
-    """The code of the file that the reward's function or class stands in; none for plaudit's own rewards."""
+    """The code of the file that defines the reward's function or class; none for plaudit's rewards."""
     homes = list(_functions(reward)) or [type(reward)]
     for home in homes:
         routine = home if inspect.isroutine(home) or isinstance(home, type) else type(home)

@@ -146,7 +146,7 @@ def _run(arguments: list[str], *, debug: bool) -> int:
 
 
 def _describe(error: PlauditError | OSError) -> str:
-    """The error in a sentence; those of the system come with a number that tells nobody anything."""
+    """The error as a sentence, without the number of system errors."""
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
     return str(error)

@@ -73,7 +73,7 @@ def _inner(value: Any) -> Iterable[Any]:
 
 
 def _is_wrapped(value: Any) -> bool:
-    """Whether a value may be somebody else's reward, whose attributes are looked at as those of ours are."""
+    """Whether a value may be a foreign reward, whose attributes are searched too."""
     known = RewardFunction | FunctionType | MethodType | ModuleType | type
     return hasattr(value, "__dict__") and not isinstance(value, known) and not _is_model(value)
 

@@ -201,7 +201,7 @@ class AsyncCalls:
         return [self._outputs[call] for call, _ in calls]
 
     def _limit(self) -> asyncio.Semaphore:
-        """How many calls of this reward may be under way, wherever it stands in the unit."""
+        """The limit of concurrent calls of this reward, shared by all its occurrences in the unit."""
         count = 1 if self._progress.one_at_a_time else self._reward.concurrency
         limits: dict[int, asyncio.Semaphore] = vars(self._progress).setdefault("limits", {})
         return limits.setdefault(id(self._reward), asyncio.Semaphore(count))

@@ -45,7 +45,7 @@ def copy_plain(value: Any) -> Any:
 
 
 def own_copy(trajectory: Trajectory) -> Trajectory:
-    """A copy that shares no container with the sample: what a function changes in it is seen by nobody else."""
+    """A copy that shares no container with the sample, so changes by a function stay in the copy."""
     copied: Trajectory = trajectory.__copy__()  # type: ignore[attr-defined]  # of every msgspec.Struct
     force_setattr(copied, "metadata", copy_plain(trajectory.metadata) if trajectory.metadata else {})
     force_setattr(copied, "columns", copy_plain(trajectory.columns) if trajectory.columns else {})

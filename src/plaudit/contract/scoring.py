@@ -63,11 +63,11 @@ class EndedCall(NamedTuple):
 
 
 Observer = Callable[[EndedCall], None]
-"""Told of every call that ends, in the thread that it ends in."""
+"""Called with every call that has ended, in the thread in which it ended."""
 
 
 class Progress:
-    """What the calls of a unit are told and report. Process settings that a call changed are put back to `state`."""
+    """The options and observers of the calls of a unit. Process settings that a call changed are reset to `state`."""
 
     deadline_s: float | None = None
     """How long an async call may take, times its samples; sync calls cannot be interrupted from inside."""

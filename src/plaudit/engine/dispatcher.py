@@ -188,7 +188,7 @@ class Dispatcher(StreamRunner):
         self._stats.wall_s += time.perf_counter() - began
 
     def _discard(self, stream: OrderedStream) -> None:
-        """Forget what is under way for a stream that nobody reads any more."""
+        """Drop the pending work of an abandoned stream."""
         with self._turn:
             if self._driver == threading.get_ident():  # garbage collection in the middle of a turn
                 self._abandoned.append(stream)

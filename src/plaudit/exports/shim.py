@@ -49,7 +49,7 @@ def usage_lines(export: Export, name: str, file: Path) -> str:
 
 
 def _quoted(text: str) -> str:
-    """As it stands in a docstring."""
+    """The text escaped for a docstring."""
     return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
 
 

@@ -50,7 +50,7 @@ def available() -> dict[str, Listing]:
 
 
 def listing_of(name: str) -> Listing:
-    """What is known of one reward; raises RewardNotLoaded when nobody has that name."""
+    """The description of one reward; raises RewardNotLoaded for an unknown name."""
     target = find_named(name)
     if target is None:
         raise no_such_name(name)
@@ -63,7 +63,7 @@ def find_named(name: str) -> SpecTarget | None:
 
 
 def no_such_name(name: str) -> RewardNotLoaded:
-    """The error for a name that nobody has."""
+    """The error for an unknown name."""
     if name in _OF_JSON:
         return RewardNotLoaded(f"{name!r} is JSON; in a spec, write {_OF_JSON[name]}")
     listings = available().values()

@@ -1,7 +1,7 @@
 """Rewards composed in a YAML file, for weights that are kept with the training configuration.
 
 A mapping has one kind: `reward`, `sum`, a function of the vocabulary or a built-in, with the parameters they have in
-Python. The methods of the vocabulary may stand beside it. Every field for a reward takes an expression or another
+Python. The methods of the vocabulary may be set next to it. Every field for a reward takes an expression or another
 mapping. Paths are relative to the YAML file.
 
 YAML is imported when a file is read: every process that loads a reward imports this module, and few read such a file.
@@ -137,7 +137,7 @@ class _Composite:
         return CompositeReward(weighted)
 
     def locate_files(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Settings of a judge; the files that they name stand beside the YAML file."""
+        """Settings of a judge; the files that they name are relative to the YAML file."""
         located = dict(settings)
         if isinstance(located.get("rubric"), str):
             located["rubric"] = self.path.parent / located["rubric"]

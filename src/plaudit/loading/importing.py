@@ -209,7 +209,7 @@ def _file_of(module: ModuleType | None) -> Path | None:
 def _import_from(*folders: Path, packages: Mapping[str, Path] | None = None) -> Iterator[None]:
     """While entered, modules in these folders (the first folder first) and stubs of absent packages can be imported.
 
-    For a file, `packages` are the packages of its project by name, with the folders they stand in.
+    For a file, `packages` are the packages of its project by name, with the folders that contain them.
     """
     paths = [str(folder) for folder in dict.fromkeys(folders)]
     finders = [] if packages is None else [_ProjectFinder(folders, packages)]

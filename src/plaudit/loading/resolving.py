@@ -189,7 +189,7 @@ class _SpecResolver:
         return RewardModule.of(module, dotted, dotted)
 
     def find_dotted(self, dotted: str, arguments: Arguments | None) -> Loaded:
-        """`pkg.mod` or `pkg.mod.name`; a lone name that is no module is a reward that nobody has."""
+        """`pkg.mod` or `pkg.mod.name`; a single name that is no module is an unknown reward."""
         root, _, rest = dotted.partition(".")
         if rest and find_named(root) is not None:
             hint = f"; call it: {dotted}(…)" if rest in METHODS else did_you_mean(rest, METHODS)

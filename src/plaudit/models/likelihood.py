@@ -136,7 +136,7 @@ def _reasoning(response: str) -> str:
 def _rate(loaded: LoadedModel, batch: Sequence[Encoded]) -> list[float]:
     """The mean log-probability of each sample's truth.
 
-    Filled up on the left, so that all truths stand at the end: only there logits are needed, which for a vocabulary of
+    Padded on the left, so that all truths are at the end: only there logits are needed, which for a vocabulary of
     50,000 words are most of the memory.
     """
     torch: Any = import_torch(extra="models", purpose="likelihoods")

@@ -34,7 +34,7 @@ COMBINE: dict[str, Callable[[Sequence[float]], float]] = {
 class ProcessRewardModel(LocalModelReward):
     """What a process reward model says of every step: `ProcessRewardModel("my-prm", combine="min")`.
 
-    Steps end where `separator` stands in the response (white space; a line end by default). `combine` is "min", "mean",
+    Steps end at each `separator` in the response (white space; a line end by default). `combine` is "min", "mean",
     "product" or "last". Each step earns, at its last word, what it changed in the combined value (with "mean", its
     share), so that the token rewards add up to the reward. After each step the model reads `mark`; a causal model
     answers with one of the two tokens `verdicts`, good first.

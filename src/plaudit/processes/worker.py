@@ -50,7 +50,7 @@ class Service(ABC):
         """Load what all workers may share, in the template; a PlauditError says why no worker can be used."""
 
     def describe(self, handler: Any) -> dict[str, Any]:
-        """What the parent is told of a handler that was opened."""
+        """The message to the parent about an opened handler."""
         return {}
 
     @abstractmethod
@@ -142,7 +142,7 @@ class _Outgoing:
 
     def _wake(self) -> None:
         self._due = time.monotonic() + WAKE_S
-        with contextlib.suppress(BlockingIOError, BrokenPipeError):  # earlier ones are unread, or nobody reads them
+        with contextlib.suppress(BlockingIOError, BrokenPipeError):  # earlier ones are unread, or the reader is gone
             os.write(self._waking, b"w")
 
 

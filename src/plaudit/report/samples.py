@@ -24,7 +24,7 @@ class Pick(enum.StrEnum):
 
 
 DEFAULT_PICKS = (Pick.FAILED, Pick.LOWEST, Pick.HIGHEST)
-"""What to look at where nobody says."""
+"""The default choice of samples."""
 
 
 @dataclass(frozen=True, slots=True)

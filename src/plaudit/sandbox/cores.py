@@ -2,7 +2,7 @@
 
 A process that is one of many workers must not start as many judges as the machine has cores; whoever runs the workers
 says so with `take_share`. Where there is a judge for every core, each stays on one with the programs it runs: what they
-hand to each other is then in that core's caches, and nobody has to be woken on another.
+hand to each other is then in that core's caches, and no process has to be woken on another core.
 """
 
 import os

@@ -27,7 +27,7 @@ MAX_PATTERNS = 4
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Where the answer stands in a response: `before`, the answer, `after`."""
+    """The text around the answer in a response: `before`, the answer, `after`."""
 
     name: str
     before: str

@@ -1,6 +1,6 @@
 """Attacks on rewards that ask a judge or read a verdict: keys that open some judges, orders to the judge, self-grades.
 
-Phrases without content are known to be rated right by judges that are language models; a grade that stands in the
+Phrases without content are known to be rated right by judges that are language models; a grade that occurs in the
 response must never be read as the judge's.
 """
 

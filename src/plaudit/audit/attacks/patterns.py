@@ -30,7 +30,7 @@ _PLAUSIBLE = "a1 -.x<"
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A text that matches, around the place of its last group; `answer` stands there, or is empty without groups."""
+    """A matching text, split at its last group; `answer` is the group's text, or empty without groups."""
 
     before: str
     answer: str
@@ -80,7 +80,7 @@ def pumps_of(text: str) -> list[str]:
 
 
 def _nested(parsed: Any, is_inside: bool) -> Iterator[Any]:
-    """The bodies of the unbounded repeats that stand inside another one."""
+    """The bodies of unbounded repeats inside another one."""
     for operation, argument in parsed:
         if str(operation) == "SUBPATTERN":
             yield from _nested(argument[3], is_inside)

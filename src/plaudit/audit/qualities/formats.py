@@ -22,7 +22,7 @@ USUAL_TAGS = (("think", "answer"), ("think",), ("answer",), ("reasoning", "answe
 
 @dataclass(frozen=True, slots=True)
 class _Sections:
-    """Tags in their order; the last holds the answer, unless it is for thoughts. `gap` stands at both ends of each."""
+    """Tags in their order; the last holds the answer, unless it is for thoughts. `gap` is put at both ends of each."""
 
     tags: tuple[str, ...]
     gap: str

@@ -47,7 +47,7 @@ class _Curve:
 
 
 def attack_length(make_trials: Sequence[Trial]) -> Iterator[Attempt]:
-    """Doses of one sentence and paddings that nobody sees."""
+    """Doses of one sentence and invisible paddings."""
     named: dict[str, list[Hit]] = {}
     for trial in make_trials:
         for name, hit in dict(_on_trial(trial)).items():

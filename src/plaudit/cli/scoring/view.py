@@ -30,7 +30,7 @@ def view(
     """
     for file in (each for each in folders if each.is_file() and each.stat().st_size):
         reader = options.open_rollouts(str(file), None)
-        next(require_scored(reader, reader), None)  # else the page would be empty, and nobody knew why
+        next(require_scored(reader, reader), None)  # else the page would be empty without an explanation
     try:
         server = reports.ViewServer(folders, port=port)
     except OSError as error:

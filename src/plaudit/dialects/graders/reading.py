@@ -203,7 +203,7 @@ def grader_from_file(path: Path) -> RewardFunction:
 def grader_reward(grader: Any) -> RewardFunction:
     """The reward that a grader describes, or an error that names what is wrong with it."""
     if isinstance(grader, Mapping) and "type" not in grader and isinstance(grader.get("grader"), Mapping):
-        grader = grader["grader"]  # as it stands in the method of a fine-tuning job
+        grader = grader["grader"]  # as in the method of a fine-tuning job
     kind = grader.get("type") if isinstance(grader, Mapping) else None
     if kind not in GRADERS:
         hint = did_you_mean(str(kind), GRADERS)

@@ -18,12 +18,12 @@ _NUMBER = re.compile(r"<answer>.*?([\d.]+)", re.DOTALL)
 
 
 def _match_format_exactly(prompts: Sequence[str], completions: Sequence[str], **_: Any) -> list[float]:
-    """3.0 where reasoning and answer stand in their tags, else 0.0."""
+    """3.0 if reasoning and answer are in their tags, else 0.0."""
     return [3.0 if _FORMAT.search(each) else 0.0 for each in completions]
 
 
 def _match_format_approximately(prompts: Sequence[str], completions: Sequence[str], **_: Any) -> list[float]:
-    """+0.5 for each tag that stands there once, −0.5 for each other."""
+    """+0.5 for each tag that occurs once, −0.5 for each other."""
     return [sum(0.5 if each.count(tag) == 1 else -0.5 for tag in _TAGS) for each in completions]
 
 

@@ -265,7 +265,7 @@ class RubricGroup:
 
 
 def extract_boxed_answer(text: str, strict: bool = False) -> str:
-    """What stands in the last `\\boxed{…}`; without one the text, or nothing where `strict`."""
+    """The content of the last `\\boxed{…}`; without one the text, or nothing if `strict`."""
     boxed = last_boxed(text)
     return boxed if boxed is not None else "" if strict else text
 

@@ -214,7 +214,7 @@ def is_installed(name: str) -> bool:
 
 
 def is_project(value: Any) -> bool:
-    """Whether a function, a class or a module stands in a file of the user, not in a package or in Python itself."""
+    """Whether a function, a class or a module is defined in a file of the user, not in a package or in Python."""
     if isinstance(value, FunctionType):
         return _is_project_file(value.__code__.co_filename)
     module = sys.modules.get(value.__module__) if isinstance(value, type) else value

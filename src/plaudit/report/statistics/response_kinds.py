@@ -1,7 +1,7 @@
 """What kinds of response there are, told from the text alone, so that rewards can be compared between kinds.
 
 A response may be of several kinds, or of none. Forms are found in the data (digits become 9, words become a), so that
-kinds nobody thought of show too. Short responses are also compared with a short ground truth, character by character.
+unexpected kinds show too. Short responses are also compared with a short ground truth, character by character.
 """
 
 import re

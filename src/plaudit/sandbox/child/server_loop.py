@@ -111,7 +111,7 @@ class ServerLoop:
             kind, rest = message
             if kind == protocol.TAKE:
                 self._hand_over_child(rest)
-            elif kind == protocol.NEXT:  # the new one first: meanwhile the old one dies, and nobody waits for that
+            elif kind == protocol.NEXT:  # start the new one first, so that no caller waits for the old one to die
                 self._hand_over_child(rest[: LIMITS.size])
                 self._reap(int(rest[LIMITS.size :]), answer=False)
             elif kind == protocol.PLACE:

@@ -107,7 +107,7 @@ class JudgePool:
 
     def _acquire(self, modules: tuple[str, ...]) -> JudgeClient:
         with self._lock:
-            if self._owner != os.getpid():  # we are a fork: these judges answer to somebody else
+            if self._owner != os.getpid():  # this is a fork: the judges belong to the parent
                 self._idle, self._owner = [], os.getpid()
             fitting = [judge for judge in self._idle if judge.modules == modules]
             other = self._idle[0] if not fitting and len(self._idle) >= KINDS * self.workers else None

@@ -41,7 +41,7 @@ class BinaryCache:
         return binary
 
     def _is_usable(self) -> bool:
-        """Whether the folder is ours alone: one that somebody else prepared could hold other programs."""
+        """Whether only this user can write to the folder: one of another user could contain other programs."""
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             seen = self.folder.lstat()

@@ -21,7 +21,7 @@ OTHERS = """
 """
 
 # What a command line may say: {source} and {out} are files in the work folder, {tool} is the compiler or runtime,
-# {bin} the folder it stands in, {cc} the C compiler, {memory} MiB of memory, {program} what is run.
+# {bin} its folder, {cc} the C compiler, {memory} MiB of memory, {program} what is run.
 Line = tuple[str, ...]
 
 

@@ -55,7 +55,7 @@ class Access:
         return sum(hmac.compare_digest(known, shown) for known in self._digests) > 0  # compares all of them
 
     def is_foreign_page(self, headers: dict[bytes, bytes]) -> bool:
-        """Whether the request may come from a web page of somebody else, through a name that resolves to us."""
+        """Whether the request may come from a foreign web page, through a name that resolves to this server."""
         return not self._digests and self._is_foreign(headers.get(b"host", b""), b"origin" in headers)
 
     @functools.lru_cache(maxsize=64)  # noqa: B019 - a server has one instance

@@ -1,4 +1,4 @@
-"""The rows of a case table as they stand in a YAML, JSON, JSON lines or CSV file.
+"""Read the rows of a case table from a YAML, JSON, JSON lines or CSV file.
 
 Cells of a CSV file are text and an empty cell is no cell, but for `response`: the empty response is a response.
 """

@@ -61,7 +61,7 @@ def _check_shapes(numpy: Any, one: Any, other: Any) -> None:
 
 
 class Literal(float):
-    """A number that stands in the text of the tests: arrays may be compared with it as a whole."""
+    """A number literal in the text of the tests: arrays may be compared with it as a whole."""
 
 
 def compare_shaped(left: Any, right: Any, is_equal: bool, answer_is_left: bool) -> Any:
