@@ -9,7 +9,7 @@ PlauditError
 ├── RolloutsError     (ValueError)    a rollouts file that cannot be read or written
 ├── CasesError        (ValueError)    a case table that cannot be run
 ├── CacheError        (ValueError)    a cache of scores that cannot be opened
-├── TrainingError     (RuntimeError)  a training run that cannot start, go on or be resumed
+├── TrainingError     (RuntimeError)  a training run that cannot start, continue or be resumed
 ├── DataError         (ValueError)    prompts that cannot be trained on
 ├── SamplingFailed    (RuntimeError)  a sampler got no response
 ├── PolicyError       (ValueError)    a model that cannot be loaded, saved or trained as asked
@@ -96,7 +96,7 @@ class CacheError(PlauditError, ValueError):
 
 
 class TrainingError(PlauditError, RuntimeError):
-    """A training run cannot start, go on or be resumed."""
+    """A training run cannot start, continue or be resumed."""
 
 
 class DataError(PlauditError, ValueError):

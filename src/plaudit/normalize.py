@@ -24,7 +24,7 @@ EPSILON = 1e-6
 
 
 class Scaled(NamedTuple):
-    """A normalised value and the factor the raw value was stretched by; None where there is no such factor."""
+    """A normalised value and the factor the raw value was stretched by; None if there is no such factor."""
 
     value: float
     slope: float | None

@@ -83,7 +83,7 @@ async def play_episode(
 
 
 def _check_arguments(method: str, signature: inspect.Signature, available: tuple[str, ...], first: int = 0) -> None:
-    """Raise AgentError where a method requires an argument that is not available, from its `first` parameter on."""
+    """Raise AgentError if a method requires an argument that is not available, from its `first` parameter on."""
     for name, parameter in list(signature.parameters.items())[first:]:
         variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
         if parameter.default is parameter.empty and not variadic and name not in available:

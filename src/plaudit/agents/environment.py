@@ -40,7 +40,7 @@ class EpisodeStart:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What an action led to: `reward` is None where the environment leaves scoring to a reward function."""
+    """What an action led to: `reward` is None if the environment leaves scoring to a reward function."""
 
     feedback: str
     done: bool
@@ -133,7 +133,7 @@ class AgentInstance(ABC):
 
 
 def check_encodable(what: str, text: str) -> None:
-    """Raise AgentError where text has halves of characters, which no tokenizer and no file takes."""
+    """Raise AgentError if text has halves of characters, which no tokenizer and no file takes."""
     if text.isascii():
         return
     try:

@@ -51,7 +51,7 @@ class Episode:
     """An episode as it was played, up to where it failed if it did.
 
     `finish_reason` is "stop" when the environment was done, "length" at a limit and "error" after a failure, which
-    `status` and `reason` describe. `reward` is the sum over the steps, None where no step has one or one failed;
+    `status` and `reason` describe. `reward` is the sum over the steps, None if no step has one or one failed;
     `score` and `logs` are those of the last step. `closing` is feedback that no action follows: nothing is learnt
     from it.
     """
@@ -80,7 +80,7 @@ class Episode:
 
     @property
     def logprobs(self) -> list[float] | None:
-        """Log-probabilities at which the tokens were drawn, 0.0 on feedback; None where the sampler gives none."""
+        """Log-probabilities at which the tokens were drawn, 0.0 on feedback; None if the sampler gives none."""
         if any(segment.is_action and segment.logprobs is None for segment in self.segments):
             return None
         return [number for segment in self.segments for number in segment.logprobs or [0.0] * len(segment.ids)]

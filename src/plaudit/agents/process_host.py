@@ -1,4 +1,4 @@
-"""Run every environment in a process of its own, which a deadline kills with everything it started.
+"""Run every environment in a separate process, which a deadline kills with everything it started.
 
 Processes are forked from a template that has loaded the agent, so a new one is there in milliseconds; one whose episode
 has ended takes the next. Python's and NumPy's common random numbers are seeded for every episode, since an episode may

@@ -35,7 +35,7 @@ class Budget:
 
 
 class BudgetSpent(Exception):
-    """The budget is used up, or the reward overran its deadline too often to go on; says which."""
+    """The budget is used up, or the reward overran its deadline too often to continue; says which."""
 
 
 class Subject:
@@ -87,7 +87,7 @@ class Subject:
         return [output.reward for output in self.score(samples)]
 
     def confirm_overrun(self, sample: Trajectory) -> RewardOutput | None:
-        """The output of a sample that overran, with more time, whatever the budget; None where it does not again.
+        """The output of a sample that overran, with more time, whatever the budget; None if it does not again.
 
         A machine that is busy is no fault of the reward.
         """

@@ -65,7 +65,7 @@ def check_numbers(response: str, expected: Any) -> NumberCheck:
 
 
 def extract_number(response: str) -> float | None:
-    """The number that a response gives as its final answer, or None where it gives none that counts.
+    """The number that a response gives as its final answer, or None if it gives none that counts.
 
     >>> extract_number("The answer is 42.")
     42.0

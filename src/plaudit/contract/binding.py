@@ -125,7 +125,7 @@ class _Argument:
         return MISSING if value is None else value
 
     def value(self, trajectory: Trajectory) -> Any:
-        """The value for one sample, or the default; an error where there is neither."""
+        """The value for one sample, or the default; an error if there is neither."""
         if self.per_call is not None:
             return self.per_call([trajectory])
         value = self.find(trajectory)

@@ -45,7 +45,7 @@ class CompoundReward(RewardFunction):
         self.deterministic = all_deterministic(self.parts)
 
     def samples_for(self, trajectory: Trajectory) -> Iterable[tuple[RewardFunction, Trajectory | None]]:
-        """Each part with the sample it gets, or None where it does not score this sample."""
+        """Each part with the sample it gets, or None if it does not score this sample."""
         return [(part, trajectory) for part in self.parts]
 
     def merge_one(self, trajectory: Trajectory, outputs: Sequence[Any]) -> RewardOutput:
@@ -243,7 +243,7 @@ def combine_reasons(names: Sequence[str], outputs: Sequence[RewardOutput]) -> st
 
 
 def _combine_scores(outputs: Sequence[RewardOutput], rule: Rule) -> float | None:
-    """The mean of the parts' scores, weighted by their shares; None where no part has a score."""
+    """The mean of the parts' scores, weighted by their shares; None if no part has a score."""
     scored = [index for index, output in enumerate(outputs) if output.score is not None]
     if not scored:
         return None

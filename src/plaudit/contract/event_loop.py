@@ -49,7 +49,7 @@ class _LoopThread:
 
     def _run(self) -> None:
         asyncio.set_event_loop(self.loop)
-        while not self.loop.is_closed():  # asyncio raises SystemExit of a task here too: go on for other tasks
+        while not self.loop.is_closed():  # asyncio raises SystemExit of a task here too: continue for other tasks
             with contextlib.suppress(BaseException):
                 self.loop.run_forever()
 
@@ -134,7 +134,7 @@ def _loop_thread() -> _LoopThread:
 
 
 def _forget_after_fork() -> None:
-    """Threads do not survive a fork: the child starts a loop of its own."""
+    """Threads do not survive a fork: the child starts a new loop."""
     global _current, _lock
     _current, _lock = None, threading.Lock()
 

@@ -109,7 +109,7 @@ class RewardFunction:
         self, trajectories: Sequence[Trajectory | Mapping[str, Any]], ground_truths: Sequence[Any] | None = None
     ) -> list[float | None]: ...
     def __call__(self, trajectories: Any, ground_truths: Any = None) -> Any:
-        """Score: one trajectory gives a RewardOutput, a list gives a list of numbers (None where not scored).
+        """Score: one trajectory gives a RewardOutput, a list gives a list of numbers (None if not scored).
 
         A failure raises `ScoringFailed`; to get failures as data, use `plaudit.score`.
         """

@@ -26,7 +26,7 @@ WORST = 10
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """The same figure for both rewards; None where there is nothing to measure."""
+    """The same figure for both rewards; None if there is nothing to measure."""
 
     old: float | None
     new: float | None

@@ -34,7 +34,7 @@ def undeclared_batch_functions(reward: RewardFunction) -> list[RewardFunction]:
 def warn_of_batch_dependence(scorer: Scorer, samples: Iterable[Trajectory], option: str) -> str | None:
     """A warning that names the functions whose rewards depend on the batch; None if there are none.
 
-    A few samples are scored together, twice, and then alone, by a copy of the reward in a process of its own: the
+    A few samples are scored together, twice, and then alone, by a copy of the reward in a separate process: the
     reward that scores is called as if nothing had been tried. `option` is how a user declares the scope.
     """
     names = {each.name for each in undeclared_batch_functions(scorer.reward)}

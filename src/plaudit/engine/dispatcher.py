@@ -3,7 +3,7 @@
 Inline, a thread scores the samples of the stream that it reads, and waits for no other thread. On a backend, a thread
 that waits for an output drives the backend for all: it takes a turn, in which it submits its own units and collects
 results for every stream. Sources are read outside of turns and by the thread that consumes the stream, so that a source
-may use the scorer itself. After a fork the new process gets a backend of its own.
+may use the scorer itself. After a fork the new process gets a new backend.
 """
 
 import os

@@ -48,7 +48,7 @@ def export(
     `on_unscored` says what the trainer is given for a sample without a number: "none", "nan", "mean" (of its group),
     "mask" or "raise"; each trainer has a safe default and refuses what would spoil its batch. `columns` says which
     column of the data holds a field, e.g. `{"ground_truth": "expected"}`; usual names are found without it. A reward of
-    groups needs their size. The object can be pickled into other processes, where it starts workers of its own.
+    groups needs their size. The object can be pickled into other processes, where it starts its workers.
     """
     form = _find_export(trainer)
     loaded = load(reward)

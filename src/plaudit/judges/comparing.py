@@ -30,7 +30,7 @@ LABELS = string.ascii_uppercase
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """What came of comparing two members: the share of the first, None where nothing was decided."""
+    """What came of comparing two members: the share of the first, None if nothing was decided."""
 
     members: tuple[int, int]
     share: float | None

@@ -28,11 +28,11 @@ class LaunchFiles:
 
     folder: str
     reward: str | None
-    """The reward file, or the address of a server; None where an agent gives rewards."""
+    """The reward file, or the address of a server; None if an agent gives rewards."""
     train: str
     held_out: str | None
     count: int | None
-    """How many prompts there are to train on; None where the data are not here."""
+    """How many prompts there are to train on; None if the data are not here."""
     prompt_key: str
     label_key: str | None
     is_chat: bool

@@ -114,7 +114,7 @@ def _plugin_names() -> list[str]:
 
 
 def _plugin(name: str) -> SpecTarget | None:
-    """What a plug-in's entry point leads to, None where no package offers that name."""
+    """What a plug-in's entry point leads to, None if no package offers that name."""
     points = {point.value: point for point in _entry_points() if point.name == name}
     if not points:
         return None

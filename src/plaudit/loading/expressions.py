@@ -57,7 +57,7 @@ def spec_using(spec: str, **options: str | int | None) -> str:
 
 
 def parse_call(text: str) -> tuple[str, Arguments | None]:
-    """`"Brief(limit=3)"` as a name and its literal arguments; None where there are no brackets."""
+    """`"Brief(limit=3)"` as a name and its literal arguments; None if there are no brackets."""
     node = _parse(text)
     if isinstance(node, ast.Name):
         return node.id, None

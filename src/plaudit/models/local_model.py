@@ -168,7 +168,7 @@ def compute_batched(
     batch_size: int,
     compute: Callable[[Sequence[Encoded]], Sequence[T]],
 ) -> list[T | None]:
-    """The values that `compute` returns for batches, in the order of the samples; None where memory ran out.
+    """The values that `compute` returns for batches, in the order of the samples; None if memory ran out.
 
     Samples are sorted by length, which avoids most padding, and a batch that does not fit into memory is halved. On a
     CPU a batch is limited to its caches: a wide model takes a fifth longer for 32 texts of 100 tokens at once. Equal

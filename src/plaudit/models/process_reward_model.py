@@ -104,7 +104,7 @@ class ProcessRewardModel(LocalModelReward):
             return RewardOutput.unscored(Status.ERROR, f"{self.name}: {error}"), []
         ids, ends = ids_of(prompt, self.format == "text"), []
         if ids and ids[-1] in (tokenizer.eos_token_id, tokenizer.sep_token_id):
-            ids.pop()  # the prompt goes on with the steps
+            ids.pop()  # the prompt continues with the steps
         first = len(ids)
         for step in steps:
             ids += ids_of(write_inert(tokenizer, step)) + ids_of(self.mark)

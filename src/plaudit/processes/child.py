@@ -132,7 +132,7 @@ class _TemplateProcess:
 class ChildProcess:
     """A worker and all it starts, in a process group of their own.
 
-    Writing never blocks: `flush` goes on with it. Frames of the worker wait in a pipe of their own, so that quick calls
+    Writing never blocks: `flush` continues with it. Frames of the worker wait in a separate pipe, so that quick calls
     do not wake this process: `reading` becomes readable when the worker wants its frames to be read, or has ended.
     """
 
@@ -161,7 +161,7 @@ class ChildProcess:
 
     @property
     def writing(self) -> int:
-        """The descriptor that becomes writable when `flush` can go on."""
+        """The descriptor that becomes writable when `flush` can continue."""
         return self._writing
 
     def send(self, body: bytes) -> None:
@@ -197,7 +197,7 @@ class ChildProcess:
         return self._frames.take_all()
 
     def exit_code(self) -> int | None:
-        """How it ended; negative for a signal, None if it has only closed its pipe and goes on."""
+        """How it ended; negative for a signal, None if it has only closed its pipe and continues."""
         return self._template.exit_code(self._number)
 
     def kill(self) -> None:

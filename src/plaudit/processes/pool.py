@@ -120,7 +120,7 @@ class Worker:
         return len(self.process.unsent) >= len(self.units) > 0
 
     def flush(self) -> None:
-        """Go on with sending; the clock of the first unit starts when all of it is sent."""
+        """Continue with sending; the clock of the first unit starts when all of it is sent."""
         was_sending = self.is_sending
         self.process.flush()
         if was_sending and not self.is_sending:

@@ -114,7 +114,7 @@ class _Template:
             code = 0
         except SystemExit as leaving:
             code = leaving.code if isinstance(leaving.code, int) else 1
-        except BaseException:  # noqa: BLE001 - it must not go on in the code of the template
+        except BaseException:  # noqa: BLE001 - it must not continue in the code of the template
             traceback.print_exc()
         finally:
             os._exit(code)

@@ -25,10 +25,10 @@ class ClientProtocol(Protocol):
     path: str
 
     def encode(self, trajectories: Sequence[Trajectory]) -> tuple[bytes, str]:
-        """The body of a request and its content type; NotPlain where a sample cannot be sent."""
+        """The body of a request and its content type; NotPlain if a sample cannot be sent."""
 
     def read(self, reply: Reply, count: int) -> list[RewardOutput]:
-        """One output per sample; InvalidOutput where the answer cannot be read."""
+        """One output per sample; InvalidOutput if the answer cannot be read."""
 
 
 class NativeClientProtocol:

@@ -206,7 +206,7 @@ def _describe_servers(urls: Sequence[str], policy: EndpointPolicy) -> dict[str, 
 
 
 def _ask_description(link: ServerLink) -> dict[str, Any] | None:
-    """The description of the reward at one URL; None where the server is not plaudit's."""
+    """The description of the reward at one URL; None if the server is not plaudit's."""
     try:
         reply = link.ask(None, {}, timeout_s=DESCRIBE_S)
         return _read_description(link.url, reply.body) if "x-plaudit-version" in reply.headers else None

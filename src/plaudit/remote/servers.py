@@ -53,7 +53,7 @@ class ServerLink:
     def ask(
         self, body: bytes | None, headers: Mapping[str, str], path: str = "", timeout_s: float | None = None
     ) -> Reply:
-        """POST a body, or GET where there is none; HttpRefusal and OSError where that fails."""
+        """POST a body, or GET if there is none; HttpRefusal and OSError if that fails."""
         with self._lock:
             self.load += 1
         try:

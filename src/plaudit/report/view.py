@@ -62,7 +62,7 @@ class LiveRun:
         return is_new
 
     def state(self) -> dict[str, Any]:
-        """What changes while the run goes on."""
+        """What changes during the run."""
         try:
             age = time.time() - self._files.rollouts.stat().st_mtime
         except OSError:

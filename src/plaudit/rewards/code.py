@@ -250,7 +250,7 @@ def _find_names(suite: Suite) -> tuple[str, ...]:
 def _program(response: str, prompt: str, wanted: tuple[str, ...]) -> str | None:
     """The program to run: the code in the response, with what the prompt's code gives it.
 
-    A completion that goes on within the prompt's last function is put behind the prompt.
+    A completion that continues within the prompt's last function is put behind the prompt.
     """
     continued = f"{prompt}{response}" if prompt and _ends_open(prompt) else ""
     code = find_program(response, wanted)

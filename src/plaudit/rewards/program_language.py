@@ -31,7 +31,7 @@ class LanguageChoice:
         return PYTHON if self.language is None else self.language.name
 
     def find_program(self, response: str) -> str | None:
-        """The program of this language in a response, or None where there is none."""
+        """The program of this language in a response, or None if there is none."""
         if self.language is None:
             return None
         names = {word for word, language in fence_names().items() if language.family == self.language.family}
@@ -47,7 +47,7 @@ def check_language(name: str) -> None:
 
 
 def choose_language(trajectory: Trajectory, truth: Any, preset: str | None, suites: Sequence[Suite]) -> LanguageChoice:
-    """The language of a sample's program; InvalidTrajectory where the data set names one that cannot be judged."""
+    """The language of a sample's program; InvalidTrajectory if the data set names one that cannot be judged."""
     name = _named_by_data_set(truth, trajectory.metadata) or preset
     judged_by_streams = all(isinstance(suite, StreamSuite) for suite in suites)
     if name:

@@ -89,7 +89,7 @@ def answer_text(response: str) -> str:
 
 
 def references_of(truth: Any) -> list[str]:
-    """The texts that a ground truth offers; raises InvalidTrajectory where it is none."""
+    """The texts that a ground truth offers; raises InvalidTrajectory if it is none."""
     listed = truth if isinstance(truth, list | tuple) else [truth]
     texts = [str(each) if isinstance(each, int | float) and not isinstance(each, bool) else each for each in listed]
     if not all(isinstance(each, str) and words(each) for each in texts):

@@ -41,7 +41,7 @@ class RunRecord:
 
     @classmethod
     def read(cls, path: Path) -> "RunRecord | None":
-        """The record at a path; None where there is none."""
+        """The record at a path; None if there is none."""
         try:
             plain = json.loads(path.read_text())
             return cls(str(plain["reward"]), str(plain["key"]), dict(plain["options"]))

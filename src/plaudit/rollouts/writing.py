@@ -30,7 +30,7 @@ FLUSH_SECONDS = 0.5
 class RolloutsWriter:
     """Writes rollouts to a `.jsonl`, `.jsonl.gz`, `.parquet` or `.csv` file; use it as a context manager.
 
-    `new` refuses to replace a file unless `overwrite`; `append` and `resume` repair the end of the file and go on
+    `new` refuses to replace a file unless `overwrite`; `append` and `resume` repair the end of the file and continue
     after it. A rollout that cannot be written raises before anything of it is written, and the next one can be.
     """
 
@@ -99,7 +99,7 @@ class _LineSink:
             self._file.close()
 
     def _send(self) -> None:
-        """Write what is leaving; after a full disk or Ctrl-C the next call goes on at the very byte."""
+        """Write what is leaving; after a full disk or Ctrl-C the next call continues at the very byte."""
         try:
             while (done := sum(self._sent)) < len(self._leaving):
                 # One call into C both writes and notes how much: Ctrl-C cannot fall between the two.
@@ -180,7 +180,7 @@ def _open_output(path: Path, mode: Mode, overwrite: bool, repair: Callable[[Path
     try:
         repair(path)
     except FileNotFoundError:
-        pass  # the first run of many: there is nothing to go on from
+        pass  # the first run of many: there is nothing to continue from
     except OSError as error:
         raise RolloutsError(f"cannot write {path}: {error.strerror}") from error
     return _open(path, "ab")

@@ -28,7 +28,7 @@ def cores() -> int:
 
 
 class CoreClaim:
-    """A core that no other `CoreClaim` has, until it is closed; `core` is None where all are taken.
+    """A core that no other `CoreClaim` has, until it is closed; `core` is None if all are taken.
 
     A claim is a name that the kernel keeps for as long as the socket that it is bound to.
     """

@@ -53,7 +53,7 @@ class Program:
         return self._ask(request + LEAVE, leaves=True)
 
     def call(self, path: str, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Outcome:
-        """Call one function; what it returned, or how it failed. NotPlain where an argument cannot be sent."""
+        """Call one function; what it returned, or how it failed. NotPlain if an argument cannot be sent."""
         graph = self.graph
         request: list[Any] = ["call", path]
         if len(graph):

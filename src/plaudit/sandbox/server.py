@@ -160,7 +160,7 @@ class ForkServer:
             raise self._lost("it could not place a file")
 
     def fetch(self, name: str) -> int:
-        """A descriptor of a file that a command left in the folder; SandboxError where there is none."""
+        """A descriptor of a file that a command left in the folder; SandboxError if there is none."""
         try:
             self._control.send(FETCH + name.encode())
             answer, descriptors, *_ = socket.recv_fds(self._control, 1 << 12, 1, socket.MSG_CMSG_CLOEXEC)
@@ -192,7 +192,7 @@ class ForkServer:
         return self._is_lost or self._owner != os.getpid()
 
     def _pack(self, limits: RunLimits) -> bytes:
-        """The limits as the kernel is to enforce them; SandboxError where the system allows less."""
+        """The limits as the kernel is to enforce them; SandboxError if the system allows less."""
         if limits in self._packed:
             return self._packed[limits]
         executes, memory = self._profile.executes, limits.memory_mb << 20

@@ -64,7 +64,7 @@ dumps = _make_dumps()
 
 
 def loads(text: str) -> Any:
-    """The JSON value of a whole text; NotPlain where it is none."""
+    """The JSON value of a whole text; NotPlain if it is none."""
     try:
         coded, end = _scan(text, 0)
     except NotPlain:

@@ -14,7 +14,7 @@ BACKLOG = 1024
 
 
 def open_socket(settings: ServerSettings) -> socket.socket:
-    """A listening socket; InvalidSettings where the address cannot be used."""
+    """A listening socket; InvalidSettings if the address cannot be used."""
     where = f"{settings.host}:{settings.port}"
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -49,7 +49,7 @@ def tls_context(settings: ServerSettings) -> ssl.SSLContext | None:
 
 
 def load_certificate(context: ssl.SSLContext, settings: ServerSettings) -> None:
-    """Read the certificate into a context; InvalidSettings where it does not fit its key."""
+    """Read the certificate into a context; InvalidSettings if it does not fit its key."""
     assert settings.tls_certificate is not None
 
     def refuse_password() -> str:

@@ -41,7 +41,7 @@ def train(
 ) -> "Outcome":
     """Train a policy as the config says, with the engine it names; everything about the run is in `config.output_dir`.
 
-    `reward` takes the place of the config's reward. `resume` goes on from the newest checkpoint, or begins where there
+    `reward` replaces the config's reward. `resume` continues from the newest checkpoint, or begins where there
     is none; `overwrite` replaces a run that is in the folder.
     """
     engine = ENGINES[config.engine]

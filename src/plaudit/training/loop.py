@@ -96,7 +96,7 @@ class _Loop:
         return bool(every) and step % every == 0
 
     def _save(self, step: int, *, must: bool) -> None:
-        """Keep what is needed to go on; where that fails, the run goes on without, unless it ends here."""
+        """Keep what is needed to continue; where that fails, the run continues without, unless it ends here."""
         self.recorder.flush()
         state = {
             **self.updater.state(),

@@ -8,7 +8,7 @@ __all__ = ["assign"]
 def assign(weights: Sequence[Sequence[float]]) -> list[int | None]:
     """The column of each row, such that no column is used twice and the sum of weights is greatest.
 
-    A row gets None where there are fewer columns than rows.
+    A row gets None if there are fewer columns than rows.
 
     >>> assign([[1, 1], [1, 0]])
     [1, 0]

@@ -18,7 +18,7 @@ STARTS = ("def ", "class ", "import ", "from ", "@", "async def ")
 
 
 def find_program(response: str, wanted: Collection[str] = ()) -> str | None:
-    """The program in a response, or None where there is none; `wanted` are names it should define."""
+    """The program in a response, or None if there is none; `wanted` are names it should define."""
     text = without_thinking(response)
     complete, unfinished = _blocks(text)
     if complete:

@@ -45,7 +45,7 @@ def need_column(sample: Trajectory, *names: str) -> Any:
 
 
 def need_truth(sample: Trajectory) -> Any:
-    """The ground truth; raises MissingGroundTruth where it is None, NaN, empty or blank."""
+    """The ground truth; raises MissingGroundTruth if it is None, NaN, empty or blank."""
     truth = sample.ground_truth
     content = truth.strip() if isinstance(truth, str) else truth
     is_empty = isinstance(content, str | list | tuple | dict) and not content

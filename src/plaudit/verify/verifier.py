@@ -24,7 +24,7 @@ Response: TypeAlias = str | Message | Sequence[Message]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How right a response is, in [0, 1], or None where that cannot be decided; and why."""
+    """How right a response is, in [0, 1], or None if that cannot be decided; and why."""
 
     score: float | None
     reason: str
@@ -82,7 +82,7 @@ class Verifier(ABC, Generic[Task]):
 
     @abstractmethod
     def read(self, sample: Trajectory) -> Task:
-        """What the row asks for; raises InvalidTrajectory where that cannot be told. Ignores the response."""
+        """What the row asks for; raises InvalidTrajectory if that cannot be told. Ignores the response."""
 
     @abstractmethod
     def judge(self, task: Task, answer: Answer) -> Verdict:

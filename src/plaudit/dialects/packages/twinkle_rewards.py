@@ -70,7 +70,7 @@ class MathReward(Reward):
 
     @staticmethod
     def extract_boxed_result(text: str) -> str:
-        """What the last box holds, the whole text where there is none."""
+        """What the last box holds, the whole text if there is none."""
         boxed = _last_box(text)
         return text if boxed is None else boxed
 
@@ -107,7 +107,7 @@ class GSM8KAccuracyReward(Reward):
 
     @staticmethod
     def extract_answer(completion: str) -> str:
-        """The answer at the end of a completion, without commas and spaces; empty where there is none."""
+        """The answer at the end of a completion, without commas and spaces; empty if there is none."""
         end = completion[-500:]
         marked = re.findall(r"####\s*([\-\d,\.\s]+)", end)
         answer = _last_box(end) or (marked[-1] if marked else "")

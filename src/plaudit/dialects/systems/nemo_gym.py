@@ -63,7 +63,7 @@ def _plain(body: Any) -> dict[str, Any]:
 
 
 def _body_class(verify: Any) -> Any:
-    """The model that `verify` says its body is; None where it says nothing."""
+    """The model that `verify` says its body is; None if it says nothing."""
     try:
         annotated = inspect.signature(verify, eval_str=True).parameters["body"].annotation
     except NameError:  # an annotation that is no name of its file

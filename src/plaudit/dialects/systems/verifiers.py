@@ -181,7 +181,7 @@ class Parser:
 
 
 class ThinkParser(Parser):
-    """Reads what follows the last `</think>`; nothing where there is none."""
+    """Reads what follows the last `</think>`; nothing if there is none."""
 
     def parse(self, text: str) -> Any:
         _, closed, after = text.rpartition("</think>")
@@ -196,7 +196,7 @@ class ThinkParser(Parser):
 
 
 class MaybeThinkParser(Parser):
-    """Reads what follows the last `</think>`, or everything where there is none."""
+    """Reads what follows the last `</think>`, or everything if there is none."""
 
     def parse(self, text: str) -> Any:
         return self.extract_fn(text.rpartition("</think>")[2].strip())

@@ -57,7 +57,7 @@ class CachedScores:
         stream.raise_error()
 
     def _identify(self) -> bytes:
-        """The digest of the reward; empty where it cannot be cached."""
+        """The digest of the reward; empty if it cannot be cached."""
         changing = [part.name for part in rewards_within(self._reward) if part.deterministic is False]
         self._stats.uncached = f"{changing[0]} declares deterministic=False" if changing else self._cache.note
         if self._stats.uncached:
@@ -87,7 +87,7 @@ class CachedScores:
 
 
 def entry_key(digest: bytes, samples: Sequence[Trajectory]) -> bytes | None:
-    """The key of whole samples; None where one holds something that cannot be identified."""
+    """The key of whole samples; None if one holds something that cannot be identified."""
     key = hashlib.blake2b(key=digest, digest_size=DIGEST_SIZE)
     try:
         for sample in samples:

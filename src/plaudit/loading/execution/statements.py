@@ -1,4 +1,4 @@
-"""Execute a file once, as Python would, but go on after a statement that fails: training scripts hold rewards too.
+"""Execute a file once, as Python would, but continue after a statement that fails: training scripts hold rewards too.
 
 A statement that needs something that a failed one would have made is not executed and counts as failed too. After a
 `raise`, an `assert` or a `sys.exit()` of the file itself, nothing more is executed. What a reward then may not use is

@@ -88,7 +88,7 @@ class _Memory:
             raise OSError(ctypes.get_errno(), name)
 
     def map(self, length: int, start: int = 0) -> int:
-        """The address of new memory, at `start` where that is not 0; OSError where that is in use."""
+        """The address of new memory, at `start` where that is not 0; OSError if that is in use."""
         flags = MAP_PRIVATE | MAP_ANONYMOUS | (MAP_FIXED_NOREPLACE if start else 0)
         arguments = (start, length, READ | WRITE, flags, -1, 0)
         address: int = self._c.mmap(*map(ctypes.c_ulong, arguments))
@@ -109,7 +109,7 @@ class _Memory:
     def call_in_sequence(self, calls: Sequence[tuple[Any, ...]]) -> None:
         """Call functions of the C library one after the other without Python in between.
 
-        Each is a context of its own, which is followed by the next; AttributeError where there are no contexts.
+        Each is a context of its own, which is followed by the next; AttributeError if there are no contexts.
         """
         c, here = self._bare, ctypes.create_string_buffer(CONTEXT)
         contexts, stacks = [here], [ctypes.create_string_buffer(STACK) for _ in calls]

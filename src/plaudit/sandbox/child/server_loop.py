@@ -249,7 +249,7 @@ def _delete_all() -> None:
 
 
 def _folder(settings: ServerSettings, obstacle: str) -> str:
-    """The folder of the children, "" where there is none: outside of namespaces there is none for Python programs."""
+    """The folder of the children, "" if there is none: outside of namespaces there is none for Python programs."""
     if not settings.profile.folder_mb:
         return ""
     if obstacle:
@@ -280,7 +280,7 @@ def _freeze(profile: Profile) -> None:
     """Forget where things came from, and exempt what children share from garbage collection."""
     sys.path.clear()
     sys.path_importer_cache.clear()
-    if not profile.receives_descriptors:  # a judge goes on importing
+    if not profile.receives_descriptors:  # a judge continues importing
         for name in [name for name in sys.modules if name.partition(".")[0] == "plaudit"]:
             del sys.modules[name]
     os.environ.clear()

@@ -21,7 +21,7 @@ _BY_ERROR = {
 
 
 def find_small_limit(needed: dict[int, int]) -> str:
-    """The first limit of this process below what is needed, in words with the remedy; empty where there is none."""
+    """The first limit of this process below what is needed, in words with the remedy; empty if there is none."""
     for kind, least in needed.items():
         _, hard = resource.getrlimit(kind)
         if hard != resource.RLIM_INFINITY and hard < least:

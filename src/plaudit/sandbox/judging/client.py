@@ -196,7 +196,7 @@ class Session:
             self._end(number)
 
     def _serve(self, judge: LockedProcess, channel: socket.socket, budget: Budget, *, is_ready: bool) -> Verdict | None:
-        """Answer requests until there is a verdict; None where the judge is dead or over its time."""
+        """Answer requests until there is a verdict; None if the judge is dead or over its time."""
         incoming, poll = FrameBuffer(MOST_REQUEST), select.poll()
         poll.register(judge.channel, select.POLLIN)
         while True:

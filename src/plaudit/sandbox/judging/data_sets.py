@@ -46,7 +46,7 @@ def has_tests(row: Mapping[str, Any]) -> bool:
 
 
 def read_row(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A row with `tests`, or `inputs` and `outputs`, whatever its columns; InvalidTrajectory where it is damaged."""
+    """A row with `tests`, or `inputs` and `outputs`, whatever its columns; InvalidTrajectory if it is damaged."""
     for column in PACKED:
         inner = _decode(column, row.get(column))
         if isinstance(inner, Mapping):
@@ -190,7 +190,7 @@ def _unpack(text: str) -> str:
 
 
 def _pickled_text(content: bytes) -> str:
-    """The one text that a pickle holds; ValueError where it holds anything else, as that could run code."""
+    """The one text that a pickle holds; ValueError if it holds anything else, as that could run code."""
     texts = []
     for operation, argument, _ in pickletools.genops(content):
         if operation.name not in PLAIN_OPCODES:

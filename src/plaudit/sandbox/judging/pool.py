@@ -1,7 +1,7 @@
 """Judge many programs at once: a judge's servers per core, started when first needed.
 
 Identical jobs are judged once. A judge that dies is replaced and its job tried again; only when that fails too is it an
-error, never a verdict. Safe from many threads, and after a fork: the child starts judges of its own.
+error, never a verdict. Safe from many threads, and after a fork: the child starts new judges.
 """
 
 import atexit

@@ -82,7 +82,7 @@ class ClientPrograms:
 
 
 def _receive_process() -> LockedProcess:
-    """The next process that the client hands over; EOFError where the client is gone."""
+    """The next process that the client hands over; EOFError if the client is gone."""
     channel = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, CHANNEL)
     number, descriptors, *_ = socket.recv_fds(channel, 4, DESCRIPTORS)
     channel.detach()

@@ -79,7 +79,7 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _read(path: Path) -> bytes | None:
-    """A whole entry, marked as used now; None where there is none, or where it was damaged."""
+    """A whole entry, marked as used now; None if there is none, or where it was damaged."""
     try:
         content = path.read_bytes()
         os.utime(path)

@@ -99,9 +99,9 @@ def _start(process: LockedProcess, command: Command) -> str:
 
 
 def _wait(process: LockedProcess, limits: RunLimits, clock: Callable[[], float]) -> str:
-    """Wait until a process ends or reaches a limit; which limit it was, empty where it ended by itself.
+    """Wait until a process ends or reaches a limit; which limit it was, empty if it ended by itself.
 
-    A process that goes on printing where no more can be printed (Java does not report it) is ended as well.
+    A process that continues printing where no more can be printed (Java does not report it) is ended as well.
     """
     end, began = select.poll(), time.monotonic()
     end.register(process.process, select.POLLIN)

@@ -50,7 +50,7 @@ def compile_program(
     limits: CompileLimits = COMPILE_LIMITS,
     at_most: Tier = Tier.NAMESPACES,
 ) -> bytes:
-    """The compiled program; CompileError where the compiler refuses it."""
+    """The compiled program; CompileError if the compiler refuses it."""
     language = toolchain.language
     if not language.compile:
         return source.encode()

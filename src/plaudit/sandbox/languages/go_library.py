@@ -27,7 +27,7 @@ DONE = "plaudit-done"
 
 
 def go_library(tool: str, version: str, environment: dict[str, str]) -> str:
-    """The folder of the compiled library, made where there is none."""
+    """The folder of the compiled library, made if there is none."""
     digest = hashlib.sha256(f"{tool}\0{version}\0{environment}".encode()).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"plaudit-go-{os.getuid()}-{digest}"
     folder.mkdir(mode=0o755, exist_ok=True)

@@ -44,7 +44,7 @@ class CommandPool:
 
     @contextlib.contextmanager
     def load(self, toolchain: Toolchain, source: str, limits: RunLimits) -> Iterator["LoadedProgram"]:
-        """A program, compiled and ready to be run any number of times; CompileError where it cannot be compiled."""
+        """A program, compiled and ready to be run any number of times; CompileError if it cannot be compiled."""
         content = compile_program(toolchain, source, self.cache, at_most=self.at_most)
         file = memory_file("program", content, executable=not toolchain.language.run)
         program = LoadedProgram(self, toolchain, source, file, limits)

@@ -37,7 +37,7 @@ class ToolchainReport:
 
 
 def usable_toolchain(language: Language, pool: CommandPool) -> Toolchain:
-    """The tools of a language, tried once per process; MissingToolchain where they cannot be used."""
+    """The tools of a language, tried once per process; MissingToolchain if they cannot be used."""
     toolchain = find_toolchain(language)
     with _lock:
         if language.name not in _usable:

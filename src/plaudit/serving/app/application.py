@@ -260,7 +260,7 @@ class Application:
 
 
 def _is_packed(route: Route, headers: dict[bytes, bytes]) -> bool:
-    """Whether the body is msgpack; RequestRefused where the route does not take its content type."""
+    """Whether the body is msgpack; RequestRefused if the route does not take its content type."""
     kind = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
     if kind != JSON and not (route.packs and kind in _MSGPACK_NAMES):
         also = " or application/msgpack" if route.packs else ""

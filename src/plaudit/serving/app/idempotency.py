@@ -41,7 +41,7 @@ class IdempotencyCache(Generic[T]):
         self.repeats = 0
 
     async def get(self, key: tuple[str, bytes], body: bytes, compute: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The answer for a key, computed for the first request only; RequestRefused (422) where the body differs."""
+        """The answer for a key, computed for the first request only; RequestRefused (422) if the body differs."""
         self._remove_old()
         digest = hashlib.blake2b(body, digest_size=16).digest()
         entry = self._entries.get(key)

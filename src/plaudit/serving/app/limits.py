@@ -13,7 +13,7 @@ class LoadLimits:
         self.requests = self.bytes = 0
 
     def admit(self) -> "Admission":
-        """Take in one more request; RequestRefused (503) where the server has as many as it may."""
+        """Take in one more request; RequestRefused (503) if the server has as many as it may."""
         if self.requests >= self.most_requests:
             raise RequestRefused(503, f"{self.requests} requests are under way; try again later", retry_after_s=1)
         return Admission(self)
@@ -27,7 +27,7 @@ class Admission:
         limits.requests += 1
 
     def reserve(self, size: int) -> None:
-        """Take room for more bytes of the body; RequestRefused (503) where there is none."""
+        """Take room for more bytes of the body; RequestRefused (503) if there is none."""
         limits = self._limits
         if limits.bytes + size > limits.most_bytes:
             raise RequestRefused(503, "the server holds as many bytes of requests as it may; try again later", 1)

@@ -83,7 +83,7 @@ class ServingProtocol(Protocol):
         """The types of a request and of an answer, for the OpenAPI document."""
 
     def read(self, body: bytes, *, packed: bool) -> Samples:
-        """The samples of a request; RequestRefused where it holds none."""
+        """The samples of a request; RequestRefused if it holds none."""
 
     def write(self, samples: Samples, outputs: Sequence[RewardOutput], about: About, *, packed: bool) -> bytes:
         """The answer."""
@@ -95,7 +95,7 @@ def refusal_body(message: str) -> bytes:
 
 
 def decode_plain(body: bytes, *, packed: bool = False) -> Any:
-    """The plain value of a body; RequestRefused where it cannot be decoded or is nested too deeply."""
+    """The plain value of a body; RequestRefused if it cannot be decoded or is nested too deeply."""
     try:
         value = msgspec.msgpack.decode(body) if packed else jsonline.decode(body)
     except RecursionError:
@@ -108,7 +108,7 @@ def decode_plain(body: bytes, *, packed: bool = False) -> Any:
 
 
 def decode_message(body: bytes, kind: type[T], *, packed: bool = False) -> T:
-    """A body as a message of some type; RequestRefused where it is not one."""
+    """A body as a message of some type; RequestRefused if it is not one."""
     try:
         return msgspec.convert(decode_plain(body, packed=packed), kind)
     except msgspec.ValidationError as error:

@@ -132,7 +132,7 @@ class ServicePool:
         self._write_rest(worker)
 
     def _write_rest(self, worker: Worker) -> None:
-        """Go on writing when the worker has read."""
+        """Continue writing when the worker has read."""
         if worker.process.unsent:
             self._loop.add_writer(worker.process.writing, self._flush, worker)
 
@@ -190,7 +190,7 @@ class ServicePool:
         self.failure = ""
 
     def _drop(self, worker: Worker, error: PlauditError) -> None:
-        """Give up a worker that cannot be used: an error at the start; later the others go on and it is retried."""
+        """Give up a worker that cannot be used: an error at the start; later the others continue and it is retried."""
         if worker in self._pool.workers:
             self._pool.remove(worker)
         if not self._first.done():

@@ -24,7 +24,7 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
 class Expectation:
     """A condition on one number; `text` is how a case table has it.
 
-    An order compares with the value of the case `other`: `test` gets both, and None where that case was not scored.
+    An order compares with the value of the case `other`: `test` gets both, and None if that case was not scored.
     """
 
     text: str

@@ -163,7 +163,7 @@ class Containing(NamedTuple):
 def containing_samples(samples: Sequence[Trajectory]) -> Containing | None:
     """Responses to tell a reward that compares answers from one that looks for the truth anywhere in the text.
 
-    None where no sample has a ground truth of a single word or number.
+    None if no sample has a ground truth of a single word or number.
     """
     pattern = _with_truth(samples)
     truth = str(pattern.ground_truth).strip()

@@ -152,7 +152,7 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def check_comparable(name: str, batch_credit: BatchCredit) -> None:
-    """Raise InvalidAdvantage where no sample has another of its prompt to be compared with."""
+    """Raise InvalidAdvantage if no sample has another of its prompt to be compared with."""
     count = len(batch_credit.groups)
     if count > 1 and len(set(batch_credit.groups)) == count:
         raise InvalidAdvantage(

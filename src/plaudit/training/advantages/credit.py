@@ -373,7 +373,7 @@ class TaskScale:
         return {task: [seen.count, seen.mean, seen.squares] for task, seen in self.moments.items()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` gave."""
+        """Continue from what `state` gave."""
         self.moments = {task: Moments(int(count), mean, squares) for task, (count, mean, squares) in state.items()}
 
     def metrics(self) -> dict[str, float]:

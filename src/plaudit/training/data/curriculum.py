@@ -131,7 +131,7 @@ class SuccessRates:
         return [[key, right, count] for key, (right, count) in self.seen.items()]
 
     def restore(self, state: Iterable[Iterable[Any]]) -> None:
-        """Go on from what `state` gave."""
+        """Continue from what `state` gave."""
         self.seen = {key: (right, count) for key, right, count in state}
 
     def rates(self, keys: Iterable[Any]) -> Mapping[Any, float]:
@@ -171,7 +171,7 @@ class Stages:
         return {"stage": self.stage, "right": self.right, "seen": self.seen}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` gave."""
+        """Continue from what `state` gave."""
         self.stage, self.right, self.seen = state["stage"], state["right"], state["seen"]
 
     def _enter(self, stage: int) -> None:

@@ -27,7 +27,7 @@ Difficulty: TypeAlias = str | int | float
 
 
 def difficulty_of(row: Trajectory) -> Difficulty | None:
-    """How hard the prompt of a row is; None where nothing says so."""
+    """How hard the prompt of a row is; None if nothing says so."""
     value = row.columns.get(DIFFICULTY)
     if value is None:
         return None
@@ -69,7 +69,7 @@ class Levels:
         return cls(names, scales, several)
 
     def label(self, row: Trajectory) -> str | None:
-        """The level of a row by its name, with its task where there are several; None where it has no difficulty."""
+        """The level of a row by its name, with its task where there are several; None if it has no difficulty."""
         scale = self._scales.get(row.task or "")
         value = None if scale is None else difficulty_of(row)
         if scale is None or value is None:

@@ -42,12 +42,12 @@ class Stream(Protocol):
         ...
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` gave."""
+        """Continue from what `state` gave."""
         ...
 
 
 class PromptStream:
-    """Takes prompts epoch after epoch; `position` may be set to go on somewhere."""
+    """Takes prompts epoch after epoch; `position` may be set to continue somewhere."""
 
     def __init__(self, prompts: Prompts, *, seed: int | str, shuffle: bool = True) -> None:
         if not prompts:

@@ -100,7 +100,7 @@ class Critic:
         return {name: copy.deepcopy(part.state_dict()) for name, part in parts.items()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from what `state` gave."""
+        """Continue from what `state` gave."""
         try:
             self._trunk.load_state_dict(state["trunk"])
             self._head.load_state_dict(state["head"])

@@ -69,7 +69,7 @@ class MasterAdamW:
 
     @torch.no_grad()
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from what `state_dict` gave; the model's weights must be those of that moment."""
+        """Continue from what `state_dict` gave; the model's weights must be those of that moment."""
         self._optimizer.load_state_dict(state["adamw"])
         for (_, master), saved in zip(self._pairs(), state["masters"], strict=True):
             master.copy_(saved)
@@ -124,7 +124,7 @@ class KLController:
         return {"weight": self.weight}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` gave."""
+        """Continue from what `state` gave."""
         self.weight = state["weight"]
 
 
@@ -164,5 +164,5 @@ class EntropyController:
         return {name: known[name] for name in ("weight", "last")}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from what `state` gave."""
+        """Continue from what `state` gave."""
         self.weight, self.last = state["weight"], state["last"]

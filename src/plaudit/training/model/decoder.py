@@ -224,7 +224,7 @@ def _interleave(first_B: Tensor, rest: Tensor, lengths_B: Tensor) -> Tensor:
 
 
 class _PromptKeys:
-    """Keys and values of the prompts, kept when they are read and handed to the responses that go on from them."""
+    """Keys and values of the prompts, kept when they are read and handed to the responses that continue from them."""
 
     def __init__(self, owner_B: Tensor) -> None:
         self._owner_B = owner_B

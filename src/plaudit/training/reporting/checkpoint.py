@@ -86,7 +86,7 @@ class Checkpoints:
         return [Checkpoint(path, int(match[1])) for path, match in matches if match is not None]
 
     def resume_hint(self) -> str:
-        """What to do when there was no room, and where the run goes on then."""
+        """What to do when there was no room, and where the run continues then."""
         newest = self.newest()
         where = "" if newest is None else f" with --resume, which goes on after step {newest.step}"
         return f"make room and run it again{where}"
@@ -122,7 +122,7 @@ _NUMBER = re.compile(r"\(os error (\d+)\)")
 
 @contextmanager
 def explain_full_disk(folder: RunFolder) -> Iterator[None]:
-    """Turn what a full disk raises inside into a TrainingError that says how to go on."""
+    """Turn what a full disk raises inside into a TrainingError that says how to continue."""
     try:
         yield
     except (OSError, RolloutsError, SafetensorError) as error:
@@ -134,7 +134,7 @@ def explain_full_disk(folder: RunFolder) -> Iterator[None]:
 
 
 def _number(error: BaseException) -> int:
-    """The number of the operating system's error behind this one; 0 where there is none."""
+    """The number of the operating system's error behind this one; 0 if there is none."""
     cause = error.__cause__ if isinstance(error, RolloutsError) else error
     if isinstance(cause, OSError):
         return cause.errno or 0

@@ -30,7 +30,7 @@ class LogWriter(Protocol):
 class RunName:
     """What a run is called in the logs, where its folder is, and the config to show with it.
 
-    `first_step` is the step a resumed run goes on at: what was logged from there on before is replaced where the log
+    `first_step` is the step a resumed run continues at: what was logged from there on before is replaced where the log
     can do that (TensorBoard); W&B gets another run in the same group.
     """
 

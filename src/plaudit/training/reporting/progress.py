@@ -10,7 +10,7 @@ __all__ = ["NoProgress", "Progress", "StopSignals"]
 
 
 class Progress(Protocol):
-    """Hears of a run while it goes on: the command line draws it, a notebook may plot it. It changes nothing."""
+    """Receives the events of a run: the command line draws them, a notebook may plot them. It changes nothing."""
 
     def warm_start(self, step: int, steps: int, loss: float) -> None:
         """A supervised step was taken."""

@@ -94,7 +94,7 @@ class Recorder:
         return [*kept, *left_out]
 
     def _open_watch(self, folder: RunFolder) -> RewardWatch | None:
-        """A watch that has seen what is in the rollouts file, so that a resumed run goes on as if never stopped."""
+        """A watch that has seen what is in the rollouts file, so that a resumed run continues as if never stopped."""
         logging = self._config.logging
         watch = RewardWatch(every=logging.watch_every or 1, stop_on=logging.stop_on)
         if not logging.watch_every:

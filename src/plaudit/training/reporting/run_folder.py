@@ -72,7 +72,7 @@ class RunFolder:
         return self.config.is_file()
 
     def open(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
-        """Go on with the run that is here where `resume` says so, else begin one."""
+        """Continue with the run that is here where `resume` says so, else begin one."""
         if resume:
             self.check_continues(config)
             self.save_config(config)

@@ -75,12 +75,12 @@ class Calibration:
 
 
 def accuracy_of(rated: Sequence[RatedPair]) -> Estimate | None:
-    """The share of pairs that are ordered right; None where there are none."""
+    """The share of pairs that are ordered right; None if there are none."""
     return estimate(each.right for each in rated)
 
 
 def estimate(values: Iterable[float]) -> Estimate | None:
-    """The mean of values in [0, 1] with its interval; None where there are none."""
+    """The mean of values in [0, 1] with its interval; None if there are none."""
     listed = list(values)
     if not listed:
         return None

@@ -65,11 +65,11 @@ class LengthReport:
     controlled_by: str
     """"pairs" or "edited pairs"."""
     cut: Estimate | None
-    """Accuracy with the longer response cut to the length of the shorter; None where the pairs themselves tell."""
+    """Accuracy with the longer response cut to the length of the shorter; None if the pairs themselves tell."""
     repeated: Estimate | None
     """Accuracy with the shorter response repeated to the length of the longer."""
     correlation: float | None
-    """Of reward and length over all responses (Pearson); None where one of them does not vary."""
+    """Of reward and length over all responses (Pearson); None if one of them does not vary."""
     difference_correlation: float | None
     """Of the margin and the difference of the lengths."""
 

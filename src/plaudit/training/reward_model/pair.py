@@ -72,7 +72,7 @@ class PairColumns:
 
 
 def read_pair(row: Any, columns: PairColumns = PairColumns(), location: str = "") -> PreferencePair:  # noqa: B008  # frozen
-    """The pair that a row holds; raises DataError where it holds none that can be learnt from."""
+    """The pair that a row holds; raises DataError if it holds none that can be learnt from."""
     if not isinstance(row, Mapping):
         raise DataError(f"expected an object with chosen and rejected, got {type(row).__name__} {row!r:.60}")
     prompt = _prompt_of(row, columns)
@@ -165,7 +165,7 @@ def _last_text(prompt: Prompt) -> str:
 
 
 def _turns(text: str) -> list[Message] | None:
-    """The turns of a transcript such as "\\n\\nHuman: Hi.\\n\\nAssistant: Hello."; None where the text is none."""
+    """The turns of a transcript such as "\\n\\nHuman: Hi.\\n\\nAssistant: Hello."; None if the text is none."""
     bare = text.lstrip()
     if not bare.startswith("Human:") or "\n\nAssistant:" not in bare:
         return None

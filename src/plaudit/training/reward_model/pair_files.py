@@ -206,7 +206,7 @@ class BuiltPairs:
 
 
 def build_pairs(rollouts: Iterable[Rollout], settings: PairSettings | None = None) -> BuiltPairs:
-    """Build preference pairs from scored rollouts; raises RolloutsError where they are not scored."""
+    """Build preference pairs from scored rollouts; raises RolloutsError if they are not scored."""
     settings = settings or PairSettings()
     groups: dict[tuple[Any, ...], dict[str, _Valued]] = defaultdict(dict)
     tally: Counter[str] = Counter()
@@ -245,7 +245,7 @@ class _Valued:
 
 
 def _value(rollout: Rollout, index: int, by: Value) -> float | None:
-    """What orders a response; None where it was not scored."""
+    """What orders a response; None if it was not scored."""
     output = rollout.output
     if output is None:
         raise RolloutsError(

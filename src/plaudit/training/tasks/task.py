@@ -27,10 +27,10 @@ class Task:
     held_out: Prompts
     """Prompts that training never sees, for evaluation."""
     reward: RewardLike | str | None
-    """The reward, or its spec as `plaudit.load` takes it; None where only an agent's environment gives rewards."""
+    """The reward, or its spec as `plaudit.load` takes it; None if only an agent's environment gives rewards."""
     max_new_tokens: int
     respond: Callable[[Trajectory], str | None]
-    """A correct response to a prompt, which a warm start shows the model; None where there is none."""
+    """A correct response to a prompt, which a warm start shows the model; None if there is none."""
     warm_start_steps: int = 60
     """How many supervised steps the embedded model needs to get a right response now and then."""
     notes: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """Names and numbers of system calls, and the groups of calls that profiles grant.
 
 Every call that no group names is refused. Calls that take a path answer "no such file" unless a profile grants paths,
-so that programs which look for a file before they read standard input go on.
+so that programs which look for a file before they read standard input continue.
 """
 
 import errno

@@ -238,7 +238,7 @@ def _conversion(name: str) -> Callable[..., Any]:
 
 
 def _value_of(operand: Any) -> Any:
-    """An operand as a plain value; None where it is a handle without one."""
+    """An operand as a plain value; None if it is a handle without one."""
     return operand.plaudit_value if isinstance(operand, Handle) else operand
 
 

@@ -126,7 +126,7 @@ class ProgramProxy:
         return self._result_of(outcome)
 
     def read(self, name: str) -> Any:
-        """What a name of the program stands for; None where it defines no such name. Not counted as a call."""
+        """What a name of the program stands for; None if it defines no such name. Not counted as a call."""
         return self.program.get(name).value
 
     def call(self, path: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

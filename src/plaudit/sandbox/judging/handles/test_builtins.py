@@ -150,7 +150,7 @@ def path_in_program(thing: Any) -> str:
 
 
 def standard_object(path: int | str) -> Any:
-    """The function or class of the standard library that tests have under a path; None where there is none."""
+    """The function or class of the standard library that tests have under a path; None if there is none."""
     module, _, name = str(path).partition(":")
     if module == "builtins" and name in BUILTINS:
         return BUILTINS[name]

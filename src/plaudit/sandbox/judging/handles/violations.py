@@ -30,7 +30,7 @@ def violate(reason: str) -> NoReturn:
 
 
 def take_violation() -> str:
-    """The first violation since the last call; empty where there was none."""
+    """The first violation since the last call; empty if there was none."""
     first = _violations[0] if _violations else ""
     _violations.clear()
     return first

@@ -22,7 +22,7 @@ REPLACEABLE = frozenset({"builtins.input", "sys.stdin", "sys.stdout", "sys.stder
 
 
 def find_unsupported(tree: ast.Module, program: Collection[str] = ()) -> str:
-    """The first feature that is not supported, with its line; empty where there is none.
+    """The first feature that is not supported, with its line; empty if there is none.
 
     `program` are names of the program, on which it may not depend whether a test is run.
     """

@@ -82,7 +82,7 @@ def _has_call(node: ast.AST, name: str) -> bool:
 
 
 def find_unscored(tree: ast.Module, program: Iterable[str], modules: Iterable[str] = (), candidate: str = "") -> str:
-    """Why these tests cannot be scored, with the line; empty where they can.
+    """Why these tests cannot be scored, with the line; empty if they can.
 
     `program` are the names of the program, `modules` the names that stand for the program as a module, `candidate` is
     the parameter by which `check` gets the function.

@@ -50,7 +50,7 @@ _BY_NAME = {"eval", "exec", "globals", "locals", "vars"}  # a program that calls
 
 
 def parse_code(text: str) -> ast.Module | None:
-    """The syntax tree of a text; None where it is not Python."""
+    """The syntax tree of a text; None if it is not Python."""
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -36,7 +36,7 @@ def parse_tests(text: str, what: str = "the tests") -> ast.Module:
 def program_names(
     tree: ast.Module, text: str, entry_point: str | None, defined: frozenset[str], *, imported: bool = False
 ) -> tuple[str, ...]:
-    """The names that the tests use and the program defines; InvalidTrajectory where one may not come from it.
+    """The names that the tests use and the program defines; InvalidTrajectory if one may not come from it.
 
     `defined` are names that imports and the prompt define; `imported` says that the tests import the program by name.
     """

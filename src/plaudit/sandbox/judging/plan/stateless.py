@@ -25,7 +25,7 @@ BUILTINS = {
     "Exception", "IndexError", "KeyError", "TypeError", "ValueError", "ZeroDivisionError",
 }  # fmt: skip
 REFUSED = set(dir(builtins)) - BUILTINS
-# Modules of functions that change nothing but, of `random`, where its numbers go on; every verdict begins them anew.
+# Modules of functions that change nothing but, of `random`, where its numbers continue; every verdict begins them anew.
 MODULES = {"math", "cmath", "typing", "itertools", "string", "random"}
 # Of some modules only these, since others evaluate annotations, or make generators of one's own.
 MEMBERS = {

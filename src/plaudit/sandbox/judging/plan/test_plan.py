@@ -69,7 +69,7 @@ class TestPlan:
 
 
 def plan_suite(suite: Suite) -> TestPlan:
-    """The plan of a suite; InvalidTrajectory where its tests cannot be run."""
+    """The plan of a suite; InvalidTrajectory if its tests cannot be run."""
     if isinstance(suite, AssertSuite):
         return _plan_asserts(tuple(suite.texts), suite.entry_point, "\n".join(suite.imports), suite.prompt)
     if isinstance(suite, FileSuite):
@@ -132,7 +132,7 @@ def _compile(tree: ast.Module, name: str = "<tests>") -> CodeType:
 
 
 def _packages(tree: ast.AST, text: str) -> frozenset[str]:
-    """The modules beyond the standard library that tests import; InvalidTrajectory where one is not installed."""
+    """The modules beyond the standard library that tests import; InvalidTrajectory if one is not installed."""
     if "_exit(" in text:
         raise InvalidTrajectory("the tests end their process by os._exit, so nothing can be said of the program")
     names = {name for name in imported(tree) if name.partition(".")[0] not in sys.stdlib_module_names | STUBS}

@@ -25,7 +25,7 @@ REPLAY = "import sys\nsys.stdout.buffer.write(bytes.fromhex({output!r}))\n"
 
 
 def judge_program(job: Job, pool: CommandPool, judge: Callable[[Job], Verdict]) -> Verdict:
-    """The verdict on a job of another language; `judge` judges Python. MissingToolchain where it cannot be run here."""
+    """The verdict on a job of another language; `judge` judges Python. MissingToolchain if it cannot be run here."""
     try:
         language = find_language(job.language)
         if language is None:

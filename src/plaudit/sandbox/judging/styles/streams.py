@@ -1,4 +1,4 @@
-"""Judge by standard input and output: every test is a run of the whole program, in a process of its own.
+"""Judge by standard input and output: every test is a run of the whole program, in a separate process.
 
 Right output followed by an exception is no pass; `sys.exit(0)` is an ordinary end.
 """
@@ -23,7 +23,7 @@ __all__ = ["OutputCheck", "judge_runs", "judge_streams", "output_failure"]
 
 MAX_LOSSES = 3
 Checker: TypeAlias = Callable[[str, str, str], Any]  # of input, output and expected output
-OutputCheck: TypeAlias = Callable[[Outcome, str, str, StreamSuite], str]  # why a run is no pass; empty where it is
+OutputCheck: TypeAlias = Callable[[Outcome, str, str, StreamSuite], str]  # why a run is no pass; empty if it is
 
 
 def judge_streams(launcher: Launcher, suite: StreamSuite, plan: TestPlan) -> Verdict:
@@ -61,7 +61,7 @@ def judge_runs(run: Callable[[str], Outcome], suite: StreamSuite, *, stop_early:
 
 
 def output_failure(outcome: Outcome, stdin_text: str, expected: str, suite: StreamSuite) -> str:
-    """Why a run is no pass; empty where it is one."""
+    """Why a run is no pass; empty if it is one."""
     if not _ended_well(outcome):
         return f"the program ended: {outcome.reason}"
     output = outcome.stdout.decode("utf-8", "surrogateescape")
@@ -96,7 +96,7 @@ def _load_checker(plan: TestPlan) -> Checker:
 
 
 def _check_output(checker: Checker, outcome: Outcome, stdin_text: str, expected: str, suite: StreamSuite) -> str:
-    """Why a checker refuses a run; empty where it does not."""
+    """Why a checker refuses a run; empty if it does not."""
     if not _ended_well(outcome):
         return f"the program ended: {outcome.reason}"
     output = outcome.stdout.decode("utf-8", "surrogateescape")

@@ -41,7 +41,7 @@ class Forms:
     policy: MathPolicy
 
     def same(self, truth: Node, answer: Node) -> bool | None:
-        """Whether two trees say the same; None where that is not found out."""
+        """Whether two trees say the same; None if that is not found out."""
         return self.compare(truth, answer)[0]
 
     def compare(self, truth: Node, answer: Node) -> tuple[bool | None, Method]:

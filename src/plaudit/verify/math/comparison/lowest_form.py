@@ -28,7 +28,7 @@ _ARITHMETIC = (Op.ADD, Op.MULTIPLY, Op.DIVIDE, Op.POWER, Op.NEGATE)
 
 
 def find_open_operation(truth: Node, answer: Node) -> str | None:
-    """What keeps an answer equal to the truth from being written in lowest form, in words; None where nothing does."""
+    """What keeps an answer equal to the truth from being written in lowest form, in words; None if nothing does."""
     allowed = open_operations(truth)
     if answer.op is Op.RELATION and truth.op is not Op.RELATION and set(answer.leaf.split()) <= {"=", "~"}:
         sides = [side for side in answer.args if same_value(truth, side) is True] or [value_of(answer)]
@@ -284,7 +284,7 @@ def _open_in_quotient(node: Node) -> Iterable[str]:
 
 
 def _content(node: Node) -> int | None:
-    """The whole number that divides every term; None where a term has a factor that is no whole number."""
+    """The whole number that divides every term; None if a term has a factor that is no whole number."""
     factors = [_split(term)[0] for term in (node.args if node.op is Op.ADD else (node,))]
     if any(factor.denominator != 1 for factor in factors):
         return None

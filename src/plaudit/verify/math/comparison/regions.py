@@ -41,7 +41,7 @@ def is_region(node: Node) -> bool:
 
 
 def same_region(truth: Node, answer: Node) -> bool | None:
-    """Whether two sets hold the same numbers; None where one is not understood."""
+    """Whether two sets hold the same numbers; None if one is not understood."""
     try:
         one, other = _simplify(truth), _simplify(answer)
         if _unknowns(one) & _symbols_of_ends(other) or _unknowns(other) & _symbols_of_ends(one):

@@ -131,7 +131,7 @@ def _up_to_constant(truth: Node, answer: Node, policy: MathPolicy) -> bool | Non
 
 
 def _without_constant(node: Node) -> Node | None:
-    """A sum without the free constant that it ends in; None where it has none."""
+    """A sum without the free constant that it ends in; None if it has none."""
     terms = node.args if node.op is Op.ADD else (node,)
     free = [term for term in terms if term.op is Op.NAME and term.leaf in _FREE_CONSTANTS]
     rest = [term for term in terms if term not in free]

@@ -46,7 +46,7 @@ def _flint() -> Any:
 
 
 class Comparison(NamedTuple):
-    """Whether two values agree, None where that is open, and whether both are real."""
+    """Whether two values agree, None if that is open, and whether both are real."""
 
     agree: bool | None
     is_real: bool

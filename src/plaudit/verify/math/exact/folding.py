@@ -35,7 +35,7 @@ def _with_args(node: Node, args: tuple[Node, ...]) -> Node:
 
 
 def _result(node: Node, args: tuple[Node, ...], value: Fraction | int | None) -> Node:
-    """The number that an operation gives, or the operation where there is none or it is too large."""
+    """The number that an operation gives, or the operation if there is none or it is too large."""
     return _with_args(node, args) if value is None or _is_too_large(value) else number(value)
 
 

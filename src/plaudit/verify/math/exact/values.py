@@ -52,7 +52,7 @@ def same_value(left: Node, right: Node) -> bool | None:
 
 
 def fingerprint(node: Node) -> int | None:
-    """A number that equal rational functions share, for finding equal items in long lists; None where marks count."""
+    """A number that equal rational functions share, for finding equal items in long lists; None if marks count."""
     if not _MARKED.isdisjoint(operations(node)):
         return None
     try:

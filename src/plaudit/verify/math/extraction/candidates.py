@@ -238,7 +238,7 @@ def _find_other_kinds(last: Mark, text: str, *, is_end: bool) -> list[Mark]:
 
 
 def _start_of_phrases(last: Mark, text: str, *, is_end: bool) -> int | None:
-    """From where on "the answer is" may announce another number than the last mark; None where nothing may."""
+    """From where on "the answer is" may announce another number than the last mark; None if nothing may."""
     near = text.find("nswer", max(0, last.start - NEAR), last.start)
     if near >= 0 and (is_letter(last.text) or DIGIT.search(text, near, last.start)):
         return max(0, near - len(" the a"))

@@ -120,7 +120,7 @@ def _count(text: str, pair: tuple[str, str]) -> int:
 
 
 def _cut_prose(head: str) -> str:
-    """A formula without the prose that goes on after it; up to two words may be its unit."""
+    """A formula without the prose that continues after it; up to two words may be its unit."""
     formulas = find_formulas(head)
     if len(formulas) != 1 or formulas[0].start() > len("**"):
         return head

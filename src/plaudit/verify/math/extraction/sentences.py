@@ -58,7 +58,7 @@ EVIDENCE: tuple[Evidence, ...] = (
 
 
 def find_answer_number(sentence: str, numbers: list[Number]) -> Number | None:
-    """The number that a sentence states, or None where all are mere bounds."""
+    """The number that a sentence states, or None if all are mere bounds."""
     numbers = numbers[-MAX_NUMBERS:]
     weights = [weigh_number(sentence, number) for number in numbers]
     best = max(weights)

@@ -76,7 +76,7 @@ _JOINT = compile_late(r"(?:\s|,|;|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|
 
 
 def find_unmarked_answer(text: str, policy: MathPolicy) -> Mark | None:
-    """The answer that a text gives without saying so, or None where it says nothing."""
+    """The answer that a text gives without saying so, or None if it says nothing."""
     bare = _EMPTY_BOX.sub("", text).strip() if "box" in text else text.strip()
     if not _has_ink(bare):
         return Mark(bare, Source.WHOLE, 0, len(text), whole=bare) if bare.strip("$") in ("{}", "\\{\\}") else None
