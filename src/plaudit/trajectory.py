@@ -22,7 +22,7 @@ _DIRECT = frozenset(FIELDS) - {"tokens", "steps"}
 
 
 class GroupKey(NamedTuple):
-    """What the samples of a group have in common; a group that was given is never equal to a prompt."""
+    """The key of a sample's group; an explicit group never equals a prompt."""
 
     kind: Literal["group", "prompt"]
     value: str | int

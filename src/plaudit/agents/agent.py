@@ -37,7 +37,7 @@ class Agent:
             )
 
     def build_host(self, *, workers: int | None = None) -> EnvironmentHost:
-        """What runs the environments: this process, or `workers` others."""
+        """The host of the environments: this process, or `workers` others."""
         if workers is None or getattr(self.environment, "in_threads", False):
             return LocalHost(self.environment)
         if self.spec is None:
@@ -49,7 +49,7 @@ class Agent:
     def build_player(
         self, sampler: ActionSampler, tokenizer: Any, limits: EpisodeLimits, host: EnvironmentHost | None = None
     ) -> "Player | AgentExecutor":
-        """What plays the episodes; the executor of an agent file keeps the attributes that its `__init__` sets."""
+        """The player of the episodes; the executor of an agent file keeps the attributes that its `__init__` sets."""
         if self.executor is None:
             return Player(host or self.environment, sampler, tokenizer, limits)
         arguments: dict[str, Any] = {

@@ -22,7 +22,7 @@ KEYS = ("rewards", "scores", "environment_feedback", "done", "sampling_params", 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeStart:
-    """What an episode begins with.
+    """The start of an episode.
 
     `prompt` is text; of chat messages it is what the user said last, and `messages` has them all. `seed` is for all
     that an environment leaves to chance: it follows from the run's seed, the batch and the place in it.
@@ -40,7 +40,7 @@ class EpisodeStart:
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What an action led to: `reward` is None if the environment leaves scoring to a reward function."""
+    """The result of an action: `reward` is None if the environment leaves scoring to a reward function."""
 
     feedback: str
     done: bool
@@ -53,7 +53,7 @@ class StepResult:
     role: Literal["user", "tool"] = "user"
     """Who says the feedback, in chats."""
     state: str | None = None
-    """What the action was taken in, for credit by `states`; None: all that was said before it."""
+    """The state in which the action was taken, for credit by `states`; None: the conversation before it."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.feedback, str):
@@ -113,7 +113,7 @@ class Environment(ABC):
 
     @abstractmethod
     def step(self, action: str) -> Any:
-        """What the action led to, as a `StepResult`."""
+        """The result of the action as a `StepResult`."""
 
 
 class AgentInstance(ABC):
@@ -125,7 +125,7 @@ class AgentInstance(ABC):
 
     @abstractmethod
     async def step(self, states: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-        """What an action leads to, for `states` with `observation_text`, `action_text`, `label`, `sampling_params`.
+        """The result of an action, for `states` with `observation_text`, `action_text`, `label`, `sampling_params`.
 
         The result has `environment_feedback` and `done`, and may have `rewards`, `scores`, `sampling_params` for the
         next action, and `extra_logs`.

@@ -192,7 +192,7 @@ class EnvironmentCalls:
         self._task.add_done_callback(_running.discard)
 
     async def call(self, method: str, *arguments: Any) -> Any:
-        """What a method of the hosted environment returns, or a RewardOutput that says why it failed."""
+        """The return value of a method of the hosted environment, or a RewardOutput with the reason of its failure."""
         assert self._hosted is not None
         assert self._task is not None
         name = f"{self._host.environment.__name__}.{'__init__' if method == 'create' else method}"
@@ -270,7 +270,7 @@ class _EpisodeThread:
         threading.Thread(target=self._work, name="plaudit-environment", daemon=True).start()
 
     async def run(self, call: Callable[[], Any]) -> Any:
-        """What the call returns or raises."""
+        """Return or raise the result of the call."""
         future: Future[Any] = Future()
         self._calls.put((future, partial(contextvars.copy_context().run, call)))
         return await asyncio.wrap_future(future)

@@ -38,7 +38,7 @@ class Player:
 
     @property
     def host(self) -> EnvironmentHost:
-        """What runs the environments."""
+        """The host of the environments."""
         return self.environment if isinstance(self.environment, EnvironmentHost) else LocalHost(self.environment)
 
     async def play(self, start: EpisodeStart, sampling_params: Any) -> Episode:
@@ -222,13 +222,13 @@ class ChatTurns:
         return self._render(shown)
 
     def wrap(self, feedback: str, role: str, *, action_ended: bool) -> str:
-        """What stands between an action and the next one."""
+        """The text between an action and the next one."""
         turn_end, before, after = self._parts(role)
         return f"{'' if action_ended else turn_end}{before}{feedback}{after}"
 
     @lru_cache(maxsize=4)  # noqa: B019 - it lives as long as one batch
     def _parts(self, role: str) -> tuple[str, str, str]:
-        """What ends an action's turn, what stands between that and a feedback, and what follows the feedback."""
+        """The end of an action's turn, the text between it and a feedback, and the text after the feedback."""
         turns = [("user", "?"), ("assistant", _ACTION), (role, _FEEDBACK)]
         whole = self._render([{"role": name, "content": content} for name, content in turns])
         if whole.count(_ACTION) != 1 or whole.count(_FEEDBACK) != 1 or whole.index(_ACTION) > whole.index(_FEEDBACK):

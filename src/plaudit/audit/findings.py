@@ -70,7 +70,7 @@ class AttackFinding:
 
     @property
     def key(self) -> str:
-        """What a baseline knows the finding by: it stays when the witness changes."""
+        """The key of the finding in a baseline; it does not depend on the witness."""
         return f"{self.family}/{self.operator}/{self.component}"
 
 
@@ -113,7 +113,7 @@ def paying_component(name: str, honest: RewardOutput | None, paid: RewardOutput)
 
 
 def component_values(output: RewardOutput) -> dict[str, float | None]:
-    """What each component gave."""
+    """The reward of each component."""
     return {name: part.reward for name, part in output.flat_components().items()}
 
 

@@ -258,7 +258,7 @@ def _under_another_truth(
 
 
 def _data(task: Task) -> object:
-    """What a reward may compare a response with: the ground truth; if there is none, the columns."""
+    """The values that a reward may compare a response with: the ground truth; if there is none, the columns."""
     return (dict(task.columns), dict(task.metadata)) if task.truth is None else task.truth
 
 

@@ -31,7 +31,7 @@ _NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+")
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """What rollouts give an audit to start from."""
+    """The starting material of an audit from rollouts."""
 
     tasks: tuple[Task, ...] = ()
     forms: tuple[Form, ...] = ()
@@ -85,7 +85,7 @@ def _paid_tasks(prompts: Sequence[Sequence[Trajectory]], rate: Rate) -> list[Tas
 
 
 def _candidates(samples: Sequence[Trajectory]) -> Iterator[str]:
-    """What may be an honest answer: the responses, the ground truth, and the columns."""
+    """Candidates for an honest answer: the responses, the ground truth, and the columns."""
     first = samples[0]
     yield from (sample.response for sample in samples[:MOST_CANDIDATES])
     for value in (first.ground_truth, *first.columns.values(), *first.metadata.values()):

@@ -14,7 +14,7 @@ __all__ = ["FURTHER", "TEMPLATES", "TRUTH_FORMS", "Kind", "Task", "label_tasks"]
 
 
 class Kind(enum.StrEnum):
-    """What a ground truth is."""
+    """The type of a ground truth."""
 
     NUMBER = "number"
     MEASURE = "measure"

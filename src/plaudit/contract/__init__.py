@@ -1,1 +1,1 @@
-"""What a reward is: its output, how it is called, and the arithmetic on rewards."""
+"""The contract of rewards: their output, how they are called, and the arithmetic on rewards."""

@@ -25,7 +25,7 @@ PLURALS: dict[str, str] = {
 }  # fmt: skip
 
 MISSING = inspect.Parameter.empty
-"""What a lookup returns for a sample that does not have the value."""
+"""The return value of a lookup for a sample without the value."""
 Lookup: TypeAlias = Callable[[Trajectory], Any]
 PerCall: TypeAlias = Callable[[Sequence[Trajectory]], Any]
 _TRUTHS = usual_names_of("ground_truth")
@@ -229,7 +229,7 @@ class Binding:
         return self.function(*arguments, **keywords, **rest)
 
     def _rest(self, trajectories: Sequence[Trajectory], rest: Mapping[str, Any]) -> dict[str, Any]:
-        """What `**keywords` of the function get."""
+        """The values for `**keywords` of the function."""
         if not self.takes_rest:
             return {}
         keywords = {name: value for name, value in rest.items() if name not in self.filled}

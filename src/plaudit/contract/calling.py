@@ -17,7 +17,7 @@ _FAILURES = (Status.ERROR, Status.MEMORY, Status.TIMEOUT)
 
 
 def await_value(value: Any) -> Any:
-    """What a method returned, awaited if it is async."""
+    """The return value of a method, awaited if it is async."""
     if not hasattr(value, "__await__"):
         return value
     from plaudit.contract.event_loop import run_awaitable  # noqa: PLC0415 - asyncio takes long to import

@@ -1,4 +1,4 @@
-"""What a reward holds, in its attributes and in the names that its functions use: other rewards, and models.
+"""Find the rewards and models that a reward holds, in its attributes and in the names that its functions use.
 
 No declaration is needed: a model in a global variable of a reward written for another system counts as well.
 """
@@ -56,7 +56,7 @@ def _held(value: Any, met: set[int], depth: int) -> Iterator[Any]:
 
 
 def _inner(value: Any) -> Iterable[Any]:
-    """What is directly within a reward, a container or a function; other objects keep theirs to themselves."""
+    """The values directly within a reward, a container or a function; other objects are not searched."""
     if isinstance(value, RewardFunction):
         held = list(vars(value).values())
         return [*held, *(inner for each in held if _is_wrapped(each) for inner in vars(each).values())]

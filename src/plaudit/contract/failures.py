@@ -1,4 +1,4 @@
-"""What a sample's output says when its call failed."""
+"""Outputs for samples whose call failed."""
 
 import inspect
 import os
@@ -74,7 +74,7 @@ def _status(error: BaseException) -> Status:
 
 
 async def attempt(name: str, call: Callable[[], Any]) -> Any:
-    """What a call returns, awaited if needed; if it raises, an output with a status and the reason."""
+    """The return value of a call, awaited if needed; if it raises, an output with a status and the reason."""
     began = time.perf_counter()
     try:
         value = call()
@@ -92,7 +92,7 @@ def timed_out(seconds: float, how: str) -> RewardOutput:
 
 
 def _remedy(error: BaseException) -> str:
-    """What to do about a path of the author's own machine."""
+    """The remedy for a path that exists only on the author's machine."""
     folder = os.path.dirname(str(error.filename)) if isinstance(error, FileNotFoundError) and error.filename else ""
     if not folder or os.path.isdir(folder):
         return ""

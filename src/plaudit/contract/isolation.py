@@ -1,4 +1,4 @@
-"""What keeps calls apart: copies of their samples, a context of their own, and process settings that are put back."""
+"""Isolation of calls: copies of their samples, a separate context, and process settings that are restored."""
 
 import contextlib
 import inspect
@@ -60,7 +60,7 @@ def own_copy(trajectory: Trajectory) -> Trajectory:
 
 
 def call_in_context(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a sync function returns, with context variables and a decimal context of its own; awaited if needed."""
+    """The result of a sync function in a separate context with its own decimal context; awaited if needed."""
     context = copy_context()
     for variable in context:
         if variable.name == "decimal_context":  # absent until this thread uses decimals: each call then makes its own

@@ -1,4 +1,4 @@
-"""What a reward says about one sample, checked when it is built.
+"""The output of a reward for one sample, checked when it is built.
 
 `reward` feeds the advantage and may be any finite number; `score` in [0, 1] says how right the outcome was, and stays
 None for rewards that judge something else (length, style). An output that is not `ok` has neither: a failure is never

@@ -22,7 +22,7 @@ class NotOnePerSample(InvalidOutput):
 
 
 def as_output(value: Any, trajectory: Trajectory, seconds: float | None = None) -> RewardOutput:
-    """What a function returned for one sample after so many seconds, as a checked output."""
+    """The checked output for a function's return value for one sample, with its latency."""
     if value is None:
         return RewardOutput(None, status=Status.SKIPPED, reason=RETURNED_NONE, latency_s=seconds)
     if isinstance(value, RewardOutput):
@@ -55,7 +55,7 @@ def _own_output(output: RewardOutput) -> RewardOutput:
 
 
 def read_batch(name: str, values: Any, samples: Sequence[Trajectory], seconds: float) -> list[RewardOutput]:
-    """What a function returned for a batch; each value is checked on its own."""
+    """The checked outputs for a function's return value for a batch; each value is checked separately."""
     each_s = seconds / len(samples) if samples else 0.0
     outputs = []
     for value, sample in zip(listed(values, len(samples)), samples, strict=True):

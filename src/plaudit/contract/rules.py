@@ -60,7 +60,7 @@ class Rule(ABC):
         return f"{parts[0]}.{self.method}({', '.join([*(f'on={part}' for part in parts[1:]), *settings])})"
 
     def notes(self, values: Sequence[float]) -> dict[str, float]:
-        """What the metadata of the result says of the inputs."""
+        """The metadata of the result about the inputs."""
         return {}
 
     def shares(self, count: int) -> Sequence[float]:

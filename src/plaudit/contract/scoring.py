@@ -161,7 +161,7 @@ def check_concurrency(reward: Any) -> int:
 
 
 def scope_of(reward: Any) -> Scope:
-    """What must be scored together, so that every function within the reward sees what it looks at.
+    """The samples that must be scored together, so that every function within the reward sees its whole scope.
 
     A function written for batches sees everything unless it declares `max_batch`, or looks at groups.
     """

@@ -1,4 +1,4 @@
-"""What a system and its dialects are: how to know a foreign convention, and how to make a reward of what follows it.
+"""Systems and their dialects: how to recognise a foreign convention, and how to wrap its rewards.
 
 A foreign class is recognised before it is built and wrapped afterwards, so `matches` takes classes, objects and
 functions while `to_reward` takes only objects and functions. Some conventions share a signature: these are recognised
@@ -147,7 +147,7 @@ class ForeignReward(RewardFunction):
 
 
 def name_of(foreign: Any) -> str:
-    """What a foreign function or object is called."""
+    """The name of a foreign function or object."""
     return str(getattr(foreign, "__name__", type(foreign).__name__))
 
 

@@ -22,7 +22,7 @@ def read_each(returned: Any, count: int, read: Callable[[Any], Any] = as_it_is) 
 
 
 def read_value(value: Any, read: Callable[[Any], Any], metadata: Mapping[str, Any] | None = None) -> Any:
-    """What `read` makes of the value of one sample of a batch; an output with the error where it cannot be read."""
+    """The output that `read` gives for the value of one sample of a batch, or an output with the error."""
     try:
         return read(value)
     except passed_on():

@@ -111,7 +111,7 @@ class DifferenceBuilder:
             heapq.heappop(self._worst)
 
     def difference(self) -> Difference:
-        """What came of the samples so far."""
+        """The result for the samples so far."""
         groups = merge_groups([compare_group(old, new) for old, new in self._groups.values()])
         worst = tuple(each for _, _, each in sorted(self._worst, key=lambda entry: (-entry[0], -entry[1])))
         return Difference(

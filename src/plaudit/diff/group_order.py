@@ -35,7 +35,7 @@ class GroupDifference:
 
 @dataclass(frozen=True, slots=True)
 class GroupSums:
-    """What one group adds to the figures."""
+    """The contribution of one group to the figures."""
 
     dead_old: bool
     dead_new: bool

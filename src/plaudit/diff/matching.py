@@ -101,7 +101,7 @@ def pair_files(old: str | Path, new: str | Path, *, columns: Mapping[str, str] |
 
 
 class _Key(NamedTuple):
-    """What makes two lines the same sample: the id, and a digest of prompt and response."""
+    """The key by which two lines are the same sample: the id, and a digest of prompt and response."""
 
     id: str | int | None
     texts: bytes

@@ -78,7 +78,7 @@ class EndpointPolicy:
 
 @dataclass(frozen=True, slots=True)
 class CallResult(Generic[T]):
-    """What a call returned, how often it was sent and how long it waited."""
+    """The result of a call, how often it was sent and how long it waited."""
 
     value: T
     attempts: int
@@ -104,7 +104,7 @@ class Channel:
         self._lock = threading.Lock()
 
     async def send(self, request: Callable[[], Awaitable[T]]) -> CallResult[T]:
-        """What `request` returns, retried after transient errors; CallFailed when it was given up."""
+        """The result of `request`, retried after transient errors; CallFailed if all attempts fail."""
         call = _Call(self._breaker, self.policy.tries, self._clock)
         retrying = AsyncRetrying(
             sleep=self._sleep,
@@ -199,7 +199,7 @@ class _Call:
 
 
 class Permission(enum.Enum):
-    """What the breaker tells a caller to do."""
+    """The breaker's instruction to a caller."""
 
     SEND = "send"
     WAIT = "wait"
@@ -228,7 +228,7 @@ class Breaker:
         return self._rests_until is None
 
     def ask(self, caller: object) -> Permission:
-        """What `caller` is to do now; the first caller after the rest becomes the prober."""
+        """The instruction for `caller`; the first caller after the rest becomes the prober."""
         with self._lock:
             if self._rests_until is None or self._prober is caller:
                 return Permission.SEND

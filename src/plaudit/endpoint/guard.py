@@ -70,7 +70,7 @@ class _GuardedReward(RewardFunction):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the calls behind some outputs cost: `Usage.of(outputs)`, or `a + b`.
+    """The cost of the calls for some outputs: `Usage.of(outputs)`, or `a + b`.
 
     A reward reports usage as `metadata={"usage": {...}}`, with the names of OpenAI's or Anthropic's replies; `reported`
     counts such outputs. If an output and its components report the same call (a normalised reward keeps its raw

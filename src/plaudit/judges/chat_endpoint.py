@@ -90,7 +90,7 @@ class ChatEndpoint:
 
     @property
     def request_fields(self) -> dict[str, Any]:
-        """What each request holds beside its messages."""
+        """The fields of each request other than its messages."""
         return {name: value for name, value in {**SAMPLING, **self.sampling}.items() if value is not None}
 
     @asynccontextmanager

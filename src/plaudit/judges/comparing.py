@@ -30,7 +30,7 @@ LABELS = string.ascii_uppercase
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """What came of comparing two members: the share of the first, None if nothing was decided."""
+    """The result of comparing two members: the share of the first, None if undecided."""
 
     members: tuple[int, int]
     share: float | None
@@ -237,6 +237,6 @@ class Comparison:
 
 
 def _shared(fence: Fence, texts: SampleTexts) -> list[str]:
-    """What all members of a group answer to."""
+    """The prompt and the reference of a group, quoted."""
     parts = [fence.enclose("prompt", texts.prompt)]
     return parts if texts.reference is None else [*parts, fence.enclose("reference", texts.reference)]

@@ -35,7 +35,7 @@ GOOD = Rubric((Criterion(UNNAMED),))
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RubricJudge(RewardFunction):
-    """What judges have in common: the endpoint, how samples are read, and votes."""
+    """Base of judges: the endpoint, how samples are read, and votes."""
 
     endpoint: ChatEndpoint | dict[str, Any]
     rubric: RubricLike | None = None
@@ -49,7 +49,7 @@ class RubricJudge(RewardFunction):
     max_chars: int = 60_000
     """How long prompt, response and reference may each be."""
     too_long: Literal["refuse", "truncate"] = "refuse"
-    """What becomes of a longer text: the sample is skipped, or the middle is left out."""
+    """How to handle a longer text: skip the sample, or leave out the middle."""
     reproducible: bool = False
     """True promises that the server gives equal answers to equal questions, so that scores may be cached."""
 
@@ -237,7 +237,7 @@ def _empty_output(rubric: Rubric, texts: SampleTexts) -> RewardOutput:
 
 
 def _note_changes(ratings: Sequence[Rating], texts: SampleTexts) -> dict[str, Any]:
-    """What the judge was not shown as it stood, for the metadata."""
+    """Metadata on texts that were changed or shortened for the judge."""
     changes = dict(ratings[0].changes) if ratings else {}
     if texts.left_out:
         changes["left_out"] = texts.left_out

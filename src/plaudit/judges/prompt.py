@@ -48,7 +48,7 @@ class VerdictField(Protocol):
     def schema(self) -> dict[str, Any]: ...
     @property
     def expected(self) -> str:
-        """What to write, in words."""
+        """Instructions for the reply's format."""
         ...
 
     def read(self, value: Any) -> Any:

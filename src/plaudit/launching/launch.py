@@ -39,7 +39,7 @@ class Launch:
     unmapped: list[str]
     """Keys that the trainer has no counterpart for, with their values."""
     notes: list[str]
-    """What means something else in the other trainer."""
+    """Keys that have another meaning in the other trainer."""
     files: list[str]
     """The files that were written for it."""
 

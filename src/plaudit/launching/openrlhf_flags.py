@@ -155,14 +155,14 @@ OUR_OPTIONS = ("resume", "overwrite", "print-config", "ray", "json", "quiet", "h
 
 @dataclass(frozen=True, slots=True)
 class ForeignFlags:
-    """What the flags of a command line ask for."""
+    """The settings of a command line's flags."""
 
     rest: list[str]
     """Arguments that are not OpenRLHF's flags: a config file, `key=value`."""
     overrides: list[str] = field(default_factory=list)
     """The flags as `key=value`."""
     notes: list[str] = field(default_factory=list)
-    """What was left out, and which defaults differ."""
+    """Flags that were left out, and defaults that differ."""
     environment: dict[str, str] = field(default_factory=dict)
     """Environment variables that carry secrets, such as the login of W&B."""
     resume: bool = False

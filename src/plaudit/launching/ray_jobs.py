@@ -27,7 +27,7 @@ NO_AGENT = "No available agent"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is to be run, and with which variables and GPUs."""
+    """A command with its environment variables and GPUs."""
 
     command: str
     environment: Mapping[str, str] = field(default_factory=dict)

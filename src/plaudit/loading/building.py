@@ -42,7 +42,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """What stood in brackets behind a name."""
+    """The arguments in brackets after a name."""
 
     positional: tuple[Any, ...] = ()
     keywords: Mapping[str, Any] = field(default_factory=dict)

@@ -98,7 +98,7 @@ def _listing(name: str, target: SpecTarget) -> Listing:
 
 
 def _signature(value: Any) -> str:
-    """What the brackets behind the name may hold: the parameters of a class; a function takes none."""
+    """The arguments that may follow the name in brackets: the parameters of a class; a function takes none."""
     return str(signature_of(value)) if is_reward_class(value) else ""
 
 
@@ -114,7 +114,7 @@ def _plugin_names() -> list[str]:
 
 
 def _plugin(name: str) -> SpecTarget | None:
-    """What a plug-in's entry point leads to, None if no package offers that name."""
+    """The object of a plug-in's entry point; None if no package offers that name."""
     points = {point.value: point for point in _entry_points() if point.name == name}
     if not points:
         return None

@@ -42,7 +42,7 @@ class _Composite:
         self.path, self.look_up, self.specs = path, look_up, specs
 
     def reward(self, plain: Any, at: str, depth: int, also: Sequence[str] = ()) -> RewardFunction:
-        """What a spec or a mapping stands for; `at` says where in the file it is, `also` are further allowed keys."""
+        """The reward of a spec or a mapping; `at` is its path in the file, `also` are further allowed keys."""
         if depth > MAX_DEPTH:
             raise self.error(at, "is nested too deeply; does an alias refer to itself?")
         if isinstance(plain, str):

@@ -24,7 +24,7 @@ Specs: TypeAlias = Callable[[str], Loaded]
 
 USING = "using"
 OPTIONS = ("dialect", "scope", "max_batch", "chat_template")
-"""What `using('spec', …)` takes: the options of `load`."""
+"""The options of `using('spec', …)`, which are those of `load`."""
 
 _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -44,7 +44,7 @@ def build_expression(text: str, look_up: LookUp, specs: Specs) -> Loaded:
 
 
 def evaluate(text: str, look_up: LookUp, specs: Specs) -> Any:
-    """What an expression stands for: a number, a reward, a schedule, or a `Loaded` for what was found as it stands."""
+    """The value of an expression: a number, a reward, a schedule, or a `Loaded` for a single name."""
     return _Expression(text, look_up, specs).value(_parse(text))
 
 

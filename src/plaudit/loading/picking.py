@@ -54,7 +54,7 @@ class RewardModule:
         return cls(module, spec, title, packages, names)
 
     def find(self, name: str) -> SpecTarget:
-        """What the module calls `name`."""
+        """The module's value for `name`."""
         with explain_failures(f"reading {self.spec}:{name}"):  # modules may make names on demand
             value = getattr(self.module, name, _ABSENT)
         if value is _ABSENT:

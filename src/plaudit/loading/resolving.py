@@ -61,7 +61,7 @@ def resolve(
     max_batch: int | None = None,
     chat_template: str | None = None,
 ) -> Loaded:
-    """What `load` gives, with the convention it was written in and where it came from."""
+    """A loaded reward with its convention and its source."""
     if isinstance(spec, str | Path):
         loaded = _SpecResolver(_working_folder(), dialect=dialect).resolve(str(spec))
         if (dialect, scope, max_batch, chat_template) == (None,) * 4:  # else the spec alone is not the whole of it

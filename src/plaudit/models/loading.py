@@ -36,7 +36,7 @@ _PURPOSE = "a model as a reward"
 
 @dataclass(frozen=True, slots=True)
 class ModelKey:
-    """What makes two rewards share a model: the same files, head, precision and device."""
+    """The key by which rewards share a model: files, head, precision and device."""
 
     folder: ModelFolder
     head: str

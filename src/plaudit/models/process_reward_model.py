@@ -27,7 +27,7 @@ COMBINE: dict[str, Callable[[Sequence[float]], float]] = {
     "product": math.prod,
     "last": lambda values: values[-1],
 }
-"""What the values of all steps make together."""
+"""Combines the values of all steps."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,7 +162,7 @@ class ProcessRewardModel(LocalModelReward):
         return msgspec.structs.replace(output, token_rewards=self._word_rewards(trajectory.response, values))
 
     def _word_rewards(self, response: str, values: Sequence[float]) -> list[float]:
-        """What each step earned, at its last word; 0 at all others."""
+        """The reward of each step at its last word; 0 at all others."""
         rewards: list[float] = []
         before = 0.0
         for index, step in enumerate(self._steps(response)):

@@ -1,4 +1,4 @@
-"""What a parent and its workers send each other. Both run the same trusted code on one machine.
+"""Messages between a parent and its workers. Both run the same trusted code on one machine.
 
 A sample travels in a pickle of its own: it shares nothing with other samples, and one that cannot be written or read
 fails alone. Outputs travel as plain tuples, which pickle reads and writes several times faster than objects.

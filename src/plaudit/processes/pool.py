@@ -37,7 +37,7 @@ RETRIED = {-9, -15, -1, -2, EXIT_MEMORY}  # SIGKILL, SIGTERM, SIGHUP, SIGINT: th
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one sample may cost."""
+    """The limits of one sample."""
 
     deadline_s: float | None = None
     memory_mb: int | None = None

@@ -30,7 +30,7 @@ from plaudit.processes.worker import refuse, serve
 __all__ = ["FORK", "KILL", "RECORD", "main"]
 
 RECORD = struct.Struct("<cii")
-"""What the parent and the template send each other: the verb, the number of a worker, its exit code."""
+"""A message between the parent and the template: the verb, the number of a worker, its exit code."""
 FORK, KILL, ENDED = b"f", b"k", b"e"
 PR_SET_PDEATHSIG = 1
 

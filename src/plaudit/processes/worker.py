@@ -44,7 +44,7 @@ class Handler(Protocol):
 
 
 class Service(ABC):
-    """What a worker is for. It is pickled by the parent, read by the template and opened in each worker."""
+    """The service of a worker. It is pickled by the parent, read by the template and opened in each worker."""
 
     def preload(self) -> None:  # noqa: B027 - most services share nothing
         """Load what all workers may share, in the template; a PlauditError says why no worker can be used."""

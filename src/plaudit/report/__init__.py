@@ -1,4 +1,4 @@
-"""What a run looked like: its statistics, a few samples of it, and both on a terminal."""
+"""Reports of a run: its statistics, a few samples, and both on a terminal."""
 
 import lazy_loader
 

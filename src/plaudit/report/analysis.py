@@ -1,4 +1,4 @@
-"""What a reward did in training: its spread over the steps, which kinds of response it pays, how responses fail."""
+"""Analysis of a reward in training: its distribution over the steps, the kinds of response it pays, the failures."""
 
 import json
 import math

@@ -28,7 +28,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """What is worth knowing about the values of one column; `std` is that of the whole, not of a sample of it.
+    """Statistics of the values of one column; `std` is that of the population, not of a sample.
 
     `at_min` and `at_max` are the shares of values at the two ends, `distinct` the number of different values. The
     bimodality coefficient is (skewness² + 1) / kurtosis with the population's moments (Sarle): 5/9 for an even spread,

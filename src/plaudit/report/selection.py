@@ -96,7 +96,7 @@ class Selection:
 
 
 def column_of(trajectory: Trajectory, name: str) -> Any:
-    """What a column of a sample holds, ABSENT if it has none of that name."""
+    """The value of a column of a sample, ABSENT if it has none of that name."""
     sources: tuple[Mapping[str, Any], ...] = (_fields(trajectory), trajectory.columns, trajectory.metadata)
     for source in sources:
         if name in source:

@@ -62,7 +62,7 @@ class LiveRun:
         return is_new
 
     def state(self) -> dict[str, Any]:
-        """What changes during the run."""
+        """The data that changes during the run."""
         try:
             age = time.time() - self._files.rollouts.stat().st_mtime
         except OSError:

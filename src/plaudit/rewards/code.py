@@ -140,7 +140,7 @@ class CodeReward(RewardFunction):
 
 
 def _remedy(package: str) -> str:
-    """What to do about a module that programs need and do not have."""
+    """The remedy for a module that programs need and is not installed."""
     flavour = next((name for name, modules in FLAVOURS.items() if package in modules), None)
     return f"CodeReward(flavour={flavour!r}) has it" if flavour else "no flavour of the sandbox has it"
 

@@ -82,7 +82,7 @@ class RolloutsReader:
 
     @property
     def note(self) -> str:
-        """What to tell the user about the end of the file; empty when there is nothing to tell."""
+        """A note for the user about the end of the file; empty if there is none."""
         if not self.torn:
             return ""
         return f"{self.name} ends in half a line, as an interrupted write leaves it; that line was not read"

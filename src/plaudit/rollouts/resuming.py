@@ -24,7 +24,7 @@ _SOURCES = {".jsonl": LineSource.of_file, ".gz": LineSource.of_gzip}
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """What an output file holds already: the number of whole lines, and the last of them."""
+    """The content of an output file: the number of whole lines, and the last of them."""
 
     path: Path
     count: int

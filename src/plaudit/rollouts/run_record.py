@@ -1,4 +1,4 @@
-"""What a scored file was made with, kept beside it, so that a run is never continued with something else.
+"""Record how a scored file was made, so that a run is never continued with other settings.
 
 `OUT.run.json` names the reward, a key of its code and parameters, and the options that decide what is scored. A file
 without one (moved alone, or written by hand) is continued on trust.

@@ -113,7 +113,7 @@ def source_of(path: str | os.PathLike[str] | BinaryIO) -> Source:
 
 
 def by_suffix(path: Path, table: dict[str, T]) -> T:
-    """What the table holds for a path's suffix."""
+    """The table's entry for a path's suffix."""
     suffix = path.suffix.lower()
     if suffix not in table:
         problem = f"the suffix {suffix!r} is not a known format" if suffix else "it has no suffix to tell the format by"

@@ -1,4 +1,4 @@
-"""What became of one load or one call, as the judge saw it.
+"""The outcome of one load or one call, as the judge observed it.
 
 `value`, `error` and the printed text come from the program: they are to be compared, never believed.
 """
@@ -67,7 +67,7 @@ class Raised:
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """One load or call: how it ended, and what came back."""
+    """One load or call: how it ended, and its value."""
 
     status: CallStatus
     value: Any = None

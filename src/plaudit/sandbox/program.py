@@ -71,7 +71,7 @@ class Program:
         os.pwrite(self._process.stdin, text.encode("utf-8", "surrogateescape"), os.fstat(self._process.stdin).st_size)
 
     def get(self, path: str) -> Outcome:
-        """What a path names, without calling it."""
+        """The object at a path, without calling it."""
         return self._ask(frame(dumps(["get", path]).encode()))
 
     @property

@@ -1,4 +1,4 @@
-"""What the server and its workers send each other."""
+"""Messages between the server and its workers."""
 
 import msgspec
 

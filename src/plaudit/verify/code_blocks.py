@@ -41,7 +41,7 @@ def find_block(response: str, names: Collection[str]) -> str | None:
 
 
 def fence_languages(response: str) -> list[str]:
-    """What the fenced blocks of a response are marked as, in order; thoughts do not count."""
+    """The marked languages of the fenced blocks of a response, in order; thinking is skipped."""
     closed, unclosed = find_fences(without_thinking(response))
     return [block.language.lower() for block in (*closed, *([unclosed] if unclosed else []))]
 

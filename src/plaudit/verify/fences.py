@@ -15,7 +15,7 @@ _FENCE = re.compile(r"^[ \t]*+(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n`]*$", re.MULTIL
 
 @dataclass(frozen=True, slots=True)
 class Fenced:
-    """What stands between two fences, what language it is marked as, and its place with the fences included."""
+    """The text between two fences, its marked language, and its span including the fences."""
 
     language: str
     text: str

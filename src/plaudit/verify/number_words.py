@@ -74,7 +74,7 @@ def digits_for_words(text: str) -> str:
 
 
 def scale_of(word: str) -> int | None:
-    """What a word multiplies the number before it by, or None: "million", "thousands", "万"."""
+    """The factor of a word such as "million", "thousands" or "万" for the number before it, or None."""
     return SCALES.get(word.lower().removesuffix("s")) or _CHINESE_SCALES.get(word)
 
 

@@ -40,7 +40,7 @@ _OTHER_ENDS = ("hink]", "hinking]", "HINK]", "HINKING]", "▷")
 
 
 class FaultKind(enum.Enum):
-    """What can be wrong with a section."""
+    """The faults of a section."""
 
     MISSING = "is missing"
     EMPTY = "is empty"
@@ -105,7 +105,7 @@ def without_blocks(text: str, names: Sequence[str]) -> str:
 
 
 def without_thinking(text: str) -> str:
-    """What is said, not what is thought: the text outside `<think>`, `<reasoning>` and the like, however spelled."""
+    """The text outside `<think>`, `<reasoning>` and the like, in any spelling."""
     if "<" not in text and not any(end in text for end in _OTHER_ENDS):
         return text
     return _split(text, _thought_tags(text))[0]
@@ -146,7 +146,7 @@ def _split(text: str, tags: Sequence[_Tag]) -> tuple[str, str]:
 
 
 def find_faults(text: str, names: Sequence[str]) -> list[Fault]:
-    """What keeps the sections from being there exactly once, in this order, with content and nothing after them.
+    """The faults that violate: each section exactly once, in this order, with content and nothing after them.
 
     At most one fault per section, the first that shows.
     """

@@ -1,4 +1,4 @@
-"""What an attack is: an operator that writes responses which are wrong by construction.
+"""An attack: an operator that writes responses which are wrong by construction.
 
 A draft says what makes it wrong (`core`), so that shrinking leaves that in place, and which share of an honest
 response's pay makes it a finding.

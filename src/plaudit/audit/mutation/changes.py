@@ -21,7 +21,7 @@ _LOOSER = {"fullmatch": "search", "match": "search"}
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What was changed, on which line, and the whole code with the change."""
+    """A change, its line, and the whole code with the change."""
 
     change: str
     line: int

@@ -36,7 +36,7 @@ MOST_DOSES = 11  # inside sections, where patterns often take time that grows wi
 
 @dataclass(frozen=True, slots=True)
 class _Curve:
-    """What doses of one sentence earn, and what honest texts of several lengths earn."""
+    """The rewards of doses of one sentence, and of honest texts of several lengths."""
 
     doses: list[float]
     honest: list[float]

@@ -30,7 +30,7 @@ class Trial:
     """An honest wrong answer in a form that the reward reads; ends responses that are about something else."""
 
     def outputs(self, responses: Sequence[str]) -> list[RewardOutput]:
-        """What the responses give, in order."""
+        """The rewards of the responses, in order."""
         return self.subject.score([self.maker.sample(self.task, response) for response in responses])
 
     def values(self, responses: Sequence[str]) -> list[float | None]:

@@ -34,7 +34,7 @@ def item_of(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def sample_of(trajectory: Trajectory) -> dict[str, Any]:
-    """What the model said, as text and, where it is JSON, as that."""
+    """The model's response as text and, if it is JSON, decoded."""
     message = {"role": "assistant", "content": trajectory.response}
     sample: dict[str, Any] = {
         "output_text": trajectory.response,

@@ -42,7 +42,7 @@ class _Output(_Open):
 
 
 class Response(_Open):
-    """What a model answered: the messages of the Responses API."""
+    """A model's answer: the messages of the Responses API."""
 
     id: str = ""
     output: list[_Output] = []
@@ -53,7 +53,7 @@ class Response(_Open):
 
 
 class CreateParams(_Open):
-    """What a model was asked."""
+    """The request to a model."""
 
     input: str | list[_Message] = ""
 

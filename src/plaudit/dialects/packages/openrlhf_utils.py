@@ -23,13 +23,13 @@ def last_boxed_only_string(string: str) -> str | None:
 
 
 def remove_boxed(value: str | None) -> str | None:
-    r"""What `\boxed{…}` holds; None for anything else."""
+    r"""The content of `\boxed{…}`; None for anything else."""
     held = (value or "").removeprefix("\\boxed{").removesuffix("}")
     return held if value == f"\\boxed{{{held}}}" else None
 
 
 def extract_boxed_answer(solution: str) -> str | None:
-    r"""What the last `\boxed{…}` of a solution holds, or None."""
+    r"""The content of the last `\boxed{…}` of a solution, or None."""
     return remove_boxed(last_boxed_only_string(solution))
 
 

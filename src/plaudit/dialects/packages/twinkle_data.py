@@ -32,7 +32,7 @@ class Entry(tuple[str, Any]):
         return entry
 
     def get(self, key: str, default: Any = None) -> Any:
-        """What any entry of that key holds."""
+        """The value of any entry with that key."""
         return self.known.get(key, default)
 
 

@@ -70,7 +70,7 @@ class MathReward(Reward):
 
     @staticmethod
     def extract_boxed_result(text: str) -> str:
-        """What the last box holds, the whole text if there is none."""
+        """The content of the last box, or the whole text if there is none."""
         boxed = _last_box(text)
         return text if boxed is None else boxed
 
@@ -123,7 +123,7 @@ class GSM8KFormatReward(Reward):
 
 
 def _last_response(trajectory: Any) -> str:
-    """What the assistant said last."""
+    """The text of the last assistant message."""
     messages = reversed(as_twinkle(trajectory).get("messages", []))
     return next((message.get("content", "") for message in messages if message.get("role") == "assistant"), "")
 
@@ -135,7 +135,7 @@ def _truth_of(trajectory: Any) -> Any:
 
 
 def _last(trajectory: Any) -> str:
-    """What was said last, by whomever."""
+    """The text of the last message of any role."""
     return str(trajectory["messages"][-1]["content"])
 
 

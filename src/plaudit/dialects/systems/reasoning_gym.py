@@ -86,7 +86,7 @@ class ReasoningGymReward(ForeignReward):
 
 
 def find_data_set(package: ModuleType, name: str) -> Callable[..., Any]:
-    """What makes the data set of a name, with that data set's options as parameters."""
+    """The function that builds the named data set, with its options as parameters."""
     data_sets: Mapping[str, tuple[Any, ...]] = package.factory.DATASETS
     if name not in data_sets:
         raise RewardNotLoaded(

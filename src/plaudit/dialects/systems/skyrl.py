@@ -67,19 +67,19 @@ class BaseTextEnv(Env[Any, str]):
         return prompt, {}
 
     def step(self, action: str) -> Any:
-        """What an action leads to."""
+        """The result of an action."""
         raise NotImplementedError
 
     def close(self) -> None:
         """Free what the environment holds."""
 
     def get_metrics(self) -> dict[str, Any]:
-        """What else was measured in the episode."""
+        """Other metrics of the episode."""
         return {}
 
 
 class BaseTextEnvStepOutput(TypedDict):
-    """What a step gives."""
+    """The result of a step."""
 
     observations: list[dict[str, str]]
     reward: float

@@ -12,7 +12,7 @@ __all__ = ["Backend", "BackendSettings", "Limits"]
 
 @dataclass(frozen=True, slots=True)
 class BackendSettings:
-    """What backends are built from, beside the reward."""
+    """The settings of backends."""
 
     workers: int
     limits: Limits = NO_LIMITS

@@ -1,4 +1,4 @@
-"""What a policy can learn from the groups of a run, and whether longer responses earn more in them.
+"""The learning signal of the groups of a run, and whether longer responses earn more in them.
 
 The correlation of length and reward is Σ xy / √(Σ x² Σ y²) with x and y the deviations of length and reward from the
 mean of their group, so that the difficulty of prompts does not confound it; among right (or wrong) responses, from the
@@ -21,7 +21,7 @@ _Z = 1.96
 
 
 def group_kinds(samples: Samples, groups: Groups) -> npt.NDArray[np.int64]:
-    """What each group teaches: LIVE, PHANTOM, DEAD_RIGHT, DEAD_WRONG or DEAD_OTHER."""
+    """The kind of each group: LIVE, PHANTOM, DEAD_RIGHT, DEAD_WRONG or DEAD_OTHER."""
     low, high = groups.ends(samples.rewards)
     low_score, high_score = groups.ends(samples.scores)  # NaN if a sample has no score: every comparison is false
     with np.errstate(over="ignore"):

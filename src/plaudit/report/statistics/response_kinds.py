@@ -1,4 +1,4 @@
-"""What kinds of response there are, told from the text alone, so that rewards can be compared between kinds.
+"""Classify responses by their text alone, so that rewards can be compared between kinds.
 
 A response may be of several kinds, or of none. Forms are found in the data (digits become 9, words become a), so that
 unexpected kinds show too. Short responses are also compared with a short ground truth, character by character.

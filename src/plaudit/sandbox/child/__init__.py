@@ -1,1 +1,1 @@
-"""What runs in the server and in programs' processes; imports nothing of plaudit but itself and `values`."""
+"""Code of the server and of programs' processes; imports nothing of plaudit but itself and `values`."""

@@ -1,4 +1,4 @@
-"""What both ends of a server know: how it is started, its requests, and where a process finds its channel."""
+"""The protocol between a server and its client: how it is started, its requests, and the channel of a process."""
 
 import json
 import struct

@@ -1,4 +1,4 @@
-"""What runs in a program's process: load a program, call its functions, send back plain values.
+"""The runtime of a program's process: load a program, call its functions, send back plain values.
 
 Nothing here is trusted once the program has been loaded, since the program can change all of it. That hurts only the
 program: what comes out is compared elsewhere, by a process that holds the expected values.
@@ -120,7 +120,7 @@ class Runtime:
         return self._returned(value)
 
     def _get(self, path: str) -> str:
-        """What a path names, without calling it."""
+        """The object at a path, without calling it."""
         return self._returned(self._resolve(path))
 
     def _returned(self, value: Any) -> str:
@@ -169,7 +169,7 @@ class Runtime:
         return self._kept[key] if type(key) is int else self._resolve(key)
 
     def _resolve(self, path: str) -> Any:
-        """What a path names: `f`, `Solution().f`, `@3.method` of the object with number 3, `operator:getitem`."""
+        """The object at a path: `f`, `Solution().f`, `@3.method` of the object with number 3, `operator:getitem`."""
         scope = self._module.__dict__
         if path in scope:
             return scope[path]
@@ -236,7 +236,7 @@ _MODULES: dict[str, Any] = {"builtins": builtins, "operator": operator}
 
 
 def _await(value: Any) -> Any:
-    """What an awaitable gives, run to its end on the one event loop that there is."""
+    """The result of an awaitable, run on the only event loop."""
     asyncio = importlib.import_module("asyncio")
 
     async def wait() -> Any:

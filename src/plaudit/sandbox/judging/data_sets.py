@@ -157,7 +157,7 @@ def _without(row: Mapping[str, Any], column: str) -> dict[str, Any]:
 
 
 def _decode(column: str, value: Any) -> Any:
-    """What a column holds: itself, or what its text says in JSON, packed or not."""
+    """The value of a column, decoded if it is JSON text, packed or not."""
     if isinstance(value, bytes):
         value = value.decode(errors="replace")
     if not isinstance(value, str) or not value.strip():
@@ -167,7 +167,7 @@ def _decode(column: str, value: Any) -> Any:
 
 @lru_cache(maxsize=32)
 def decode_text(column: str, text: str) -> Any:
-    """What the text of a column says in JSON, packed or not."""
+    """The decoded JSON text of a column, packed or not."""
     for read in _READERS:
         try:
             return json.loads(read(text))  # not msgspec, which makes floats of long integers

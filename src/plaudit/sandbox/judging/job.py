@@ -1,4 +1,4 @@
-"""What travels to a judge process: a program and the tests to judge it by."""
+"""The message to a judge process: a program and its tests."""
 
 import msgspec
 

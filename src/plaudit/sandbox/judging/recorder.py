@@ -23,7 +23,7 @@ class Watched(Protocol):
 
     @property
     def last_answer(self) -> str:
-        """What the program answered last, in words."""
+        """A description of the program's last answer."""
 
     @property
     def trouble(self) -> str:

@@ -1,4 +1,4 @@
-"""What the judge says about one program: a result per test, and how the program ended.
+"""The verdict on one program: a result per test, and how the program ended.
 
 A verdict is formed from values that the judge decoded and compared itself. Only the tails of its output are text of the
 program; they are for people.

@@ -145,7 +145,7 @@ def is_other_language(word: str) -> bool:
 
 
 def fence_names() -> dict[str, Language]:
-    """What a fence may call each language."""
+    """The names of each language in code fences."""
     return {word: language for word, language in _BY_NAME.items() if " " not in word}
 
 

@@ -47,7 +47,7 @@ def usable_toolchain(language: Language, pool: CommandPool) -> Toolchain:
 
 
 def check_toolchains(pool: CommandPool) -> list[ToolchainReport]:
-    """What can be run on this machine, language by language."""
+    """Which languages can be run on this machine."""
     return [_report(language, pool) for language in LANGUAGES.values()]
 
 

@@ -1,1 +1,1 @@
-"""What a server does with a request: who may ask, how much at once, in which order, and what is counted."""
+"""Handling of requests by the server: access, limits, order and metrics."""

@@ -54,7 +54,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What a path leads to: a page, or a reward in some protocol."""
+    """The target of a path: a page, or a reward in some protocol."""
 
     method: str
     page: Callable[[], Response] | None = None

@@ -44,7 +44,7 @@ class RewardPools:
 
     @property
     def descriptions(self) -> dict[str, dict[str, Any]]:
-        """What each reward is, by name."""
+        """The description of each reward, by name."""
         return {name: pool.description for name, pool in self.current.items()}
 
     async def start(self) -> None:

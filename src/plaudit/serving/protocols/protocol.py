@@ -39,7 +39,7 @@ class RequestRefused(PlauditError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What every answer says about the reward: its name here, its content key, the version of plaudit."""
+    """The description of the reward in every answer: its name here, its content key, the version of plaudit."""
 
     name: str
     key: str

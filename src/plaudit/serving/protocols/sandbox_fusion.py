@@ -93,7 +93,7 @@ class SandboxHandler:
         return encode_answer(self._answer(read_request(body).body, progress))
 
     def describe(self) -> dict[str, Any]:
-        """What the server says of the sandbox."""
+        """The server's description of the sandbox."""
         return {
             "name": "sandbox",
             "reward": "sandbox",

@@ -62,7 +62,7 @@ class HttpHandler:
         return encode_answer(self._answer(read_request(body), progress))
 
     def describe(self) -> dict[str, Any]:
-        """What the server says of the reward."""
+        """The server's description of the reward."""
         reward: Any = self._handler.reward
         return {
             "name": self._about.name,

@@ -1,4 +1,4 @@
-"""What a test case expects of a number: a value, a range, a comparison, or an order between cases.
+"""Expectations of test cases for a number: a value, a range, a comparison, or an order between cases.
 
 In text a range is `0.4..0.6`; `> 0.5` compares with a number and `> other case` with the reward of that case.
 """
@@ -36,7 +36,7 @@ class Expectation:
         return self.test(value, None if self.other is None else others[self.other])
 
     def detail(self, others: Mapping[str, float | None]) -> str:
-        """What a reader needs beside the expectation itself: the value compared with."""
+        """The value that the expectation compares with, for messages."""
         if self.other is None:
             return ""
         bound = others[self.other]

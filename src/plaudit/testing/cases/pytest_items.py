@@ -42,7 +42,7 @@ class CaseFile(pytest.File):
             yield CaseItem.from_parent(self, name=case.name, case=case)
 
     def result(self, name: str) -> CaseResult:
-        """What came of a case."""
+        """The result of a case."""
 
         if self._results is None:
             self._results = {result.case.name: result for result in run_cases(self.reward, self.table)}

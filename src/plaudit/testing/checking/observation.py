@@ -49,7 +49,7 @@ def observe_calls(reward: Any, samples: Sequence[Trajectory], progress: Progress
 
 
 class _Calls:
-    """What the calls of a reward did, by the places of the samples."""
+    """Faults and changes by the calls of a reward, by the indices of the samples."""
 
     def __init__(self, samples: Sequence[Trajectory]) -> None:
         self._samples = samples

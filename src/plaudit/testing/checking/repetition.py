@@ -94,7 +94,7 @@ def check_independence(subject: Subject, first: Sequence[Observation]) -> Iterat
 
 
 def _declared_scope(reward: Any) -> Scope:
-    """What a reward and its parts say that they look at."""
+    """The widest declared scope of a reward and its parts."""
     if reward.call_style is Style.COMPOUND:
         return widest([reward.merge_scope, *map(_declared_scope, reward.parts)])
     scope: Scope = "sample" if reward.call_style is Style.SAMPLE else reward.scope

@@ -1,4 +1,4 @@
-"""What a reward holds between calls: attributes, closure variables, module globals, default arguments.
+"""The state of a reward between calls: attributes, closure variables, module globals, default arguments.
 
 Fingerprints before and after scoring show what changed, in values that can be pickled or printed.
 """

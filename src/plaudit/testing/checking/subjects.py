@@ -43,7 +43,7 @@ class Subject(ABC):
 
     @abstractmethod
     def capture_state(self) -> dict[str, bytes]:
-        """What the reward holds, by name; see `reward_state`."""
+        """The state of the reward by name; see `reward_state`."""
 
     def observe_one(self, sample: Trajectory) -> Observation:
         """Score one sample, beside a few others where the reward sees a batch or a group."""

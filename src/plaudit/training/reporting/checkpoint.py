@@ -27,7 +27,7 @@ __all__ = ["Checkpoint", "Checkpoints", "explain_full_disk"]
 _NAME = re.compile(r"step-(\d{6,})")
 STATE = "state.pt"
 _UNREADABLE = (OSError, RuntimeError, EOFError, ValueError, LookupError, pickle.UnpicklingError)
-"""What torch raises for a file that is not what it wrote, or not all of it."""
+"""The errors that torch raises for a damaged or incomplete file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _write(path: Path, state: dict[str, Any]) -> None:
 
 
 def _why(error: Exception) -> BaseException:
-    """What the operating system said, where torch only says what came of it."""
+    """The message of the operating system's error, if torch's error does not contain it."""
     return error.__context__ if isinstance(error.__context__, OSError) else error
 
 

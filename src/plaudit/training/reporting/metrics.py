@@ -33,7 +33,7 @@ def step_metrics(batch: Batch, updated: Mapping[str, float], *, update_s: float,
 
 
 def batch_metrics(batch: Batch) -> dict[str, float]:
-    """What was drawn in a step and what it earned, with the groups that filtering left out."""
+    """The metrics of a step's samples and rewards, with the groups that filtering left out."""
     everything = [*batch.scored, *batch.left_out]
     groups = _by_group(everything)
     trajectories = [scored.trajectory for scored in everything]

@@ -85,7 +85,7 @@ class Recorder:
         )
 
     def _kept(self, step: int, batch: Batch) -> list[ScoredRollout]:
-        """What rollouts.jsonl keeps of a batch."""
+        """The part of a batch that rollouts.jsonl keeps."""
         every = self._config.logging.rollouts_every
         if not every or step % every:
             return []
@@ -115,7 +115,7 @@ class Recorder:
         return look.to_metrics()
 
     def _to_keep(self, trajectory: Trajectory, **columns: bool) -> Trajectory:
-        """What rollouts.jsonl keeps of a trajectory."""
+        """The part of a trajectory that rollouts.jsonl keeps."""
         tokens = trajectory.tokens if self._config.logging.tokens else None
         return msgspec.structs.replace(trajectory, tokens=tokens, columns={**trajectory.columns, **columns})
 

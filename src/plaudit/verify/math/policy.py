@@ -22,7 +22,7 @@ class Units(StrEnum):
 
 
 class Percent(StrEnum):
-    """What a percent sign beside a number means."""
+    """The meaning of a percent sign after a number."""
 
     UNIT = "unit"  # 50 % is 50 or 0.5 where the other side has no sign
     STRICT = "strict"  # 50 % is 0.5 and nothing else

@@ -29,7 +29,7 @@ __all__ = ["MathVerdict", "VerdictStatus", "find_committed_answer", "read_truth"
 
 
 class VerdictStatus(StrEnum):
-    """What became of a verification."""
+    """The outcome of a verification."""
 
     OK = "ok"
     UNPARSED_ANSWER = "unparsed answer"

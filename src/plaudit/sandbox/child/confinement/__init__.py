@@ -1,1 +1,1 @@
-"""What keeps a process in: system-call filter, Landlock, namespaces, limits, scratch space."""
+"""Confinement of a process: system-call filter, Landlock, namespaces, limits, scratch space."""

@@ -37,7 +37,7 @@ CHANGE = WRITE_FILE | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 13 | 1 << 14  # r
 
 @dataclass(frozen=True, slots=True)
 class ChildLimits:
-    """What the kernel enforces on one child."""
+    """The limits that the kernel enforces on one child."""
 
     memory_bytes: int
     cpu_s: int
@@ -45,7 +45,7 @@ class ChildLimits:
 
 
 class Confinement:
-    """What separates the children of a server from everything else.
+    """The confinement of a server's children.
 
     `report` has each protection: whether it is active, and why not.
     """

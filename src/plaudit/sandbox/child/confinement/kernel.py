@@ -54,11 +54,11 @@ class Kernel:
         return self.ready("prctl", PR_SET_PDEATHSIG, 9, 0, 0, 0)
 
     def seccomp(self, program: int) -> Callable[[], int]:
-        """What takes the filter at an address on, for good."""
+        """A function that installs the filter at an address, irreversibly."""
         return self.ready("prctl", PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0)
 
     def landlock(self, ruleset: int) -> Callable[[], int]:
-        """What takes a ruleset on, for good."""
+        """A function that enforces a ruleset, irreversibly."""
         return self.ready("syscall", RESTRICT_SELF, ruleset, 0)
 
     def landlock_ruleset(self) -> int:

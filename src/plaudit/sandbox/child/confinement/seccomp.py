@@ -60,7 +60,7 @@ def build_filter(profile: Profile, *, paths: bool = False, machine: str = "") ->
 
 
 def _rules(profile: Profile, paths: bool) -> dict[str, Code]:
-    """What to do, by the name of a call."""
+    """The action for each system call."""
     rules: dict[str, Code] = dict.fromkeys(syscalls.ALLOWED, _answer(ALLOW))
     rules |= {name: _refuse(number) for name, number in (syscalls.HIDDEN | syscalls.ABSENT).items()}
     rules |= _conditional(profile)

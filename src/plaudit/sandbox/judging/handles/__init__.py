@@ -1,1 +1,1 @@
-"""What represents the program in the tests: handles of its functions and objects, its exceptions, its numbers."""
+"""Proxies of the program for the tests: handles of its functions and objects, its exceptions, its numbers."""

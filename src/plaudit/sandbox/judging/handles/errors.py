@@ -23,7 +23,7 @@ class ErrorSource(Protocol):
         """The value of a call."""
 
     def get(self, path: str) -> Any:
-        """What a path names."""
+        """The object at a path."""
 
 
 class ProgramError(Exception):

@@ -36,7 +36,7 @@ _CONCLUSIONS = {
 
 
 def run_status_of(outcome: Outcome) -> RunStatus:
-    """What a final outcome means for the run."""
+    """The conclusion of a run from its final outcome."""
     return _CONCLUSIONS.get(outcome.status, RunStatus.CRASH)
 
 
@@ -92,7 +92,7 @@ class ProgramProxy:
 
     @property
     def last_answer(self) -> str:
-        """What the last call gave, for people."""
+        """A readable description of the last call's result."""
         if self.last is None:
             return ""
         if self.last.status is not CallStatus.RETURNED:
@@ -115,7 +115,7 @@ class ProgramProxy:
         return self.program.graph.original(value)
 
     def get(self, path: str) -> Any:
-        """What a path names."""
+        """The object at a path."""
         if self._lost is not None:
             raise ProgramLost(self.trouble)
         with self._turn:
@@ -126,7 +126,7 @@ class ProgramProxy:
         return self._result_of(outcome)
 
     def read(self, name: str) -> Any:
-        """What a name of the program stands for; None if it defines no such name. Not counted as a call."""
+        """The value of a name in the program; None if it defines no such name. Not counted as a call."""
         return self.program.get(name).value
 
     def call(self, path: str, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -193,7 +193,7 @@ class ProgramProxy:
         return extended
 
     def _keep_account(self, outcome: Outcome) -> None:
-        """What it printed, and the time it took."""
+        """Its output, and the time it took."""
         self.cpu_s += outcome.cpu_s
         if outcome.stdout or outcome.stderr:
             self.stdout = (self.stdout + outcome.stdout)[-TAIL:]

@@ -33,7 +33,7 @@ class StandardStreams:
                 stream.write(printed.decode("utf-8", "backslashreplace"))
 
     def waiting_input(self) -> str:
-        """What the tests have ready for the program to read and that it was not given yet."""
+        """The input that the tests provide and the program has not received yet."""
         text = ""
         if sys.stdin is not self._in and hasattr(sys.stdin, "read"):
             text += sys.stdin.read()
@@ -43,7 +43,7 @@ class StandardStreams:
         return text
 
     def _lines(self) -> str:
-        """What a replaced `input` returns until it raises, at most MAX_LINES lines; some need a prompt as argument."""
+        """The results of a replaced `input` until it raises, at most MAX_LINES; some need a prompt as argument."""
         lines: list[str] = []
         for arguments in ((), ("",)):
             with contextlib.suppress(StopIteration, EOFError, IndexError, RuntimeError, TypeError):

@@ -166,7 +166,7 @@ def itself(value: Any) -> Any:
 
 
 def check_expected(value: Any) -> Any:
-    """What an answer is compared with; an object of the standard library that is not plain cannot be compared."""
+    """The operand of a comparison; an object of the standard library that is not plain cannot be compared."""
     kind = type(value)
     if kind in (list, tuple, set, frozenset):
         for item in value:

@@ -62,7 +62,7 @@ def _unsupported_call(
 
 
 def _replaced(func: ast.expr, arguments: list[ast.expr]) -> str:
-    """What a call of `patch`, `patch.object` or `monkeypatch` replaces; empty for any other call."""
+    """The target of a call of `patch`, `patch.object` or `monkeypatch`; empty for any other call."""
     called = ast.unparse(func)
     match arguments:
         case [ast.Constant(str(path)), *_] if called.endswith(("patch", "monkeypatch.setattr")):

@@ -119,7 +119,7 @@ def _is_assertion(call: ast.Call) -> bool:
 
 
 def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
-    """What is compared with what."""
+    """The operands of a comparison."""
     if isinstance(node, ast.Compare):
         sides = [node.left, *node.comparators]
         return list(pairwise(sides))
@@ -182,7 +182,7 @@ class _Rewriter(ast.NodeTransformer):
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def _items_of(self, node: ast.expr) -> ast.expr:
-        """What a loop goes through; a container of the tests is copied, so that the program cannot end the loop."""
+        """The iterable of a loop; a container of the tests is copied, so that the program cannot end the loop."""
         return node if self._use.depends(node) else _Originals(self._use.functions, "__items__").visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
@@ -261,7 +261,7 @@ class _Rewriter(ast.NodeTransformer):
         return _Originals(self._use.results | self._use.functions).visit(node)  # type: ignore[no-any-return]
 
     def _expected(self, node: ast.expr, *, always: bool, compares: bool) -> ast.expr:
-        """What an answer is compared with; where it is compared for equality, its type is checked."""
+        """The operand that an answer is compared with; for equality, its type is checked."""
         is_checked = compares and bool(names_in(node))
         original = self._originals(node, always=always)
         return _call("__expected__", original) if is_checked else original

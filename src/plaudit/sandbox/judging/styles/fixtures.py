@@ -152,7 +152,7 @@ def _call(function: Any, argument: Any) -> None:
 
 @contextmanager
 def _capsys() -> Iterator[Any]:
-    """What the program prints from here on, as pytest's fixture of that name."""
+    """Captures the output of the program, like pytest's fixture of that name."""
     before = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = out, err = io.StringIO(), io.StringIO()
 
@@ -170,7 +170,7 @@ def _capsys() -> Iterator[Any]:
 
 
 class _Captured(NamedTuple):
-    """What was printed since the last look."""
+    """The output since the last call."""
 
     out: str
     err: str

@@ -74,7 +74,7 @@ def _judge_suites(
 def _check(
     judge: Callable[[Job], Verdict], outcome: Outcome, stdin_text: str, expected: str, suite: StreamSuite
 ) -> str:
-    """What the suite's checker says of an output, run where code of a data set is run."""
+    """Why the suite's checker refuses an output, empty if it does not; the checker runs in a judge process."""
     if outcome.status is not CallStatus.EXITED or outcome.exit_code != 0:
         return output_failure(outcome, stdin_text, expected, suite)
     replay = REPLAY.format(output=outcome.stdout.hex())

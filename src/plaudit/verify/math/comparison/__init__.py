@@ -1,1 +1,1 @@
-"""What is compared with what: single values, lists, matrices, sets of numbers, relations."""
+"""Comparison of single values, lists, matrices, sets of numbers and relations."""

@@ -28,7 +28,7 @@ _ARITHMETIC = (Op.ADD, Op.MULTIPLY, Op.DIVIDE, Op.POWER, Op.NEGATE)
 
 
 def find_open_operation(truth: Node, answer: Node) -> str | None:
-    """What keeps an answer equal to the truth from being written in lowest form, in words; None if nothing does."""
+    """Why an answer that equals the truth is not in lowest form; None if it is."""
     allowed = open_operations(truth)
     if answer.op is Op.RELATION and truth.op is not Op.RELATION and set(answer.leaf.split()) <= {"=", "~"}:
         sides = [side for side in answer.args if same_value(truth, side) is True] or [value_of(answer)]
@@ -249,7 +249,7 @@ def _is_rational(node: Node) -> bool:
 
 
 def _base(factor: Node) -> Node:
-    """What a factor is a power of; all roots of numbers of one degree have the same base."""
+    """The base of a factor; all roots of numbers of one degree have the same base."""
     if factor.op is not Op.POWER:
         return factor
     base, exponent = factor.args

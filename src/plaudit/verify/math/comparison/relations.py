@@ -17,7 +17,7 @@ def is_definition(node: Node) -> bool:
 
 
 def value_of(node: Node) -> Node:
-    """What a chain comes to: its end, or rather its last exact side where approximations follow."""
+    """The value of a chain: its end, or its last exact side if approximations follow."""
     signs = node.leaf.split()
     sides = node.args[1:]
     exact = [side for side, sign in zip(sides, signs, strict=True) if sign == "="]

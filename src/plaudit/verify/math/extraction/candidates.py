@@ -106,7 +106,7 @@ def extract(response: str, policy: MathPolicy) -> Extraction:
 
 
 def read_response(response: str, policy: MathPolicy) -> str:
-    """What a response says: without thinking, code, calculator marks and what a reader does not see as an answer."""
+    """The response without thinking, code, calculator marks and other text that is not part of an answer."""
     text = without_calculator_marks(response if response.isascii() else remove_invisible(response))
     text = THOUGHT.sub(" ", text) if policy.read_think else without_thinking(text)
     if "```" in text or "~~~" in text:
@@ -155,7 +155,7 @@ def _look_inside(outer: Extraction, content: str, policy: MathPolicy) -> Extract
 
 
 def _find_tags(text: str) -> list[Mark]:
-    """What stands between an opening tag and the closing one right after it; a tag that prose only names is skipped."""
+    """The text between an opening tag and the next closing one; a tag that prose only mentions is skipped."""
     if "</" not in text:
         return []
     marks: list[Mark] = []

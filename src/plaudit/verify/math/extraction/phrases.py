@@ -59,7 +59,7 @@ _LONGEST = 400
 
 
 def find_phrases(text: str) -> list[Mark]:
-    """What follows "the answer is"; lines that begin with "A:" if no such phrase follows them."""
+    """The answers after "the answer is"; lines that begin with "A:" if no such phrase follows them."""
     stated = _find_statements(text)
     labelled = _find_labels(text) if "A:" in text or "A :" in text else []
     if labelled and (not stated or stated[-1].start() < labelled[-1].start()):

@@ -138,7 +138,7 @@ def _find_bold(text: str) -> Mark | None:
 
 
 def find_closing(text: str, policy: MathPolicy) -> Mark | None:
-    """What the last sentence with a formula or a number ends on."""
+    """The end of the last sentence with a formula or a number."""
     for start, end in reversed(list(split_statements(text))):
         sentence = text[start:end]
         if text.startswith(("?", "？"), end):  # asks, and states nothing

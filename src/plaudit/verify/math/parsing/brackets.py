@@ -23,7 +23,7 @@ def parse_number(text: str) -> Node:
 
 
 def parse_bracket(cursor: Cursor) -> Node:
-    """What stands in the bracket that comes next."""
+    """Parse the next bracket."""
     if (symbol := _single(cursor)) is not None:
         return symbol
     opening = cursor.take().text
@@ -70,7 +70,7 @@ def group(cursor: Cursor) -> Node:
 
 
 def parse_absolute(cursor: Cursor) -> Node:
-    """What stands between two bars."""
+    """Parse the expression between two bars."""
     bar = cursor.take().text
     body = cursor.inside(cursor.grammar.items, bars=True)
     if not cursor.accept(bar):

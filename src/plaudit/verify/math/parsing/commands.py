@@ -24,7 +24,7 @@ _MINUS_ONE = Node(Op.NEGATE, (number(1, "1"),))
 
 
 def parse_command(cursor: Cursor) -> Node:
-    """What the command that comes next stands for."""
+    """Parse the next command."""
     parse = _COMMANDS.get(cursor.token.text)
     if parse is None:
         raise Unreadable(f"unknown command \\{cursor.token.text}")

@@ -46,7 +46,7 @@ def _check_levels(node: Node) -> None:
 
 
 def describe_parse(text: str) -> str:
-    r"""What a ground truth or an answer was read as.
+    r"""The tree of a ground truth or an answer.
 
     >>> describe_parse(r"\frac{1}{2} + x")
     'add(divide(1, 2), x)'

@@ -17,7 +17,7 @@ __all__ = ["Kind", "Token", "tokenize"]
 
 
 class Kind(str):
-    """What a token is; no Enum, whose members take four times as long to look up."""
+    """The kinds of tokens; no Enum, whose members take four times as long to look up."""
 
     __slots__ = ()
 
@@ -165,7 +165,7 @@ _DEEPER = {"\\{": 1, "\\}": -1}
 
 @lru_cache(maxsize=1024)
 def _command(text: str) -> tuple[Token, Token]:
-    """What a command is: a function, a letter, a sign, a bracket, or a command."""
+    """The token of a command: a function, a letter, a sign, a bracket, or a command."""
     word = text[1:]
     if word in FUNCTIONS and word != "sqrt":
         return _pair(Kind.FUNCTION, FUNCTIONS[word])

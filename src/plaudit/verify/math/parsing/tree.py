@@ -27,7 +27,7 @@ __all__ = [
 
 
 class Op(str):
-    """What a node does with its arguments; no Enum, whose members take four times as long to look up."""
+    """The operation of a node; no Enum, whose members take four times as long to look up."""
 
     __slots__ = ()
 
