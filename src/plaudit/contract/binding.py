@@ -150,7 +150,9 @@ class _Argument:
         absent, have = ("the sample does", "it has") if len(trajectories) == 1 else ("the samples do", "they have")
         hint = self.remedy or did_you_mean(self.name, [name for name in (*FIELDS, *columns) if name != self.name])
         if self.is_ground_truth:
-            return MissingGroundTruth(f"the reward asks for {self.name!r}, and {MissingGroundTruth.among(columns)}{hint}")
+            return MissingGroundTruth(
+                f"the reward asks for {self.name!r}, and {MissingGroundTruth.among(columns)}{hint}"
+            )
         return InvalidTrajectory(
             f"the reward asks for {self.name!r}, which {absent} not have{hint} "
             f"({have} {', '.join(columns) or 'no further columns'})"

@@ -28,7 +28,8 @@ def __getattr__(name: str) -> Any:
 @cache
 def _systems() -> dict[str, System]:
     modules = [
-        importlib.import_module(f"{systems.__name__}.{found.name}") for found in pkgutil.iter_modules(systems.__path__)
+        importlib.import_module(f"{systems.__name__}.{module_info.name}")
+        for module_info in pkgutil.iter_modules(systems.__path__)
     ]
     known = [System("openai", "OpenAI graders")]  # JSON files, which are loaded by their path
     for module in modules:
@@ -112,8 +113,8 @@ def install_stubs() -> None:
 
 def modules_with(name: str) -> list[str]:
     """The modules of stubbed packages that have a name; of each package the first one, which is the most general."""
-    stubs, found = stub_finder(), []
+    stubs, matching = stub_finder(), []
     for root in stubs.packages:
         modules = sorted(stubs.table(root).items(), key=lambda each: each[0].count("."))
-        found += [module for module, names in modules if name in names][:1]
-    return found
+        matching += [module for module, names in modules if name in names][:1]
+    return matching

@@ -182,15 +182,15 @@ def _check_sampler(config: RunConfig) -> None:
 
 
 def build_run(config: RunConfig, reward: RewardLike | None = None, progress: Progress | None = None) -> Run:
-    """The parts of a run; `reward` takes the place of the config's. The model is loaded when all else is right."""
+    """The parts of a run; `reward` replaces the config's. The model is loaded after all other checks."""
     check_logs(config)
     choose_device(config.model.device)
     agent = None if config.training.agent_file is None else load_agent(config.training.agent_file)
-    given = reward if reward is not None else config.training.reward_function
-    task = load_task(config, given)
+    chosen_reward = reward if reward is not None else config.training.reward_function
+    task = load_task(config, chosen_reward)
     demonstrations = _load_demonstrations(config, task)
     with ExitStack() as stack:
-        scorer = _build_scorer(config, task, given)
+        scorer = _build_scorer(config, task, chosen_reward)
         stack.callback(scorer.close)
         if isinstance(scorer, Scorer):
             option = "data.ground_truth_key=COLUMN (in OpenRLHF's flags: --label_key COLUMN)"
@@ -198,7 +198,7 @@ def build_run(config: RunConfig, reward: RewardLike | None = None, progress: Pro
             warning = warn_of_batch_dependence(scorer, _try_responses(task.prompts), SCOPES)
             if warning is not None and progress is not None:
                 progress.note(f"warning: {warning}")
-        judge = _build_judge(config, task, given, scorer)
+        judge = _build_judge(config, task, chosen_reward, scorer)
         stack.callback(judge.close)
         if progress is not None:
             embedded = "no model.path (--pretrain): training the embedded tiny model"
@@ -218,24 +218,24 @@ def _is_embedded(config: RunConfig) -> bool:
 
 
 def _warm_start_steps(config: RunConfig, task: Task) -> int:
-    """How many supervised steps come first; models that were loaded know something already."""
-    given = config.model.warm_start_steps
-    return given if given is not None else task.warm_start_steps if _is_embedded(config) else 0
+    """The number of supervised steps before training; by default 0 for models that were loaded."""
+    steps = config.model.warm_start_steps
+    return steps if steps is not None else task.warm_start_steps if _is_embedded(config) else 0
 
 
 def _load_demonstrations(config: RunConfig, task: Task) -> tuple[Trajectory, ...]:
-    """Right responses, where something shows them to the model; an error where there are none to show."""
+    """Right responses, if a warm start or the SFT loss uses them; an error if there are none."""
     if not _warm_start_steps(config, task) and not config.loss.sft_weight:
         if config.data.demonstrations is None:
             return ()
         raise InvalidSettings("data.demonstrations are for model.warm_start_steps and loss.sft_weight; set one of them")
-    found = load_demonstrations(config, task)
-    if not found:
+    demonstrations = load_demonstrations(config, task)
+    if not demonstrations:
         raise InvalidSettings(
             "model.warm_start_steps and loss.sft_weight need right responses, and the data know none: "
             "set data.demonstrations to a file with prompts and responses"
         )
-    return tuple(found)
+    return tuple(demonstrations)
 
 
 def _load_policy(config: RunConfig) -> Policy:
@@ -275,25 +275,25 @@ def _try_responses(prompts: Prompts) -> Iterator[Trajectory]:
         yield msgspec.structs.replace(row, response=(truth, "", f"{truth} or {number}")[number % 3])
 
 
-def _build_scorer(config: RunConfig, task: Task, given: RewardLike | str | None) -> Scoring:
-    """What scores training samples; the reward of a built-in task is fast and needs no deadline."""
-    reward = task.reward if given is None else given
+def _build_scorer(config: RunConfig, task: Task, chosen_reward: RewardLike | str | None) -> Scoring:
+    """The scorer of training samples; the reward of a built-in task is fast and needs no deadline."""
+    reward = task.reward if chosen_reward is None else chosen_reward
     if reward is None:
         return EpisodeScorer()
     training = config.training
     backend = training.reward_backend
     if backend == "auto":
-        backend = "inline" if given is None and task.runs_inline else "processes"
+        backend = "inline" if chosen_reward is None and task.runs_inline else "processes"
     deadline = training.reward_deadline_s if training.reward_deadline_s and backend != "inline" else None
     scorer = Scorer(reward, backend=backend, workers=training.reward_workers, deadline_s=deadline)
     return scorer if training.agent_file is None else EpisodeScorer(scorer, by_step=training.agent_reward == "steps")
 
 
-def _build_judge(config: RunConfig, task: Task, given: RewardLike | str | None, scorer: Scoring) -> Scoring:
-    """What scores held-out responses: the reward named for it, else the task's; episodes by their environments."""
+def _build_judge(config: RunConfig, task: Task, chosen_reward: RewardLike | str | None, scorer: Scoring) -> Scoring:
+    """The scorer of held-out responses: the reward named for it, else the task's; episodes by their environments."""
     judge = config.eval.reward_function or task.reward
     by_agent = config.training.agent_file is not None and config.eval.reward_function is None
-    trained_on = task.reward if given is None else given
+    trained_on = task.reward if chosen_reward is None else chosen_reward
     if by_agent or judge is None or judge is trained_on:
         return scorer
     if task.runs_inline or config.training.reward_backend == "inline":

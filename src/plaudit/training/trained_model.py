@@ -1,7 +1,7 @@
-"""A model apart from its training: found by name, sampled from, evaluated, and freed of its adapters.
+"""Use a model after its training: find it by name, sample from it, evaluate it, and merge its adapters.
 
 A model is named by a run folder, by anything that `model.path` of a config takes, or by the URL of an OpenAI-compatible
-server. A run's prompts went through its template, so what is asked of its model goes through the same one.
+server. A run's prompts use its template, so prompts to its model use the same one.
 """
 
 from dataclasses import dataclass
@@ -34,10 +34,10 @@ class TrainedModel:
     max_new_tokens: int
 
     def respond(self, prompt: str, count: int = 1, *, settings: SamplingSettings | None = None) -> list[str]:
-        """`count` responses to a prompt, as the model was trained to be asked."""
+        """`count` responses to a prompt in the template of the training."""
         settings = settings or SamplingSettings(max_new_tokens=self.max_new_tokens)
-        asked = self.template.fill({"prompt": prompt}, prompt)
-        return self.sampler.sample([asked], count, settings=settings).texts
+        filled = self.template.fill({"prompt": prompt}, prompt)
+        return self.sampler.sample([filled], count, settings=settings).texts
 
 
 def open_model(

@@ -91,10 +91,10 @@ class EpisodeSampler(PromptSampler):
         )
         if not start.messages:
             start = replace(start, prompt=text)
-        given = await attempt(type(player).__name__, lambda: play_episode(player, text, start, params))
-        episode: Episode = given
-        if isinstance(given, RewardOutput):  # an executor's own code failed
-            episode = Episode([], [], [], "error", given.status, given.reason)
+        result = await attempt(type(player).__name__, lambda: play_episode(player, text, start, params))
+        episode: Episode = result
+        if isinstance(result, RewardOutput):  # the code of an executor failed
+            episode = Episode([], [], [], "error", result.status, result.reason)
         if not episode.prompt_ids:  # it failed before the model saw anything
             episode = replace(episode, prompt_ids=encode_prompts(self.sampler.tokenizer, [row.prompt])[0])
         return episode
@@ -106,14 +106,14 @@ class EpisodeSampler(PromptSampler):
             alike[msgspec.structs.replace(request.sampling_params, seed=None)].append(index)
         actions: dict[int, Action] = {}
         for settings, indices in alike.items():
-            own = [requests[index] for index in indices]
+            alike_requests = [requests[index] for index in indices]
             seeds = [
                 derive_seed(seed, each.episode, each.turn)
                 if each.sampling_params.seed in (None, seed)
                 else each.sampling_params.seed
-                for each in own
+                for each in alike_requests
             ]
-            drawn = self.sampler.continue_from([each.token_ids for each in own], settings, seeds=seeds)
+            drawn = self.sampler.continue_from([each.token_ids for each in alike_requests], settings, seeds=seeds)
             actions.update(zip(indices, drawn, strict=True))
         return [actions[index] for index in range(len(requests))]
 
@@ -145,8 +145,8 @@ class EpisodeScorer:
         if not self.by_step:
             return self.otherwise.score(trajectories)
         steps = [_split_steps(trajectory) for trajectory in trajectories]
-        outputs = iter(self.otherwise.score([step for own in steps for step in own]))
-        return [_join_outputs([next(outputs) for _ in own]) for own in steps]
+        outputs = iter(self.otherwise.score([step for parts in steps for step in parts]))
+        return [_join_outputs([next(outputs) for _ in parts]) for parts in steps]
 
     def close(self) -> None:
         """End the workers of the scorer inside."""
@@ -157,8 +157,8 @@ class EpisodeScorer:
 def _start(row: Trajectory, seed: int) -> EpisodeStart:
     if isinstance(row.prompt, str):
         return EpisodeStart(row.prompt, row.ground_truth, seed, metadata={**row.metadata, **row.columns})
-    said = message_text(row.prompt[-1]) if row.prompt else ""
-    return EpisodeStart(said, row.ground_truth, seed, tuple(row.prompt), {**row.metadata, **row.columns})
+    text = message_text(row.prompt[-1]) if row.prompt else ""
+    return EpisodeStart(text, row.ground_truth, seed, tuple(row.prompt), {**row.metadata, **row.columns})
 
 
 def _first_text(tokenizer: Any, row: Trajectory) -> str:
@@ -224,12 +224,12 @@ def _episode_metadata(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def _split_steps(trajectory: Trajectory) -> list[Trajectory]:
-    """Every step as a sample of its own, whose prompt is all that was said before."""
-    parts, said = [], ""
+    """Every step as a separate sample, whose prompt is the conversation before it."""
+    parts, history = [], ""
     for step in trajectory.steps:
-        said += step.observation
-        parts.append(msgspec.structs.replace(trajectory, prompt=said, response=step.response, tokens=None, steps=[]))
-        said += step.response
+        history += step.observation
+        parts.append(msgspec.structs.replace(trajectory, prompt=history, response=step.response, tokens=None, steps=[]))
+        history += step.response
     return parts or [trajectory]
 
 

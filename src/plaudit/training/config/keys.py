@@ -57,13 +57,13 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
 def flatten(plain: Mapping[str, object]) -> dict[str, object]:
     """A config's plain data with dotted keys: `{"optimizer.lr": 0.001, …}`."""
-    found: dict[str, object] = {}
+    flat: dict[str, object] = {}
     for key, value in plain.items():
         if isinstance(value, Mapping) and value and "." not in key:
-            found.update({f"{key}.{inner}": each for inner, each in value.items()})
+            flat.update({f"{key}.{inner}": each for inner, each in value.items()})
         else:
-            found[key] = value
-    return found
+            flat[key] = value
+    return flat
 
 
 Config = TypeVar("Config", bound=Section)
@@ -111,14 +111,14 @@ class Keys(Generic[Config]):
 
     def override(self, values: Mapping[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
         """The flat values with `section.key=value` overrides in their places."""
-        found = dict(values)
+        overridden = dict(values)
         for override in overrides:
             name, text = _pair(override)
             name = self.full_name(name)
-            if "." in name and found.get(section := name.partition(".")[0]) == {}:
-                del found[section]
-            found[name] = self.by_name[name].read(text) if name in self.by_name else _read_yaml_value(name, text)
-        return found
+            if "." in name and overridden.get(section := name.partition(".")[0]) == {}:
+                del overridden[section]
+            overridden[name] = self.by_name[name].read(text) if name in self.by_name else _read_yaml_value(name, text)
+        return overridden
 
     def build(self, values: Mapping[str, Any]) -> Config:
         """The config of plain values, nested or dotted; unknown keys and values out of range are errors."""
@@ -172,8 +172,8 @@ class Keys(Generic[Config]):
         return InvalidSettings(f"no key {name!r}{hint} (`plaudit {self._command} --print-config` lists all)")
 
     def _explain(self, message: str, values: Mapping[str, Any]) -> str:
-        what, _, place = message.partition(" - at `$.")
-        name = place.rstrip("`").partition("[")[0]
+        what, _, path = message.partition(" - at `$.")
+        name = path.rstrip("`").partition("[")[0]
         if name not in self.by_name:
             return f"{name}: {what}" if name else what
         choices = self.by_name[name].choices
@@ -231,13 +231,13 @@ def _read_meanings(kind: type[msgspec.Struct]) -> dict[str, str]:
 
 
 def _keys(kind: type[msgspec.Struct], prefix: str = "") -> dict[str, Key]:
-    found: dict[str, Key] = {}
+    keys: dict[str, Key] = {}
     meanings = _read_meanings(kind)
     hints = get_type_hints(kind, include_extras=True)
     for field in msgspec.structs.fields(kind):
         hint = hints[field.name]
         if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
-            found.update(_keys(hint, f"{field.name}."))
+            keys.update(_keys(hint, f"{field.name}."))
             continue
-        found[prefix + field.name] = Key(prefix + field.name, hint, field.default, meanings[field.name])
-    return found
+        keys[prefix + field.name] = Key(prefix + field.name, hint, field.default, meanings[field.name])
+    return keys

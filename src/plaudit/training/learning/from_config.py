@@ -1,4 +1,4 @@
-"""What an update works with, built from a config; and which settings of it cannot learn."""
+"""Build the parts of an update from a config, and check that its settings can learn."""
 
 import dataclasses
 
@@ -19,8 +19,8 @@ OF_ESTIMATORS = {"lam": "gae_lambda", "scale": "advantage_scale", "k": "pass_k",
 
 def check_learning(config: RunConfig) -> None:
     """Raise InvalidSettings for an estimator or a loss that cannot be built or cannot learn; nothing is loaded."""
-    found = build_advantage(config)
-    _check_estimator(config, found)
+    estimator = build_advantage(config)
+    _check_estimator(config, estimator)
     _check_kl(config)
     _check_off_policy(config)
     training = config.training
@@ -31,14 +31,14 @@ def check_learning(config: RunConfig) -> None:
 
 
 def build_advantage(config: RunConfig) -> Advantage:
-    """The advantage estimator that the config names, with what the config says of it."""
-    found = advantage(config.advantage, gamma=config.training.gamma)
+    """The advantage estimator that the config names, with its settings."""
+    estimator = advantage(config.advantage, gamma=config.training.gamma)
     wanted = {name: getattr(config.training, key) for name, key in OF_ESTIMATORS.items()}
-    given = {name: value for name, value in wanted.items() if value not in (None, {})}
-    known = {field.name for field in dataclasses.fields(found)}  # type: ignore[arg-type]
-    for name in given.keys() - known:
+    chosen = {name: value for name, value in wanted.items() if value not in (None, {})}
+    known = {field.name for field in dataclasses.fields(estimator)}  # type: ignore[arg-type]
+    for name in chosen.keys() - known:
         raise InvalidSettings(f"training.{OF_ESTIMATORS[name]} is not for advantage={config.advantage}; leave it out")
-    return dataclasses.replace(found, **given)  # type: ignore[type-var]
+    return dataclasses.replace(estimator, **chosen)  # type: ignore[type-var]
 
 
 def build_kl_controller(config: RunConfig) -> KLController:
@@ -56,14 +56,14 @@ def build_pieces(config: RunConfig) -> Pieces:
     return Pieces(config.training.gradient_accumulation, config.training.max_tokens_per_piece)
 
 
-def _check_estimator(config: RunConfig, found: Advantage) -> None:
+def _check_estimator(config: RunConfig, estimator: Advantage) -> None:
     size = config.sampling.samples_per_prompt
-    if isinstance(found, BaselineAdvantage) and found.compares and size == 1:
+    if isinstance(estimator, BaselineAdvantage) and estimator.compares and size == 1:
         raise InvalidSettings(
             f"advantage={config.advantage} compares responses to one prompt, and sampling.samples_per_prompt=1 draws "
             "one; sample several, or take reinforce, remax or gae"
         )
-    k = getattr(found, "k", 1)
+    k = getattr(estimator, "k", 1)
     if k > size:
         raise InvalidSettings(
             f"advantage={config.advantage} with training.pass_k={k} needs at least as many responses to a prompt; "

@@ -75,7 +75,7 @@ def policy_loss(
     counts = mask.bool()
     # What stands on padding may be anything, even NaN, and must not reach a gradient.
     logprobs, old_logprobs, advantages = (
-        _zero_padding(given, counts) for given in (logprobs, old_logprobs, advantages)
+        _zero_padding(tensor, counts) for tensor in (logprobs, old_logprobs, advantages)
     )
     log_ratio = logprobs - old_logprobs
     ratio = _RATIOS[settings.ratio](_limit_log_ratio(log_ratio, advantages, settings), mask).exp()

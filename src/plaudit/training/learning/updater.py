@@ -65,7 +65,7 @@ class Updater:
             self.critic = Critic(policy, config.optimizer, passes=config.training.critic_passes, pieces=self.pieces)
 
     def update(self, batch: Batch) -> dict[str, float]:
-        """Improve the policy on a batch; what is worth logging about it."""
+        """Improve the policy on a batch and return the metrics."""
         rate = learning_rate(self.config, batch.step)
         self.optimizer.set_lr(rate)
         torch.manual_seed(derive_seed(self.config.seed, "update", batch.step))  # for models with dropout, and Clip-Cov
@@ -74,12 +74,12 @@ class Updater:
             kl_beta=0.0 if self._kl_in_reward else self.kl_controller.weight,
             entropy_bonus=self.entropy_controller.bonus,
         )
-        prepared, told = self._prepare(batch)
+        prepared, metrics = self._prepare(batch)
         stats = [
             self._optimize(part, f"{self.config.seed}/{batch.step}/{turn}")
             for turn, part in enumerate(self._parts(prepared, batch.step))
         ]
-        merged = {"lr": rate, **_merge([each for each in stats if each]), **told}
+        merged = {"lr": rate, **_merge([each for each in stats if each]), **metrics}
         return {**merged, **self._control(merged, batch)}
 
     def state(self) -> dict[str, Any]:
@@ -109,17 +109,17 @@ class Updater:
                 controller.restore(state["controllers"][name])
 
     def _prepare(self, batch: Batch) -> tuple[UpdateBatch, dict[str, float]]:
-        """The batch as tensors, and what is worth logging of the way there."""
+        """The batch as tensors, and the metrics of its preparation."""
         tokens = self.policy.batch(batch.sampled)
         batch_credit = BatchCredit.of(
             zip(batch.sampled.trajectories, batch.outputs, strict=True), by=self.config.training.credit
         )
         batch_credit = replace(batch_credit, baselines=batch.baselines)
-        told: dict[str, float] = {}
+        metrics: dict[str, float] = {}
         if self.task_scale is not None:
             tasks = [trajectory.task for trajectory in batch.sampled.trajectories]
             batch_credit = self.task_scale.normalize(batch_credit, tasks)
-            told |= self.task_scale.metrics()
+            metrics |= self.task_scale.metrics()
         reference = None if self.reference is None else self._compute_logprobs(self.reference, tokens)
         needs_old = self.off_policy or self._optimizer_steps > 1 or self._kl_in_reward
         old = self._compute_logprobs(self.policy, tokens) if needs_old else None
@@ -128,19 +128,19 @@ class Updater:
             paid = (kl * self.kl_controller.weight).tolist()
             lengths = tokens.lengths_B.tolist()
             batch_credit = batch_credit.minus([row[:length] for row, length in zip(paid, lengths, strict=True)])
-            told["kl"] = float(kl[tokens.mask_B_T.bool()].mean()) if tokens.mask_B_T.any() else 0.0
+            metrics["kl"] = float(kl[tokens.mask_B_T.bool()].mean()) if tokens.mask_B_T.any() else 0.0
             reference = None
         if self.critic is not None and isinstance(self.advantage, GAEAdvantage):
             batch_credit = self.critic.add_values(tokens, batch_credit)
             rate = learning_rate(self.config, batch.step) * self.config.training.critic_lr_factor
-            told |= self.critic.learn(tokens, batch_credit, self.advantage, lr=rate)
+            metrics |= self.critic.learn(tokens, batch_credit, self.advantage, lr=rate)
         advantages, mask = pad_advantages(self.advantage.estimate(batch_credit), tokens.mask_B_T)
         if self.config.loss.mask_truncated:
             mask = mask * _mark_ended(batch).to(mask.device)[:, None]
         if self.config.loss.top_entropy < 1.0:
             advantages = advantages * self._mark_undecided(tokens, mask)
         sampler = _read_sampler_logprobs(batch, tokens) if self.off_policy else None
-        return UpdateBatch(tokens, advantages, mask, old, reference, sampler), told
+        return UpdateBatch(tokens, advantages, mask, old, reference, sampler), metrics
 
     @property
     def _kl_in_reward(self) -> bool:
@@ -213,9 +213,9 @@ class Updater:
 
     def _backward(self, part: UpdateBatch, weights: Tensor) -> dict[str, float]:
         wants_entropy = self.entropy_controller.active
-        found = self.policy.logprobs(part.tokens, temperature=self._temperature, entropy_gradient=wants_entropy)
-        logprobs = found.logprobs_B_T
-        entropy = found.entropy_B_T if wants_entropy else None
+        computed = self.policy.logprobs(part.tokens, temperature=self._temperature, entropy_gradient=wants_entropy)
+        logprobs = computed.logprobs_B_T
+        entropy = computed.entropy_B_T if wants_entropy else None
         loss = policy_loss(
             logprobs,
             logprobs.detach() if part.old is None else part.old,
@@ -235,18 +235,18 @@ class Updater:
         return {"sft/loss": loss}
 
     def _control(self, measured: dict[str, float], batch: Batch) -> dict[str, float]:
-        """Let the controllers and the reference follow the policy; the weights that were in force."""
-        told = {}
+        """Update the controllers and the reference after a step; returns the weights that the step used."""
+        weights = {}
         loss = self.config.loss
         if loss.kl_target is not None and "kl" in measured:
-            told["kl/weight"] = self.kl_controller.weight
+            weights["kl/weight"] = self.kl_controller.weight
             self.kl_controller.observe(measured["kl"], len(batch.outputs))
         if loss.entropy_target is not None and "entropy/exact" in measured:
-            told["entropy/weight"] = self.entropy_controller.bonus
+            weights["entropy/weight"] = self.entropy_controller.bonus
             self.entropy_controller.observe(measured["entropy/exact"])
         if self.reference is not None and loss.reference_every and batch.step % loss.reference_every == 0:
             _follow(self.reference, self.policy, loss.reference_mix)
-        return told
+        return weights
 
 
 @torch.no_grad()

@@ -152,8 +152,8 @@ def _is_over(new: Tensor, tokens_T_N: Tensor, rows: _Rows, ending: Ending) -> Te
     if ending.matches is None:
         return over
     so_far = tokens_T_N[:, rows.indices].T.tolist()
-    said = [alive and ending.matches(ids) for alive, ids in zip(rows.alive.tolist(), so_far, strict=True)]
-    return over | torch.tensor(said, device=new.device)
+    matched = [alive and ending.matches(ids) for alive, ids in zip(rows.alive.tolist(), so_far, strict=True)]
+    return over | torch.tensor(matched, device=new.device)
 
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

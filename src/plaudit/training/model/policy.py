@@ -162,13 +162,13 @@ class Policy:
         }
 
     def restore(self, state: Mapping[str, Tensor]) -> None:
-        """Take over trained parameters that `state` gave."""
-        own = {name: parameter for name, parameter in self.model.named_parameters() if parameter.requires_grad}
-        if own.keys() != state.keys():
-            odd = sorted(own.keys() ^ state.keys())
+        """Load trained parameters from `state`."""
+        trained = {name: parameter for name, parameter in self.model.named_parameters() if parameter.requires_grad}
+        if trained.keys() != state.keys():
+            odd = sorted(trained.keys() ^ state.keys())
             raise PolicyError(f"the saved parameters are those of another model: {len(odd)} differ, such as {odd[0]!r}")
         with torch.no_grad():
-            for name, parameter in own.items():
+            for name, parameter in trained.items():
                 if parameter.shape != state[name].shape:
                     raise PolicyError(
                         f"{name} has the shape {tuple(parameter.shape)}, the saved one {tuple(state[name].shape)}"

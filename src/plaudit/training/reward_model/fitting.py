@@ -282,9 +282,9 @@ class _Callback(transformers.TrainerCallback):  # type: ignore[misc,name-defined
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **_: Any) -> None:
         if logs is not None and "loss" in logs:  # not the summary at the end
-            found = {ours: float(logs[theirs]) for theirs, ours in LOGGED.items() if theirs in logs}
-            if all(map(math.isfinite, found.values())):
-                self.metrics.append({"step": state.global_step, **found})
+            logged = {ours: float(logs[theirs]) for theirs, ours in LOGGED.items() if theirs in logs}
+            if all(map(math.isfinite, logged.values())):
+                self.metrics.append({"step": state.global_step, **logged})
             else:
                 self.diverged_at = state.global_step
                 control.should_training_stop = True

@@ -123,13 +123,13 @@ class RewardModelConfig(Section, frozen=True):
 
     def count_steps(self, pairs: int, tokens: int) -> int:
         """The optimizer steps of a training on so many pairs with so many tokens."""
-        given = self.training
-        if given.steps is not None:
-            return given.steps
-        if given.epochs is None and self.is_embedded:
-            in_a_minute = EMBEDDED_TOKENS * pairs // (tokens * given.batch_size)
+        training = self.training
+        if training.steps is not None:
+            return training.steps
+        if training.epochs is None and self.is_embedded:
+            in_a_minute = EMBEDDED_TOKENS * pairs // (tokens * training.batch_size)
             return min(EMBEDDED_STEPS[1], max(EMBEDDED_STEPS[0], in_a_minute))
-        return max(1, math.ceil((given.epochs or 1.0) * pairs / given.batch_size))
+        return max(1, math.ceil((training.epochs or 1.0) * pairs / training.batch_size))
 
 
 REWARD_MODEL_KEYS = Keys(RewardModelConfig, command="train-reward-model")

@@ -175,6 +175,6 @@ class TextPolicySampler:
         *,
         seeds: Sequence[int] | None = None,
     ) -> list[Action]:
-        """What the policy says after each of the texts."""
-        said = [self._respond("".join(map(chr, context)), settings or self.settings) or " " for context in contexts]
-        return [Action([ord(character) for character in text], text, None, "stop") for text in said]
+        """The policy's continuation of each text."""
+        texts = [self._respond("".join(map(chr, context)), settings or self.settings) or " " for context in contexts]
+        return [Action([ord(character) for character in text], text, None, "stop") for text in texts]

@@ -35,7 +35,7 @@ T = TypeVar("T")
 class Ranks:
     """The processes of a run, as one of them sees it."""
 
-    own: int
+    index: int
     count: int
 
     @classmethod
@@ -51,7 +51,7 @@ class Ranks:
     @property
     def is_first(self) -> bool:
         """Whether this process writes the files."""
-        return self.own == 0
+        return self.index == 0
 
     def gather(self, items: Sequence[T]) -> list[T]:
         """The items of all processes, in the order of the processes."""
@@ -78,11 +78,11 @@ class SharedScorer:
         listed = list(trajectories)
         number = {key: index for index, key in enumerate(dict.fromkeys(each.group_key for each in listed))}
         mine = [
-            index for index, each in enumerate(listed) if number[each.group_key] % self.ranks.count == self.ranks.own
+            index for index, each in enumerate(listed) if number[each.group_key] % self.ranks.count == self.ranks.index
         ]
         outputs = self.scorer.score([listed[index] for index in mine])
-        found = dict(self.ranks.gather(list(zip(mine, outputs, strict=True))))
-        return [found[index] for index in range(len(listed))]
+        gathered = dict(self.ranks.gather(list(zip(mine, outputs, strict=True))))
+        return [gathered[index] for index in range(len(listed))]
 
     def close(self) -> None:
         """End this process's workers."""
@@ -99,14 +99,14 @@ class SharedSampler(PromptSampler):
 
     def draw(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         """The samples of all processes in the order of the prompts; every process gives the same prompts."""
-        indices = list(range(self.ranks.own, len(prompts), self.ranks.count))
-        if self.ranks.own and settings.seed is not None:
-            settings = msgspec.structs.replace(settings, seed=derive_seed(settings.seed, self.ranks.own))
-        # a process without a prompt of its own draws along: sharded weights need every process in every pass
+        indices = list(range(self.ranks.index, len(prompts), self.ranks.count))
+        if self.ranks.index and settings.seed is not None:
+            settings = msgspec.structs.replace(settings, seed=derive_seed(settings.seed, self.ranks.index))
+        # a process without prompts samples too: sharded weights need every process in every pass
         drawn = self.sampler.sample(prompts.pick(indices or [0]), num_samples, settings=settings).trajectories
         groups = [(index, drawn[start : start + num_samples]) for index, start in _starts(indices, num_samples)]
-        found = dict(self.ranks.gather(groups))
-        return Samples([each for index in range(len(prompts)) for each in found[index]])
+        gathered = dict(self.ranks.gather(groups))
+        return Samples([each for index in range(len(prompts)) for each in gathered[index]])
 
 
 def _starts(indices: Sequence[int], size: int) -> list[tuple[int, int]]:
@@ -144,21 +144,21 @@ class TRLReward:
         """One reward per response of this process."""
         self.began = time.perf_counter()
         step = trainer_state.global_step // optimizer_steps(self._config) + 1
-        own = self._responses(row, completion_ids)
-        trajectories = self._trajectories(self._ranks.gather(own), step)
+        responses = self._responses(row, completion_ids)
+        trajectories = self._trajectories(self._ranks.gather(responses), step)
         outputs = self._scorer.score(trajectories)
         self._check_token_rewards(outputs)
         self.ended = time.perf_counter()
         self.batch = self._batch(step, trajectories, outputs)
-        first = self._ranks.own * len(own)
-        return [output.reward for output in outputs[first : first + len(own)]]
+        first = self._ranks.index * len(responses)
+        return [output.reward for output in outputs[first : first + len(responses)]]
 
     def _responses(self, rows: Sequence[int], completion_ids: Sequence[Any]) -> list[_Response]:
         ids = [[int(token) for token in each] for each in completion_ids]
         texts = decode_responses(self._tokenizer, ids)
         return [
-            _Response(int(row), own, text, bool(own) and own[-1] in self._ends, self._ranks.own)
-            for row, own, text in zip(rows, ids, texts, strict=True)
+            _Response(int(row), sampled, text, bool(sampled) and sampled[-1] in self._ends, self._ranks.index)
+            for row, sampled, text in zip(rows, ids, texts, strict=True)
         ]
 
     def _trajectories(self, responses: Sequence[_Response], step: int) -> list[Trajectory]:

@@ -75,8 +75,8 @@ class Boxes(Verifier[tuple[ExpectedBoxes, float | None]]):
         pairs = [weights[row][column] for row, column in enumerate(assign(weights)) if column is not None]
         score = math.fsum(pairs) / max(len(boxes), len(expected.boxes))
         reason = f"{len(boxes)} boxes for {len(expected.boxes)}, IoU {', '.join(f'{pair:.2f}' for pair in pairs[:8])}"
-        found = [[box.x1, box.y1, box.x2, box.y2] for box in boxes[:8] if box.is_valid]
-        return Verdict(min(1.0, score), reason, details={"boxes": found})
+        corners = [[box.x1, box.y1, box.x2, box.y2] for box in boxes[:8] if box.is_valid]
+        return Verdict(min(1.0, score), reason, details={"boxes": corners})
 
 
 def _overlap(box: Box, label: str | None, gold: Box, gold_label: str | None, frame: Frame) -> float:

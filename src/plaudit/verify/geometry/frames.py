@@ -58,10 +58,10 @@ def read_frame(sample: Trajectory, truth: Iterable[float]) -> Frame:
     scale = PIXEL if max(numbers, default=0.0) > greatest else UNIT if within_unit else declared
     if scale == declared:
         return Frame(image=_extent(scale, size))
-    own, other = _extent(scale, size), _extent(declared, size)
-    if own is None or other is None:
+    extent, declared_extent = _extent(scale, size), _extent(declared, size)
+    if extent is None or declared_extent is None:
         raise InvalidTrajectory(f"coordinates is {declared!r}, the ground truth is in {scale}: img_size is missing")
-    return Frame((own[0] / other[0], own[1] / other[1]), own)
+    return Frame((extent[0] / declared_extent[0], extent[1] / declared_extent[1]), extent)
 
 
 def _extent(scale: str, size: tuple[float, float] | None) -> tuple[float, float] | None:

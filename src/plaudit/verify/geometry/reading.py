@@ -141,8 +141,8 @@ def _of_text(text: str, size: int) -> list[Shape]:
     if bare := _BARE[size].fullmatch(text):
         return [Shape(tuple(map(_as_float, bare.groups())))]
     if size == 2:
-        found = [*_PLAIN[2].finditer(text)] or [*_NAMED_POINT.finditer(text)]
-        return _distinct([Shape(tuple(map(_as_float, match.groups()))) for match in found])
+        matches = [*_PLAIN[2].finditer(text)] or [*_NAMED_POINT.finditer(text)]
+        return _distinct([Shape(tuple(map(_as_float, match.groups()))) for match in matches])
     if _ALTERNATIVE.search(text):
         return []
     corners = [Shape(tuple(map(_as_float, match.groups())), "xyxy") for match in _CORNERS.finditer(text)]
