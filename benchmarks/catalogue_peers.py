@@ -8,10 +8,11 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.verify import Language, Mcq, Sql, Wer
+from plaudit.verify import Citations, Language, Mcq, Sql, Wer
 from plaudit.verify.rows import read_literal
 from plaudit.verify.sql.statements import find_query
 from plaudit.verify.tags import without_thinking
@@ -175,6 +176,36 @@ def _bfcl_eval() -> Judge:
     return judge
 
 
+def _nemo_citations() -> Judge:
+    """NeMo Gym's citation_if; a row with passages becomes one whose ids are those of the passages."""
+    scorer = importlib.import_module("resources_servers.citation_if.scorer")
+
+    def judge(row: Mapping[str, Any], response: Response) -> float | None:
+        verifier = row.get("verifier")
+        if verifier is None:
+            task = Citations().read(sample_of(row, ""))
+            required = list(task.required) or None
+            verifier = {"grammar": row.get("grammar", "ascii_brackets"), "id_regex": r"[A-Za-z]*\d+"}
+            verifier |= {"valid_id_set": list(task.names), "expected_ids": required, "expected_slack": 99}
+        return float(scorer.score_citation_if(without_thinking(str(response)), 0, verifier)[0])
+
+    return judge
+
+
+def _rllm_iou() -> Judge:
+    """rLLM's evaluator of boxes, IoU >= 0.5, on the answer without thoughts."""
+    module, shapes = importlib.import_module("rllm.eval.reward_fns.iou"), importlib.import_module("rllm.types")
+
+    def judge(row: Mapping[str, Any], response: Response) -> float | None:
+        answer = without_thinking(str(response))
+        truth = row.get("bbox", row.get("solution", row.get("ground_truth")))
+        task = shapes.Task(id="0", instruction="", metadata={"ground_truth": truth}, dataset_dir=Path())
+        episode = shapes.Episode(artifacts={"answer": answer})
+        return float(module.evaluate(task, episode).reward)
+
+    return judge
+
+
 PEERS: dict[str, tuple[Peer, ...]] = {
     "mcq": (Peer("math-verify, letters", _math_verify),),
     "language": (Peer("langdetect, as IFEval", _langdetect), Peer("lingua", _lingua), Peer("py3langid", _py3langid)),
@@ -184,6 +215,8 @@ PEERS: dict[str, tuple[Peer, ...]] = {
     ),
     "sql": (Peer("set of rows, as BIRD", _set_of_rows),),
     "tool_call": (Peer("bfcl-eval", _bfcl_eval),),
+    "citations": (Peer("NeMo Gym, citation_if", _nemo_citations),),
+    "boxes": (Peer("rLLM, IoU >= 0.5", _rllm_iou),),
     "wer": (Peer("jiwer", _jiwer),),
     "countdown": (Peer("reasoning-gym", _reasoning_gym("countdown", _countdown_entry)),),
 }

@@ -84,7 +84,7 @@ PUBLIC: dict[str, set[str]] = {
         "pick_samples", "remarks", "summarize", "summary_of", "write_page",
     },
     "plaudit.rewards": {
-        "BoxesReward", "CountReward", "IfBenchReward", "PointsReward",
+        "BoxesReward", "CitationsReward", "QuotesReward", "CountReward", "IfBenchReward", "PointsReward",
         "AutoReward", "BUILT_INS", "CheckNumbersReward", "ChoiceReward", "CodeReward", "ContainsReward",
         "ContinuousReward", "CountdownReward", "FormatReward", "GraduatedReward", "IfEvalReward", "IfTrainReward",
         "KeywordReward", "KnightsKnavesReward", "LanguageReward", "LengthReward", "LengthTargetReward", "MathReward",
@@ -142,7 +142,7 @@ PUBLIC: dict[str, set[str]] = {
         "train_reward_model", "trl_environment_factory", "trl_rollout_func", "unpacked_model", "warm_start",
     },
     "plaudit.verify": {
-        "Boxes", "Count", "IfBench", "Points",
+        "Boxes", "Citations", "Quotes", "Count", "IfBench", "Points",
         "Answer", "Card", "Choice", "Contains", "Countdown", "Extraction", "IfEval", "IfTrain", "KnightsKnaves",
         "Language", "LengthTarget", "MathPolicy", "MathVerdict", "Mcq", "Measurement", "Method", "Names", "Percent",
         "Qa", "Quantity", "Regex", "Rejection", "Source", "Sql", "Sudoku", "TableF1", "ToolCalls", "Units", "Verdict",

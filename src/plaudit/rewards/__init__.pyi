@@ -16,6 +16,7 @@ from .text_similarity import TextSimilarityReward as TextSimilarityReward
 from .verifiers.auto import AutoReward as AutoReward
 from .verifiers.kinds import BoxesReward as BoxesReward
 from .verifiers.kinds import ChoiceReward as ChoiceReward
+from .verifiers.kinds import CitationsReward as CitationsReward
 from .verifiers.kinds import ContainsReward as ContainsReward
 from .verifiers.kinds import CountdownReward as CountdownReward
 from .verifiers.kinds import CountReward as CountReward
@@ -29,6 +30,7 @@ from .verifiers.kinds import McqReward as McqReward
 from .verifiers.kinds import PointsReward as PointsReward
 from .verifiers.kinds import QaReward as QaReward
 from .verifiers.kinds import QuantityReward as QuantityReward
+from .verifiers.kinds import QuotesReward as QuotesReward
 from .verifiers.kinds import RegexReward as RegexReward
 from .verifiers.kinds import SqlReward as SqlReward
 from .verifiers.kinds import SudokuReward as SudokuReward

@@ -58,6 +58,8 @@ GROUPS: dict[str, dict[str, str]] = {
         "units": "rewards.verifiers.kinds:QuantityReward",
         "table_f1": "rewards.verifiers.kinds:TableF1Reward",
         "tool_call": "rewards.verifiers.kinds:ToolCallReward",
+        "citations": "rewards.verifiers.kinds:CitationsReward",
+        "quotes": "rewards.verifiers.kinds:QuotesReward",
         "boxes": "rewards.verifiers.kinds:BoxesReward",
         "points": "rewards.verifiers.kinds:PointsReward",
         "count": "rewards.verifiers.kinds:CountReward",

@@ -6,6 +6,8 @@ from .answers.quantities import Quantity as Quantity
 from .card import Card as Card
 from .card import Measurement as Measurement
 from .card import load_card as load_card
+from .citations.cited_sentences import Citations as Citations
+from .citations.quotes import Quotes as Quotes
 from .geometry.bounding_boxes import Boxes as Boxes
 from .geometry.points import Points as Points
 from .instructions.following import IfBench as IfBench

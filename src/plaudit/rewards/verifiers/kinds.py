@@ -6,6 +6,8 @@ from plaudit.verify.answers.count import Count
 from plaudit.verify.answers.mcq import ABSTAINED, Choice, Mcq
 from plaudit.verify.answers.qa import Qa
 from plaudit.verify.answers.quantities import Quantity
+from plaudit.verify.citations.cited_sentences import Citations
+from plaudit.verify.citations.quotes import Quotes
 from plaudit.verify.geometry.bounding_boxes import Boxes
 from plaudit.verify.geometry.points import Points
 from plaudit.verify.instructions.following import IfBench, IfEval, IfTrain
@@ -22,7 +24,7 @@ from plaudit.verify.tools.tool_call import ToolCalls
 from plaudit.verify.verifier import Verdict
 
 __all__ = [
-    "BoxesReward", "CountReward", "IfBenchReward", "PointsReward",
+    "BoxesReward", "CitationsReward", "QuotesReward", "CountReward", "IfBenchReward", "PointsReward",
     "ChoiceReward", "ContainsReward", "CountdownReward", "IfEvalReward", "IfTrainReward", "KnightsKnavesReward",
     "LanguageReward", "LengthTargetReward", "McqReward", "QaReward", "QuantityReward", "RegexReward", "SqlReward",
     "SudokuReward", "TableF1Reward", "ToolCallReward", "WerReward",
@@ -125,3 +127,11 @@ class CountReward(Count, VerifierReward):
 
 class SqlReward(Sql, VerifierReward):
     __doc__ = Sql.__doc__
+
+
+class CitationsReward(Citations, VerifierReward):
+    __doc__ = Citations.__doc__
+
+
+class QuotesReward(Quotes, VerifierReward):
+    __doc__ = Quotes.__doc__

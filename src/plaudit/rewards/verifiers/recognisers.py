@@ -46,6 +46,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "screenspot", "screenspot_v2", "screenspot_pro", "rootsautomation/ScreenSpot", "Voxel51/ScreenSpot",
         "likaixin/ScreenSpot-Pro",
     ),
+    "citations": ("alce", "princeton-nlp/ALCE-data", "asqa", "qampari", "eli5", "citation_if"),
     "count": ("tallyqa", "vikhyatk/tallyqa-test", "clevr_count", "leonardPKU/clevr_cogen_a_train", "circle_count"),
     "sql": ("spider", "xlangai/spider", "bird", "birdsql/bird", "synsql", "seeklhy/SynSQL-2.5M"),
 }  # fmt: skip
@@ -70,6 +71,9 @@ BY_COLUMNS: tuple[Recogniser, ...] = (
     Recogniser("ifeval", "instruction_id_list and kwargs", _has("instruction_id_list", "kwargs")),
     Recogniser(
         "tool_call", "function or tools with expected calls, or expected_action", lambda sample: _has_calls(sample)
+    ),
+    Recogniser(
+        "citations", "docs with texts, or verifier with valid ids or markers", lambda sample: _has_passages(sample)
     ),
     Recogniser("points", "max_dist, mask, or bbox with data_type or ui_type", lambda sample: _has_place(sample)),
     Recogniser("boxes", "bbox, bboxes, or solution with a box in <answer>", lambda sample: _has_boxes(sample)),
@@ -131,6 +135,15 @@ def _has_calls(sample: Trajectory) -> bool:
     except InvalidTrajectory:
         return False
     return True
+
+
+def _has_passages(sample: Trajectory) -> bool:
+    """ALCE has `docs`, NeMo's citation tasks a `verifier`; other columns with passages go with an answer to compare."""
+    verifier = find_column(sample, "verifier")
+    if isinstance(verifier, dict):
+        return "valid_id_set" in verifier or "expected_markers" in verifier
+    docs = find_column(sample, "docs")
+    return isinstance(docs, list) and bool(docs) and all(isinstance(doc, dict) and "text" in doc for doc in docs)
 
 
 def _has_place(sample: Trajectory) -> bool:

@@ -14,7 +14,7 @@ from plaudit.verify.rows import find_column, need_truth
 from plaudit.verify.text import canonical
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["ANCHORS", "Contains", "Regex"]
+__all__ = ["ANCHORS", "Contains", "Regex", "is_within_word"]
 
 ANCHORS = ("anywhere", "start", "end", "whole")
 _PATTERNS = {"anywhere": "{}", "start": r"\A(?:{})", "end": r"(?:{})\Z", "whole": r"\A(?:{})\Z"}
@@ -141,12 +141,12 @@ class Contains(Verifier[ContainedTexts]):
         while (start := text.find(wanted, start + 1)) >= 0:
             end = start + len(wanted)
             placed = (self.anchor != "start" or start == 0) and (self.anchor != "end" or end == len(text))
-            if placed and not (self.whole_words and _is_within_word(text, start, end)):
+            if placed and not (self.whole_words and is_within_word(text, start, end)):
                 return True
         return False
 
 
-def _is_within_word(text: str, start: int, end: int) -> bool:
+def is_within_word(text: str, start: int, end: int) -> bool:
     """Whether the span starts or ends inside a word; scripts without spaces have no such places."""
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
     return (_joins(before) and _joins(text[start])) or (_joins(after) and _joins(text[end - 1]))

@@ -1,0 +1,1 @@
+"""Verifiers of answers from passages: citations and quotes."""
