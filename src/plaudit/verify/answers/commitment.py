@@ -61,6 +61,7 @@ _BEFORE_LETTER = compile_late(
     rf"(?:\A|[\n,;:=>–—|#]|{BE}|\b(?:so|thus|hence|therefore|be|to|with|for|leaves|la|el|die))\s*[\"'(\[]?\Z",
     re.IGNORECASE,
 )
+_OTHERS = compile_late(r"\b(?:others?|remaining|incorrect|wrong)\b", re.IGNORECASE)
 _SENTENCE_END = compile_late(r"[.!?\n]")
 _LABEL_END = compile_late(r"\s*(?:[,.;/)]|or\b|and\b|$)")
 _ARTICLE = compile_late(r"(?:an?|the) ")
@@ -149,7 +150,8 @@ class _Reader:
         for words, pattern in PHRASES.items():
             for start in _positions(lowered, words) if words in lowered else ():
                 phrase = pattern.match(text, start)
-                if phrase is None or is_question(text, start) or NEGATION.search(clause_before(text, start)):
+                clause = clause_before(text, start)
+                if phrase is None or is_question(text, start) or NEGATION.search(clause) or _OTHERS.search(clause):
                     continue
                 statement = self._statement(text, phrase.end())
                 if statement is not None and not is_denied_after(text, statement.end):
@@ -357,10 +359,11 @@ class _Reader:
         return None if label is None or not label["mark"] else self._by_label(label["label"])
 
     def _label_with_text(self, line: str) -> frozenset[int]:
-        """The option of a line that begins with a marked label, and every other one that the line labels so."""
+        """The option of a line that begins with a marked label, and every other one labelled before "the others"."""
         if self._leading_label(line) is None:
             return frozenset()
-        pieces = re.split(r"(?<=\s)(?=[(\[]?[A-Z][.):\]])", line[:LONGEST_STATEMENT].strip())
+        labelled = _OTHERS.split(line[:LONGEST_STATEMENT], maxsplit=1)[0]
+        pieces = re.split(r"(?<=\s)(?=[(\[]?[A-Z][.):\]])", labelled.strip())
         named = [self._one(piece, 0) for piece in pieces]
         return frozenset(index for each in named if each is not None for index in each[0])
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from plaudit.errors import InvalidSettings, InvalidTrajectory
 from plaudit.trajectory import Trajectory
+from plaudit.verify.answers.clauses import NEGATION
 from plaudit.verify.answers.final_answer import find_final_answer
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, need_column, read_literal
@@ -22,6 +23,7 @@ _SIGNS = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-",
 _LATEX = {r"\times": "*", r"\cdot": "*", r"\div": "/", r"\left": "", r"\right": "", "$": "", "`": "", "**": "^"}
 _TOKEN = compile_late(r"\s*(?:(\d{1,12})(?![\d.])|([-+*/()]))")
 _NUMBERS = compile_late(r"[\s,;]+")
+_LEADING_WORDS = compile_late(r"[^\d()\[\]{}$\\`?-]*\b(?:is|are|be|:|=)[\s:*$]*(?=[\d(\[{$\\`])", re.IGNORECASE)
 _EMPHASIS = compile_late(r"\A\*\*(.*)\*\*\Z", re.DOTALL)
 
 
@@ -96,6 +98,9 @@ def _find_expression(text: str) -> str | None:
         return None
     last = final.readings[0].strip().rpartition("\n")[2] if final.source == "whole answer" else final.readings[0]
     plain = _EMPHASIS.sub(r"\1", last.strip())
+    words = _LEADING_WORDS.match(plain)
+    if words and not NEGATION.search(words[0].casefold()):
+        plain = plain[words.end() :]
     for latex, sign in _LATEX.items():
         plain = plain.replace(latex, sign)
     plain = plain.translate(_SIGNS).strip().removesuffix(".")
