@@ -43,8 +43,8 @@ class AutoReward(CompoundReward):
         output = next((output for output in outputs if output is not None), None)
         spec = recognise(trajectory)
         if output is None or spec is None:
-            found = ", ".join(columns_of(trajectory)) or "none"
-            reason = self.missing.get(spec or "", f"no verifier is known for a row with these columns: {found}")
+            columns = ", ".join(columns_of(trajectory)) or "none"
+            reason = self.missing.get(spec or "", f"no verifier is known for a row with these columns: {columns}")
             return RewardOutput.unscored(Status.SKIPPED, reason)
         chosen: RewardOutput = msgspec.structs.replace(output, metadata={**output.metadata, CHOSEN: spec})
         return chosen

@@ -107,5 +107,5 @@ def clause_before(text: str, position: int) -> str:
 
 def is_question(text: str, position: int) -> bool:
     """Whether the sentence at a position ends in a question mark."""
-    ends = [place for mark in (". ", "!", "\n", "?") if (place := text.find(mark, position, position + 200)) >= 0]
+    ends = [index for mark in (". ", "!", "\n", "?") if (index := text.find(mark, position, position + 200)) >= 0]
     return bool(ends) and text[min(ends)] == "?"

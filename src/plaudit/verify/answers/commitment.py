@@ -169,9 +169,9 @@ class _Reader:
         phrase = NOUN_PHRASE.match(text, start) if start >= 0 else None
         if phrase is None or is_question(text, start):
             return -1
-        said = _SENTENCE_END.split(text[phrase.end() : phrase.end() + LONGEST_STATEMENT], maxsplit=1)[0]
-        short = 0 < len(said.split()) <= FEW_WORDS
-        other = short and not _DENIAL.match(said) and not ABSTENTION.search(text) and not self._mentions(said)
+        statement = _SENTENCE_END.split(text[phrase.end() : phrase.end() + LONGEST_STATEMENT], maxsplit=1)[0]
+        short = 0 < len(statement.split()) <= FEW_WORDS
+        other = short and not _DENIAL.match(statement) and not ABSTENTION.search(text) and not self._mentions(statement)
         return start if other and self._statement(text, phrase.end()) is None else -1
 
     def _subject(self, text: str, end: int) -> frozenset[int]:

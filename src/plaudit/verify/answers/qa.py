@@ -95,11 +95,11 @@ class Qa(Verifier[AcceptedAnswers]):
         words = self._words(_BULLET.sub("", reading).translate(separators))
         for item in sorted(task.items, key=lambda spellings: -max(map(len, spellings))):
             spellings = sorted(map(self._words, item), key=len, reverse=True)
-            places = ((start, wanted) for wanted in spellings for start in _runs(words, wanted))
-            place = next(places, None)
-            if place is None:
+            matches = ((start, wanted) for wanted in spellings for start in _runs(words, wanted))
+            first = next(matches, None)
+            if first is None:
                 return False
-            start, wanted = place
+            start, wanted = first
             words = [*words[:start], *words[start + len(wanted) :]]
         return set(words) <= {"and"}
 

@@ -56,13 +56,13 @@ def constrained(text: str) -> Verdict:
 
 def choice(text: str, options: tuple[str, ...]) -> Verdict:
     """One of the options is there, and no other of them."""
-    found = [option for option in options if option.casefold() in text.casefold()]
-    return _one_option([each for each in found if not any(each != other and each in other for other in found)])
+    present = [option for option in options if option.casefold() in text.casefold()]
+    return _one_option([each for each in present if not any(each != other and each in other for other in present)])
 
 
-def _one_option(found: list[str]) -> Verdict:
+def _one_option(options: list[str]) -> Verdict:
     return result(
-        len(found) == 1, f"the answer has {', '.join(map(repr, found))[:80]}" if found else "no option is there"
+        len(options) == 1, f"the answer has {', '.join(map(repr, options))[:80]}" if options else "no option is there"
     )
 
 

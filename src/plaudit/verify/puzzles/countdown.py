@@ -76,8 +76,8 @@ class Countdown(Verifier[NumberPuzzle]):
         details = {"expression": expression.strip()[:200]}
         if value != task.target:
             return Verdict(0.0, f"{expression.strip()!r:.80} is {value}, not {task.target}", details=details)
-        given, needed = Counter(task.numbers), Counter(used)
-        if needed - given or (self.use_all and given - needed):
+        available, needed = Counter(task.numbers), Counter(used)
+        if needed - available or (self.use_all and available - needed):
             return Verdict(
                 0.0, f"the numbers used are {sorted(used)}, given are {sorted(task.numbers)}", details=details
             )

@@ -38,10 +38,10 @@ class RankedRows:
         end = self.offset + len(rows)
         if end > len(self.rows):
             return False
-        for _, places in groupby(range(len(self.rows)), key=self.ranks.__getitem__):
-            group = list(places)
+        for _, indices in groupby(range(len(self.rows)), key=self.ranks.__getitem__):
+            group = list(indices)
             inside = rows[max(0, group[0] - self.offset) : max(0, min(group[-1] + 1, end) - self.offset)]
-            if inside and unmatched_rows(inside, [self.rows[place] for place in group], tolerance):
+            if inside and unmatched_rows(inside, [self.rows[index] for index in group], tolerance):
                 return False
         return True
 

@@ -98,12 +98,12 @@ class Sql(Verifier[SqlTask]):
         if self.test_suite:
             files = sorted(file for file in folder.glob("*") if file.suffix in EXTENSIONS)[:MOST_OPEN]
         else:
-            places = [
-                place
+            paths = [
+                path
                 for extension in EXTENSIONS
-                for place in (folder / f"{db_id}{extension}", folder.with_name(f"{db_id}{extension}"))
+                for path in (folder / f"{db_id}{extension}", folder.with_name(f"{db_id}{extension}"))
             ]
-            files = [file for file in places if file.is_file()][:1]
+            files = [file for file in paths if file.is_file()][:1]
         if not files:
             raise InvalidTrajectory(f"no database {db_id!r} in {self.root} (expected {db_id}/{db_id}.sqlite)")
         return [str(file.absolute()) for file in files]

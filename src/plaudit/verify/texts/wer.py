@@ -58,11 +58,11 @@ class Wer(Verifier[tuple[str, ...]]):
 
     def _compare(self, text: str, reference: str) -> tuple[float, int, int]:
         """1 less the rate, minus the number of errors, and the length of the reference."""
-        said, wanted = self._items(text[:MOST_CHARACTERS]), self._items(reference)
-        if len(said) >= 2 * len(wanted):  # at least as many errors as the reference has words
-            return 0.0, len(wanted) - len(said), len(wanted)
+        written, wanted = self._items(text[:MOST_CHARACTERS]), self._items(reference)
+        if len(written) >= 2 * len(wanted):  # at least as many errors as the reference has words
+            return 0.0, len(wanted) - len(written), len(wanted)
         errors: Any = require("rapidfuzz.distance.Levenshtein", purpose=_PURPOSE, extra="verifiers").distance(
-            said, wanted
+            written, wanted
         )
         return max(0.0, 1.0 - errors / len(wanted)), -errors, len(wanted)
 

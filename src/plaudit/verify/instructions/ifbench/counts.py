@@ -100,8 +100,8 @@ def person_names(text: str, number: int) -> Verdict:
 
 def numbers(text: str, number: int) -> Verdict:
     """Exactly so many numbers in digits; 10:30 and 1/2 may be counted as one number or as two."""
-    found = len(_NUMBER.findall(text))
-    return result(number in (found, len(_JOINED_NUMBER.findall(text))), f"{found} numbers, expected exactly {number}")
+    total = len(_NUMBER.findall(text))
+    return result(number in (total, len(_JOINED_NUMBER.findall(text))), f"{total} numbers, expected exactly {number}")
 
 
 def punctuation(text: str) -> Verdict:

@@ -45,14 +45,14 @@ def questions(text: str) -> Verdict:
     lengths = []
     for number, (start, end) in enumerate(zip(starts, ends, strict=True), 1):
         lines = lines_of(text[start.end() : end])
-        asked = list(itertools.takewhile(lambda line: not _OPTION.match(line), lines))
-        rest = lines[len(asked) :]
+        question = list(itertools.takewhile(lambda line: not _OPTION.match(line), lines))
+        rest = lines[len(question) :]
         options = list(itertools.takewhile(_OPTION.match, rest))
-        if len(options) != 5 or not asked:
+        if len(options) != 5 or not question:
             return compare(len(options), "exactly", 5, f"options of question {number}")
         if not all(map(_ANSWER_LINE.fullmatch, rest[5:])):
             return result(False, f"{rest[5]!r:.60} follows the options of question {number}")
-        lengths.append(len(" ".join(line.strip() for line in asked)))
+        lengths.append(len(" ".join(line.strip() for line in question)))
     longer = all(second > first for first, second in itertools.pairwise(lengths))
     return result(longer, f"questions of {', '.join(map(str, lengths))} characters")
 
