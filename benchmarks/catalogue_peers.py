@@ -132,10 +132,15 @@ def _ifbench(*, loose: bool) -> Judge:
     Its import downloads a model of spaCy that no checker uses, so it gets a stub. Without the data of nltk, the
     checkers of stop words, first verbs, title case and words at positions raise.
     """
-    spacy, command_line = types.ModuleType("spacy"), types.ModuleType("spacy.cli")
-    command_line.download = lambda name: None  # type: ignore[attr-defined]
-    with patch.dict(sys.modules, {"spacy": spacy, "spacy.cli": command_line}), patch("nltk.download"):
-        library = importlib.import_module("ifbench.evaluation_lib")
+    stubs = {name: types.ModuleType(name) for name in ("spacy", "spacy.cli")}
+    stubs["spacy.cli"].download = lambda name: None  # type: ignore[attr-defined]
+    sys.modules.update(stubs)
+    try:
+        with patch("nltk.download"):
+            library = importlib.import_module("ifbench.evaluation_lib")
+    finally:
+        for name in stubs:
+            del sys.modules[name]
     follow = library.test_instruction_following_loose if loose else library.test_instruction_following_strict
 
     def judge(row: Mapping[str, Any], response: Response) -> float | None:

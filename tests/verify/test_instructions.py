@@ -13,6 +13,7 @@ from plaudit.verify import IfBench, IfEval
 from plaudit.verify.instructions.constraints import FUNCTIONS, IFBENCH, IFEVAL, TRAINING, read_constraints
 from plaudit.verify.instructions.instruction import RELATIONS
 from plaudit.verify.instructions.parts import divided, sentences_of, split_words, words_of
+from plaudit.verify.instructions.published import PUBLISHED
 from plaudit.verify.verifier import sample_of
 from tests.verify.catalogue import Label, read_lines
 
@@ -33,7 +34,7 @@ SETTINGS = {
 OTHERS = {"format:options": {"options": "yes/no"}, "repeat:repeat_span": {"n_start": 0, "n_end": 1}}
 EVERY = sorted({**TRAINING, **IFBENCH}) + sorted(FUNCTIONS)
 PIECES = (
-    "a. ", "*a", "[x", "1. a\n", '"a', "_", ".", " ", "P.S. ", "#*_-> ", "<<a ", "x", "'a ", "(", "😀", "* a\n",
+    "a. ", "*a", "[x", "1. a\n", '"a', "_", ".", " ", "P.S. ", "#*_-> ", "<<a ", "x", "'a ", "(", "😀", "* a\n", "\n",
 )  # fmt: skip
 every_type = pytest.mark.parametrize("name", EVERY)
 
@@ -101,6 +102,8 @@ def test_time_grows_with_the_length_not_with_its_square(name):
     for text in (*(f"x {piece * (12_000 // len(piece))} x" for piece in PIECES), "(" * 6_000 + ")" * 6_000):
         started = time.process_time()
         IfBench().verify(row_of(name), text)
+        if name in PUBLISHED:
+            IfBench(published=True).verify(row_of(name), text)
         assert time.process_time() - started < 0.4, text[:20]
 
 
@@ -121,6 +124,33 @@ def test_what_is_not_decided_is_not_scored_unless_another_instruction_fails():
     assert IfEval().verify(row, "OK").score is None
     assert IfEval(aggregate="fraction").verify(row, "OK, OK").score is None
     assert IfEval().verify(row, "OK, OK").score == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "text", "ours"),
+    [
+        ("detectable_format:number_bullet_lists", {"num_bullets": 2}, "- one\n---", False),
+        ("detectable_format:title", {}, "1 << 3 >> 1", False),
+        ("length_constraints:number_paragraphs", {"num_paragraphs": 3}, "A ***bold*** text", False),
+        ("startend:quotation", {}, '""', False),
+        ("count:conjunctions", {"small_n": 3}, "and And and,", False),
+        ("count:numbers", {"N": 2}, "3-4", True),
+        ("ratio:sentence_balance", {}, "no mark", False),
+        ("format:parentheses", {}, "((((((a)", False),
+        ("format:sub-bullets", {}, "no bullet", False),
+        ("custom:date_format_list", {}, "1796-00-00", False),
+        ("repeat:repeat_span", {"prompt_to_repeat": "a b c d", "n_start": 1, "n_end": 2}, "b c", True),
+    ],
+)
+def test_published_judges_as_the_public_checker(name, arguments, text, ours):
+    row = {"prompt": "?", "instruction_id_list": [name], "kwargs": [arguments]}
+    assert IfBench().verify(row, text).passed is ours
+    assert IfBench(published=True).verify(row, text).passed is not ours
+
+
+def test_published_knows_no_other_types():
+    row = {"prompt": "?", "instruction_id_list": ["count:numbers"], "kwargs": [{"N": 1}]}
+    assert IfEval(published=True).verify(row, "1").score is None
 
 
 def test_settings_are_checked():

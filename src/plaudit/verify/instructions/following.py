@@ -1,7 +1,7 @@
 """Does a response follow its instructions? The verifiers `ifeval`, `if_train` and `ifbench`."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from plaudit.errors import InvalidSettings, require
@@ -9,6 +9,7 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify.instructions.constraints import IFBENCH, IFEVAL, TRAINING, Constraint, read_constraints
 from plaudit.verify.instructions.instruction import Instruction
 from plaudit.verify.instructions.parts import has_word
+from plaudit.verify.instructions.published import PUBLISHED
 from plaudit.verify.text import remove_invisible
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
@@ -23,6 +24,7 @@ class _Following(Verifier[list[Constraint]]):
 
     loose: bool = False
     aggregate: str = "all"
+    published: bool = False
 
     def __post_init__(self) -> None:
         if self.aggregate not in ("all", "fraction"):
@@ -30,7 +32,10 @@ class _Following(Verifier[list[Constraint]]):
         require("py3langid", purpose="detecting languages", extra="verifiers")
 
     def read(self, sample: Trajectory) -> list[Constraint]:
-        return read_constraints(sample, self.known)
+        constraints = read_constraints(sample, self.known)
+        if not self.published:
+            return constraints
+        return [replace(each, instruction=PUBLISHED.get(each.name, each.instruction)) for each in constraints]
 
     def judge(self, task: list[Constraint], answer: Answer) -> Verdict:
         text = remove_invisible(answer.text)
@@ -49,6 +54,7 @@ class IfEval(_Following):
 
     The row has `instruction_id_list` and `kwargs`. `loose=True` also accepts the answer without its first or last line
     and without asterisks, as IFEval's loose accuracy does. `aggregate="fraction"` gives the share that is followed.
+    `published=True` judges the types that the card lists as the public checker does, faults included.
     """
 
     kind: ClassVar[str] = "ifeval"

@@ -19,9 +19,9 @@ from plaudit.verify.instructions.parts import sentence_mark, sentences_of, split
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.verifier import Verdict
 
-__all__ = ["IFBENCH"]
+__all__ = ["IFBENCH", "NAMES"]
 
-_NAMES = frozenset({
+NAMES = frozenset({
     "Emma", "Liam", "Sophia", "Jackson", "Olivia", "Noah", "Ava", "Lucas", "Isabella", "Mason", "Mia", "Ethan",
     "Charlotte", "Alexander", "Amelia", "Benjamin", "Harper", "Leo", "Zoe", "Daniel", "Chloe", "Samuel", "Lily",
     "Matthew", "Grace", "Owen", "Abigail", "Gabriel", "Ella", "Jacob", "Scarlett", "Nathan", "Victoria", "Elijah",
@@ -95,7 +95,7 @@ def conjunctions(text: str, small_n: int) -> Verdict:
 
 def person_names(text: str, number: int) -> Verdict:
     """At least so many different names of the list, each as a word."""
-    return compare(len(_NAMES.intersection(_CAPITALISED.findall(text))), "at least", number, "different names")
+    return compare(len(NAMES.intersection(_CAPITALISED.findall(text))), "at least", number, "different names")
 
 
 def numbers(text: str, number: int) -> Verdict:
@@ -165,7 +165,7 @@ IFBENCH = {
     ),
     "count:unique_word_count": Instruction(unique_word_count, {"number": count}, _NUMBER_N),
     "count:conjunctions": Instruction(conjunctions, {"small_n": _at_most(len(CONJUNCTIONS))}),
-    "count:person_names": Instruction(person_names, {"number": _at_most(len(_NAMES))}, _NUMBER_N),
+    "count:person_names": Instruction(person_names, {"number": _at_most(len(NAMES))}, _NUMBER_N),
     "count:numbers": Instruction(numbers, {"number": count}, _NUMBER_N),
     "count:punctuation": Instruction(punctuation),
     "count:pronouns": Instruction(pronouns, {"number": count}, _NUMBER_N),

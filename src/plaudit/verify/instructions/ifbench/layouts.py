@@ -17,8 +17,8 @@ _STOP_AND_EMOJI = compile_late(rf"(?<![.!?…。！？])([.!?…。！？]++[\"'
 _ENDS_IN_EMOJI = compile_late(rf"{_EMOJI}[\s.!?…。！？\"'”’»)\]*_]*\Z")
 _FENCE_LINE = compile_late(r"\s*(?:`{3,}|~{3,})\w*\s*")
 _QUOTED = compile_late(r'"[^"]*"|“[^”]*”|«[^»]*»')
-_STAR_BULLET = compile_late(r"^[^\S\n]*\*[^\S\n]+(?=[^\n]*[^\W_])", re.MULTILINE)
-_DASH_BULLET = compile_late(r"^[^\S\n]*-[^\S\n]+(?=[^\n]*[^\W_])", re.MULTILINE)
+_STAR_BULLET = compile_late(r"^[^\S\n]*\*(?:[^\S\n]+(?=[^\n]*[^\W_])|(?=[^\W\d_])(?![^*\n]*\*))", re.MULTILINE)
+_DASH_BULLET = compile_late(r"^[^\S\n]*-(?:[^\S\n]+(?=[^\n]*[^\W_])|(?=[^\W\d_]))", re.MULTILINE)
 _HEADING = compile_late(
     r"^[ \t]*(?:#{1,6}[ \t].*|<h[1-6]\b.*</h[1-6]>|\*\*[^*\n]+\*\*:?|<(b|strong)>[^\n]*</\1>"
     r"|(?:section|part|chapter) \w+.*)[ \t]*$",
