@@ -152,20 +152,14 @@ def fill_row(row: Trajectory, response: Response, index: int) -> Trajectory:
     )
 
 
-class TextPolicySampler:
+class TextPolicySampler(PromptSampler):
     """Asks `respond(text, settings)` for the next action; tokens are characters and have no log-probabilities."""
 
     def __init__(self, respond: Callable[[str, SamplingSettings], str], settings: SamplingSettings) -> None:
         self._respond, self.settings = respond, settings
         self.tokenizer = CharacterTokenizer()
 
-    def sample(
-        self,
-        batch: PromptLike | Iterable[PromptLike],
-        num_samples: int = 1,
-        *,
-        settings: SamplingSettings | None = None,
-    ) -> Samples:
+    def draw(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         raise InvalidSettings("this policy plays episodes; sample single responses with its own sampler")
 
     def continue_from(
