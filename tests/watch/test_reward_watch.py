@@ -66,7 +66,7 @@ def test_an_ordinary_run_shows_no_sign():
 
 
 def test_equal_rewards_in_all_groups_are_dead_groups_whatever_their_scale():
-    looks = watch_steps(lambda step: step_rollouts(step, lambda group, place: (WORDS[place], 1000.0 + group)))
+    looks = watch_steps(lambda step: step_rollouts(step, lambda group, place: (WORDS[place], group - 1000.0)))
     assert "dead groups" in names(looks[0])
 
 
@@ -74,6 +74,33 @@ def test_one_response_under_every_prompt_is_a_copy():
     same = " ".join(WORDS[:8])
     looks = watch_steps(lambda step: step_rollouts(step, lambda group, place: (same, float(place % 2))))
     assert "copies" in names(looks[-1])
+
+
+def answered(step, truth_of):
+    """Nearly all responses are "yes" and judged right."""
+    rollouts = []
+    for group in range(8):
+        for place in range(4):
+            right = (group, place) != (0, 0)
+            trajectory = Trajectory(
+                f"prompt {step} {group}",
+                "yes" if right else "no",
+                ground_truth=truth_of(group),
+                group=f"{step}-{group}",
+                training_step=step,
+            )
+            rollouts.append(Rollout(trajectory, RewardOutput(float(right), score=float(right))))
+    return rollouts
+
+
+def test_a_policy_that_has_solved_its_prompts_shows_no_sign():
+    looks = watch_steps(lambda step: answered(step, lambda group: "yes"))
+    assert [names(look) for look in looks] == [set()] * 3
+
+
+def test_one_answer_that_is_right_for_different_truths_is_a_copy():
+    looks = watch_steps(lambda step: answered(step, lambda group: f"truth {group}"))
+    assert [names(look) for look in looks] == [{"copies"}] * 3
 
 
 def test_length_counts_only_where_it_pays_and_grows():
@@ -90,7 +117,7 @@ def test_length_counts_only_where_it_pays_and_grows():
 
 def test_a_sign_is_new_once_and_stops_a_run_when_it_lasts():
     looks = watch_steps(
-        lambda step: step_rollouts(step, lambda group, place: (WORDS[place], 1.0)), stop_on=["dead groups"]
+        lambda step: step_rollouts(step, lambda group, place: (WORDS[place], 0.0)), stop_on=["dead groups"]
     )
     assert [bool(look.new) for look in looks] == [True, False, False]
     assert [look.stop is not None for look in looks] == [False, False, True]
@@ -124,7 +151,7 @@ def test_a_run_that_was_cut_back_by_a_resume_is_read_from_its_start(tmp_path, mo
     def resume_training(_):
         waits.append(None)
         if len(waits) == 1:  # cut back to step 4, then steps with equal rewards
-            equal = [step_rollouts(step, lambda group, place: (WORDS[place], 1.0)) for step in (5, 6, 7, 8)]
+            equal = [step_rollouts(step, lambda group, place: (WORDS[place], 0.0)) for step in (5, 6, 7, 8)]
             path.write_bytes(lines(rollout for step in range(1, 5) for rollout in varied(step)))
             path.write_bytes(path.read_bytes() + lines(rollout for listed in equal for rollout in listed))
 
@@ -142,7 +169,7 @@ def test_a_last_line_without_newline_counts_when_the_file_is_complete(tmp_path):
 
 
 def test_a_sign_has_the_limit_of_the_report():
-    (look, *_) = watch_steps(lambda step: step_rollouts(step, lambda group, place: (WORDS[place], 1.0)))
+    (look, *_) = watch_steps(lambda step: step_rollouts(step, lambda group, place: (WORDS[place], 0.0)))
     (sign,) = (sign for sign in look.signs if sign.name == "dead groups")
     remark = next(remark for remark in remarks(look.figures) if remark.topic == "groups")
     assert (sign.limit, sign.remedy) == (FAULTS["dead groups"].limit, remark.advice)

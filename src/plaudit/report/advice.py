@@ -1,7 +1,8 @@
 """Interpret the figures of a run and suggest what to do: one remark for each part of a report.
 
 `FAULTS` is the one table of limits, for reports and for `watch`. The limits are rules of thumb that do not depend on
-the scale of rewards. A remark says where to look; it is not a verdict.
+the scale of rewards. Being right is no fault: dead groups, the highest reward and near-duplicates count where they are
+not explained by right answers. A remark says where to look; it is not a verdict.
 """
 
 import enum
@@ -99,8 +100,8 @@ def _rewards(figures: Figures) -> _Sentence:
     facts = f"Mean {mean}, median {reward.p50:.3g}, between {reward.min:.3g} and {reward.max:.3g}."
     if reward.min == reward.max:
         return _Sentence(Level.WARNING, "constant", f"Every reward is {reward.mean:.3g}.")
-    for share, end in ((reward.at_max, "highest"), (reward.at_min, "lowest")):
-        if share >= FAULTS["saturation"].limit:
+    for share, end in ((_at_top(figures), "highest"), (reward.at_min, "lowest")):
+        if share is not None and share >= FAULTS["saturation"].limit:
             text = f"{facts} {format_share(share)} of the samples have the {end} reward."
             return _Sentence(Level.WARNING, "saturated", text)
     return _Sentence(Level.GOOD, "good", facts)
@@ -292,8 +293,12 @@ _TOPICS: dict[str, Callable[[Figures], _Sentence | None]] = {
 
 
 def _at_top(figures: Figures) -> float | None:
-    reward = figures.summary.reward
-    return None if reward is None or reward.min == reward.max else reward.at_max
+    """The share of samples with the highest reward, without as many as have the full score."""
+    reward, score = figures.summary.reward, figures.summary.score
+    if reward is None or reward.min == reward.max:
+        return None
+    solved = score.at_max if score is not None and score.max == 1.0 else 0.0
+    return max(0.0, reward.at_max - solved)
 
 
 def _dominance(figures: Figures) -> float | None:
@@ -318,7 +323,7 @@ def _copies(figures: Figures) -> float | None:
 
 
 FAULTS = {
-    "dead groups": Fault("groups", "dead", 0.5, lambda figures: figures.groups.dead_share),
+    "dead groups": Fault("groups", "dead", 0.5, lambda figures: figures.groups.unsolved_dead_share),
     "phantom groups": Fault("groups", "phantom", 0.2, lambda figures: figures.groups.phantom_share),
     "saturation": Fault("rewards", "saturated", 0.9, _at_top),
     "length": Fault("length", "biased", 0.3, _length_pay),

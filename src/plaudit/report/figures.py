@@ -76,8 +76,9 @@ class GroupSummary:
         return self.dead_right + self.dead_wrong + self.dead_other
 
     @property
-    def dead_share(self) -> float | None:
-        return self.dead / self.compared if self.compared else None
+    def unsolved_dead_share(self) -> float | None:
+        """The share of dead groups that are not all right: a policy that has solved its prompts has the others too."""
+        return (self.dead_wrong + self.dead_other) / self.compared if self.compared else None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

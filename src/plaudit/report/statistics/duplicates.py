@@ -2,7 +2,9 @@
 
 Responses are near-duplicates when their sets of three-word runs overlap by four fifths or more (Jaccard), estimated
 from the smallest hashes of each set (Broder 1997); short ones when they are equal but for case and punctuation. Many in
-one group: the policy has lost its variety. Many across prompts: it gives the same answer to every prompt.
+one group: the policy has lost its variety. Many across prompts: it gives the same answer to every prompt. Prompts with
+the same ground truth have the same right answer, so a right response is compared across prompts only with the
+right ones to prompts with another truth.
 """
 
 import hashlib
@@ -13,7 +15,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from plaudit.report.figures import Duplicates
-from plaudit.report.table import KeptTexts, Samples
+from plaudit.report.table import RIGHT, KeptTexts, Samples
+from plaudit.trajectory import Trajectory
 from plaudit.verify.text import bare_words
 
 __all__ = ["near_duplicates"]
@@ -29,6 +32,7 @@ _TOO_FEW = 0.5
 def near_duplicates(samples: Samples, texts: KeptTexts) -> Duplicates | None:
     """How alike the responses are; None if there is nothing to compare."""
     equal: dict[bytes, list[int]] = {}  # rows by the digest of their words
+    answers: dict[int, str | None] = {}
     sketches: list[array[int]] = []
     first: dict[int, str] = {}
     for row, rollout in texts:
@@ -41,10 +45,12 @@ def near_duplicates(samples: Samples, texts: KeptTexts) -> Duplicates | None:
             sketches.append(_sketch(words))
             first[row] = response
         rows.append(row)
+        answers[row] = _answer(rollout.trajectory, int(samples.groups[row])) if samples.scores[row] >= RIGHT else None
     responses = sum(map(len, equal.values()))
     if responses < 2:
         return None
-    within, across = _Alike([[int(samples.groups[row]) for row in rows] for rows in equal.values()], sketches).shares()
+    members = [[(int(samples.groups[row]), answers[row]) for row in rows] for rows in equal.values()]
+    within, across = _Alike(members, sketches).shares()
     most = max(equal.values(), key=len)
     return Duplicates(
         responses=responses,
@@ -58,10 +64,11 @@ def near_duplicates(samples: Samples, texts: KeptTexts) -> Duplicates | None:
 
 
 class _Alike:
-    """Finds for every text, by its number, those that are nearly the same."""
+    """Finds for every text, by its number, those that are nearly the same; `members` are the responses with that text,
+    each with its group and, if it is right, the truth that it answers."""
 
-    def __init__(self, groups: Sequence[Sequence[int]], sketches: Sequence["array[int]"]) -> None:
-        self._groups, self._sketches = groups, sketches
+    def __init__(self, members: Sequence[Sequence[tuple[int, str | None]]], sketches: Sequence["array[int]"]) -> None:
+        self._members, self._sketches = members, sketches
         self._by_key: dict[int, list[int]] = {}
         for text, sketch in enumerate(sketches):
             for key in sketch[:_KEYS]:
@@ -70,22 +77,28 @@ class _Alike:
     def shares(self) -> tuple[float, float]:
         """The shares of responses with a near-duplicate in the same group, and in another one."""
         same = other = 0
-        for text, groups in enumerate(self._groups):
-            near = self._near(text)
-            for group in groups:
-                same += near[group] > 1
-                other += near.total() > near[group]
-        count = sum(map(len, self._groups))
+        for text, members in enumerate(self._members):
+            near = [member for each in self._near(text) for member in self._members[each]]
+            groups, answers = Counter(group for group, _ in near), Counter(answer for _, answer in near if answer)
+            for group, answer in members:
+                same += groups[group] > 1
+                other += answers.total() > answers[answer] if answer else groups.total() > groups[group]
+        count = sum(map(len, self._members))
         return same / count, other / count
 
-    def _near(self, text: int) -> Counter[int]:
-        """The number of responses per group that are near-duplicates of a text, including itself."""
+    def _near(self, text: int) -> set[int]:
+        """The texts that are nearly the same as a text, itself too."""
         near, sketch = {text}, frozenset(self._sketches[text])
         for key in self._sketches[text][:_KEYS]:
             for candidate in self._by_key[key][:_MOST_CANDIDATES]:
                 if candidate not in near and _overlap(sketch, frozenset(self._sketches[candidate])) >= ALIKE:
                     near.add(candidate)
-        return Counter(group for each in near for group in self._groups[each])
+        return near
+
+
+def _answer(trajectory: Trajectory, group: int) -> str:
+    """What a right response answers: the ground truth; without one, each prompt has an answer of its own."""
+    return f"group {group}" if trajectory.ground_truth is None else repr(trajectory.ground_truth)
 
 
 def _digest(words: Sequence[str]) -> bytes:
