@@ -71,7 +71,7 @@ def name_absent_model(error: BaseException) -> BaseException:
     if model is None:
         return error
     named = RewardNotLoaded(
-        f"the model {model!r} is not on this machine; download it with `hf download {model}`, or "
+        f"the model {model!r} is not on this machine; where there is a network, `hf download {model}` fetches it, else "
         "give the path of its folder"
     )
     named.__cause__ = error
