@@ -4,7 +4,6 @@
 - EasyR1: `compute_score(reward_inputs)` of many dicts, or `compute_score(reward_input)` of one; the reward is `overall`
   of the result. Files for its earlier releases take `(predict_str, ground_truth)`, or both in the plural.
 - Predibase: `f(prompt, completion, example)`, where `example` is the row of the data.
-- rLLM: functions and objects of `(task_info, action)`, the row and the response.
 - slime: `async fn(args, sample)` of one sample, or `(args, samples)` of a group; a number, or a dict with a `score`.
 - verl: `compute_score(data_source, solution_str, ground_truth, extra_info)`, or all four in the plural; a number, or a
   dict whose `score` is the reward.
@@ -21,7 +20,7 @@ from typing import Any
 
 from plaudit.contract.binding import Convention, Lookup, own_values, row_of
 from plaudit.dialects.dialect import Dialect, ForeignReward, System, truth_as_text
-from plaudit.dialects.results import read_object, read_result
+from plaudit.dialects.results import read_result
 from plaudit.dialects.signatures import asks_for, parameters, required_names
 from plaudit.trajectory import Trajectory
 
@@ -84,24 +83,6 @@ _PREDIBASE = Convention(
 )
 
 
-def _rllm_task(trajectory: Trajectory) -> dict[str, Any]:
-    texts = dict.fromkeys(("question", "problem", "prompt"), trajectory.prompt_text)
-    task = {"data_source": trajectory.task} if trajectory.task else {}
-    return {**texts, **task, **row_of(trajectory)}
-
-
-_RLLM = Convention({"task_info": _rllm_task, "action": _RESPONSE}, fills_columns=False)
-
-
-@dataclass
-class RLLMOutput:
-    """What rewards of rLLM return."""
-
-    reward: float
-    metadata: dict[str, Any] = field(default_factory=dict)
-    is_correct: bool | None = None
-
-
 @dataclass
 class SlimeSample:
     """slime's sample, as far as rewards read it."""
@@ -161,7 +142,6 @@ _VERL = Convention(_VERL_NAMES, {f"{name}s": lookup for name, lookup in _VERL_NA
 _to_areal = partial(ForeignReward, convention=_AREAL)
 _to_easy_r1 = partial(ForeignReward, convention=_EASY_R1, read=partial(read_result, key="overall"))
 _to_predibase = partial(ForeignReward, convention=_PREDIBASE, read=read_result)
-_to_rllm = partial(ForeignReward, convention=_RLLM, read=read_object)
 _to_verl = partial(ForeignReward, convention=_VERL, read=read_result)
 
 SYSTEMS = (
@@ -185,12 +165,6 @@ SYSTEMS = (
         "Predibase",
         (Dialect("Predibase function", _to_predibase, asks_for(_PREDIBASE, {"completion", "example"})),),
         packages=frozenset({"predibase"}),
-    ),
-    System(
-        "rllm",
-        "rLLM",
-        (Dialect("rLLM function", _to_rllm, asks_for(_RLLM, {"task_info", "action"})),),
-        stubs={"rllm": {"rllm": {}, "rllm.rewards.reward_types": {"RewardOutput": RLLMOutput}}},
     ),
     System(
         "slime",
