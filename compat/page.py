@@ -13,7 +13,7 @@ SHAPES = {
     "nemo_gym": "`async verify(body)` of a resource server",
     "openai": "JSON of type `string_check`, `text_similarity`, `python`, `score_model`, `label_model` or `multi`",
     "openrlhf": "`reward_func(queries, prompts, labels)`, forks with `batch`",
-    "open_instruct": "`VerifierFunction` with `__call__(tokenized_prediction, prediction, label, query)` or `async_call`",
+    "open_instruct": "`VerifierFunction` of `(tokenized_prediction, prediction, label, query)`, or its `async_call`",
     "openjudge": "grader with `_aevaluate(query, response, …)`; the reward is the score",
     "rewardkit": "`@criterion` function of `(workspace, …)`; the workspace has `files` of the row and `response.txt`",
     "predibase": "function of `(prompt, completion, example)`; `example` is the row",
