@@ -143,7 +143,9 @@ def test_a_workspace_has_the_files_of_the_row(loaded, tmp_path):
     assert "within the workspace" in outputs[1].reason
 
 
-def test_parameters_of_a_criterion_are_settings(loaded):
+def test_parameters_of_a_criterion_are_settings_or_columns(loaded):
     source = REWARDKIT.replace("(workspace: Path)", "(workspace: Path, wanted: str)").replace('== "4"', "== wanted")
     reward = loaded(source, "is_four(wanted='5')").reward
     assert [output.reward for output in score(reward, SAMPLES)] == [0.0, 1.0]
+    columns = [Trajectory("?", each, columns={"wanted": "4"}) for each in ("4", "5")]
+    assert [output.reward for output in score(loaded(source).reward, columns)] == [1.0, 0.0]

@@ -50,13 +50,13 @@ def openjudge_reward(foreign: Any) -> ForeignReward:
 
 def _evaluate(grader: Any) -> Any:
     """`aevaluate` with the parameters that the grader itself names."""
-    own = getattr(grader, "_aevaluate", None) or grader.aevaluate
+    method = getattr(grader, "_aevaluate", None) or grader.aevaluate
 
-    @functools.wraps(own)
+    @functools.wraps(method)
     async def evaluate(**values: Any) -> Any:
         return await grader.aevaluate(**values)
 
-    named = [each for each in inspect.signature(own).parameters.values() if each.kind is not each.VAR_POSITIONAL]
+    named = [each for each in inspect.signature(method).parameters.values() if each.kind is not each.VAR_POSITIONAL]
     by_name = [each if each.kind is each.VAR_KEYWORD else each.replace(kind=each.KEYWORD_ONLY) for each in named]
     evaluate.__signature__ = inspect.Signature(by_name)  # type: ignore[attr-defined]
     return evaluate

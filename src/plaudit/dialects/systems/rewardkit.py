@@ -36,15 +36,15 @@ def rewardkit_reward(foreign: Any) -> ForeignReward:
 
 def _in_workspace(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
-    def check(workspace: Trajectory, **settings: Any) -> Any:
+    def check(workspace: Trajectory, *values: Any, **settings: Any) -> Any:
         folder = workspace.columns.get("workspace")
         if folder is not None:
             if not isinstance(folder, str) or not Path(folder).is_dir():
                 raise InvalidTrajectory(f"workspace is the path of a folder, got {folder!r:.60}")
-            return function(Path(folder), **settings)
+            return function(Path(folder), *values, **settings)
         with tempfile.TemporaryDirectory(prefix="plaudit-workspace-") as made:
             _write_files(Path(made), workspace)
-            return function(Path(made), **settings)
+            return function(Path(made), *values, **settings)
 
     return check
 
