@@ -13,6 +13,7 @@ from plaudit.audit import invariants
 from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, most_severe_first
 from plaudit.audit.hits import Attempt, Hit, Reporter
 from plaudit.audit.honest_rewards import HonestRewards, measure_honest_rewards
+from plaudit.audit.known_rows import attack_known_rows
 from plaudit.audit.qualities.formats import attack_format
 from plaudit.audit.qualities.judgements import attack_judgement
 from plaudit.audit.qualities.lengths import attack_length, attack_silence
@@ -127,14 +128,20 @@ class _Audit:
             self.notes.append("attacks are left out: the reward gives one sample different values, so none compare")
             return
         self._note_untried(honest_rewards)
+        self._try("rows", attack_known_rows(self.subject, self.maker, self.trajectories))
+        if self.attempts:
+            self.searched.append("rows")
         for phase, attempts in self._phases(honest_rewards):
-            self.on_progress(phase)
             if _has_basis(phase, honest_rewards):
                 self.searched.append(phase)
-            for attempt in attempts:
-                self.tried[f"{attempt.family}: {attempt.operator}"] = None
-                self.attempts.append(attempt)
-                self.findings += self.reporter.report(attempt)
+            self._try(phase, attempts)
+
+    def _try(self, phase: str, attempts: Iterator[Attempt]) -> None:
+        self.on_progress(phase)
+        for attempt in attempts:
+            self.tried[f"{attempt.family}: {attempt.operator}"] = None
+            self.attempts.append(attempt)
+            self.findings += self.reporter.report(attempt)
 
     def _measure_honest_rewards(self) -> HonestRewards:
         """What honest responses earn; where no truth decides, columns that were guessed by their names hold it too.

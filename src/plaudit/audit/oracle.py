@@ -1,28 +1,70 @@
 """Is a response really wrong? A stricter judge than the reward looks at every candidate before it is reported.
 
 What an operator writes is wrong by construction; where the truth is an answer, `plaudit.verify` must agree, so that a
-response which happens to be right is dropped. What it cannot judge stays as the construction has it.
+response which happens to be right is dropped. What it cannot judge stays as the construction has it. For a row whose
+verifier is known (`plaudit score auto`), that verifier decides.
 """
 
 import json
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from plaudit.audit.tasks import Kind, Task
-from plaudit.errors import PlauditError
+from plaudit.contract.function import RewardFunction
+from plaudit.contract.output import RewardOutput
+from plaudit.errors import MissingPackage, PlauditError
+from plaudit.rewards import BUILT_INS
+from plaudit.rewards.verifiers.recognisers import recognise
+from plaudit.trajectory import Trajectory
 from plaudit.verify import verify_math
+from plaudit.verify.card import kinds
 
-__all__ = ["is_wrong"]
+__all__ = ["is_wrong", "judge_by_row"]
+
+MOST_OF_WRONG = 0.5
+"""The highest score of a verifier for a response that counts as wrong."""
 
 _ANSWERS = frozenset({Kind.NUMBER, Kind.WORD, Kind.CHOICE})
 
 
 def is_wrong(task: Task, response: str) -> bool:
     """Whether a response does not solve its task."""
+    judged = judge_by_row(task, response)
+    if judged is not None:
+        return judged.score is not None and judged.score <= MOST_OF_WRONG
     if task.kind in _ANSWERS:
         return not _is_right_answer(task, response)
     if task.kind is Kind.JSON:
         return _read_json(response) != (task.truth if isinstance(task.truth, dict) else _read_json(task.right))
     return task.right not in response or task.kind is Kind.SENTENCE
+
+
+def judge_by_row(task: Task, response: str, like: Task | None = None) -> RewardOutput | None:
+    """What the verifier of a task's row says of a response; None where no verifier is known for it.
+
+    `like` is a task whose verifier is used, for a row that can no longer be recognised.
+    """
+    spec = recognise(_sample(like or task, response))
+    verifier = _verifier(spec) if spec in kinds() else None
+    return None if verifier is None else verifier.compute_reward(_sample(task, response))
+
+
+@cache
+def _verifier(spec: str) -> RewardFunction | None:
+    try:
+        return BUILT_INS[spec]()
+    except MissingPackage:
+        return None
+
+
+def _sample(task: Task, response: str) -> Trajectory:
+    return Trajectory(
+        prompt=task.prompt,
+        response=response,
+        ground_truth=task.truth,
+        columns=dict(task.columns),
+        metadata=dict(task.metadata),
+        task=task.task,
+    )
 
 
 def _is_right_answer(task: Task, response: str) -> bool:

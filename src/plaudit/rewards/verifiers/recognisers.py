@@ -92,7 +92,12 @@ BY_COLUMNS: tuple[Recogniser, ...] = (
     Recogniser("language", "target_language, or language with a code", lambda sample: _has_language(sample)),
     Recogniser("wer", "transcription", _has("transcription")),
     Recogniser("regex", "pattern or regex", lambda sample: find_column(sample, "pattern", "regex") is not None),
-    Recogniser("contains", "contains", _has("contains")),
+    Recogniser(
+        "contains", "contains or forbidden", lambda sample: find_column(sample, "contains", "forbidden") is not None
+    ),
+    Recogniser(
+        "table_f1", "table, or a ground truth that is a list of flat objects", lambda sample: _has_table(sample)
+    ),
     Recogniser("math", "answer with ####, or solution with \\boxed", lambda sample: _is_worked_solution(sample)),
 )
 """Rows by their columns; the first that matches counts."""
@@ -201,6 +206,15 @@ def _has_length(sample: Trajectory) -> bool:
 def _has_language(sample: Trajectory) -> bool:
     code = find_column(sample, "language")
     return find_column(sample, "target_language") is not None or (isinstance(code, str) and code in LANGUAGES)
+
+
+def _has_table(sample: Trajectory) -> bool:
+    truth = sample.ground_truth
+    rows = truth if isinstance(truth, list) else []
+    flat = all(
+        isinstance(row, dict) and not any(isinstance(cell, list | dict) for cell in row.values()) for row in rows
+    )
+    return find_column(sample, "table") is not None or (bool(rows) and flat)
 
 
 def _is_worked_solution(sample: Trajectory) -> bool:

@@ -1,0 +1,32 @@
+"""Attacks on rows of a known kind find the bugs planted in copies of verifiers, and nothing in the verifiers."""
+
+import pytest
+
+from benchmarks.audit_verifiers import samples_of
+from benchmarks.broken_verifiers import BROKEN
+from plaudit import load
+from plaudit.audit.known_rows import attack_known_rows
+from plaudit.audit.samples import SampleMaker
+from plaudit.audit.subject import Budget, Subject
+from plaudit.audit.vocabulary import read_vocabulary
+from plaudit.engine import Scorer
+
+
+def attacks_paid_by(reward, samples):
+    """The attacks that a reward pays."""
+    with Scorer(load(reward), backend="inline", deadline_s=None) as scorer:
+        subject = Subject(scorer, scorer, Budget(), isolated=False)
+        maker = SampleMaker(read_vocabulary(subject.reward))
+        attempts = list(attack_known_rows(subject, maker, samples))
+    assert attempts, "no row has a verifier that passes its response"
+    return {attempt.operator for attempt in attempts if attempt.hits}
+
+
+@pytest.mark.parametrize("copy", BROKEN, ids=lambda copy: copy.reward.__name__)
+def test_a_bug_planted_in_a_copy_of_a_verifier_is_found(copy):
+    assert attacks_paid_by(copy.reward, samples_of(copy.kind)) & copy.attacks
+
+
+@pytest.mark.parametrize("kind", sorted({copy.kind for copy in BROKEN}))
+def test_nothing_is_found_in_a_verifier_with_its_own_rows(kind):
+    assert attacks_paid_by(kind, samples_of(kind)) == set()
