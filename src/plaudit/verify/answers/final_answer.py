@@ -59,6 +59,8 @@ def find_final_answer(text: str) -> FinalAnswer:
     if "<" in text and (blocks := find_blocks(text, "answer")):
         return _only([block.text for block in blocks], "<answer>", text[blocks[-1].end :])
     if boxes := find_boxes(text):
+        if NEGATION.search(clause_before(text, boxes[-1].start)):
+            return FinalAnswer((), "box, which is denied")
         return _only([_WRAPPED.sub(r"\1", box.text) for box in boxes], "box", text[boxes[-1].end :])
     if (value := _find_json_answer(text)) is not None:
         return FinalAnswer((value,), "JSON")
