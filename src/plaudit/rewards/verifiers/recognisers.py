@@ -95,9 +95,7 @@ BY_COLUMNS: tuple[Recogniser, ...] = (
     Recogniser(
         "contains", "contains or forbidden", lambda sample: find_column(sample, "contains", "forbidden") is not None
     ),
-    Recogniser(
-        "table_f1", "table, or a ground truth that is a list of flat objects", lambda sample: _has_table(sample)
-    ),
+    Recogniser("table_f1", "a ground truth that is a list of flat objects", lambda sample: _has_table(sample)),
     Recogniser("math", "answer with ####, or solution with \\boxed", lambda sample: _is_worked_solution(sample)),
 )
 """Rows by their columns; the first that matches counts."""
@@ -214,7 +212,7 @@ def _has_table(sample: Trajectory) -> bool:
     flat = all(
         isinstance(row, dict) and not any(isinstance(cell, list | dict) for cell in row.values()) for row in rows
     )
-    return find_column(sample, "table") is not None or (bool(rows) and flat)
+    return bool(rows) and flat
 
 
 def _is_worked_solution(sample: Trajectory) -> bool:
