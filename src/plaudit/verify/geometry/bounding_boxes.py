@@ -36,8 +36,7 @@ class ExpectedBoxes:
 
 @dataclass(frozen=True, repr=False)
 class Boxes(Verifier[tuple[ExpectedBoxes, float | None]]):
-    """The IoU of the boxes of a response with those of the row: its sum over the best one-to-one matching, divided by
-    the greater number of boxes.
+    """The sum of IoU over the best one-to-one matching with the row's boxes, divided by the greater number of boxes.
 
     With `threshold` a pair counts 1.0 from this IoU on and else 0.0; a column `iou_threshold` sets it for a row.
     """
