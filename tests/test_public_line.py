@@ -145,8 +145,8 @@ PUBLIC: dict[str, set[str]] = {
         "Boxes", "Citations", "Quotes", "Count", "IfBench", "Points",
         "Answer", "Card", "Choice", "Contains", "Countdown", "Extraction", "IfEval", "IfTrain", "KnightsKnaves",
         "Language", "LengthTarget", "MathPolicy", "MathVerdict", "Mcq", "Measurement", "Method", "Names", "Percent",
-        "Qa", "Quantity", "Regex", "Rejection", "Source", "Sql", "Sudoku", "TableF1", "ToolCalls", "Units", "Verdict",
-        "VerdictStatus", "Verifier", "Wer", "decide", "extract", "load_card", "verify_math",
+        "Qa", "Quantity", "Regex", "Rejection", "Source", "Sql", "Structured", "Sudoku", "TableF1", "ToolCalls",
+        "Units", "Verdict", "VerdictStatus", "Verifier", "Wer", "decide", "extract", "load_card", "verify_math",
     },
     "plaudit.watch": {
         "Look", "RewardWatch", "SIGNS", "Sign", "watch_run",

@@ -40,6 +40,8 @@ ROWS = {
         "ground_truth": "[{'instruction_id': ['punctuation:punctuation_exclamation'], 'kwargs': [None]}]",
     },
     "if_train of RLVR-IFeval": {"prompt": "?", "ground_truth": '{"func_name": "validate_no_commas", "N": null}'},
+    "structured of NeMo": {"prompt": "?", "schema_str": '{"type": "integer"}', "schema_type": "json"},
+    "structured of StructEval": {"query": "?", "output_type": "JSON", "raw_output_metric": ["a"]},
     "sql of Spider": {"question": "?", "db_id": "x", "query": "SELECT 2", "db_script": "SELECT 1"},
     "sql of BIRD": {"question": "?", "evidence": "", "SQL": "SELECT 2", "db_script": "SELECT 1"},
     "contains": {"prompt": "?", "contains": "2"},
@@ -47,6 +49,8 @@ ROWS = {
 }
 
 RESPONSES = {
+    "structured of NeMo": "2",
+    "structured of StructEval": '{"a": 2}',
     "sql of Spider": "SELECT 2",
     "sql of BIRD": "SELECT 2",
     "sudoku": "1234341221434321",

@@ -34,7 +34,7 @@ def test_a_reward_with_a_schema_can_be_sent_to_another_process():
     ("settings", "message"),
     [
         ({"format": "jsn"}, "did you mean 'json'"),
-        ({"format": "xml", "schema": SCHEMA}, "schema belongs to format='json'"),
+        ({"format": "code", "schema": SCHEMA}, "schema belongs to format='json'"),
         ({"language": "python"}, "language belongs to format='code'"),
         ({"schema": {"type": "objekt"}}, "JSON Schema"),
     ],

@@ -30,6 +30,7 @@ from .puzzles.countdown import Countdown as Countdown
 from .puzzles.knights_knaves import KnightsKnaves as KnightsKnaves
 from .puzzles.sudoku import Sudoku as Sudoku
 from .sql.sql import Sql as Sql
+from .structured.structured import Structured as Structured
 from .texts.language import Language as Language
 from .texts.length_target import LengthTarget as LengthTarget
 from .texts.matching import Contains as Contains

@@ -4,24 +4,22 @@ JSON and XML must be the whole response, or all of one fenced block: a program c
 structures are refused. Whether the content is right is not checked.
 """
 
-import functools
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 
-import jsonschema_rs
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
-from plaudit.errors import InvalidSettings
 from plaudit.verify.fences import find_fences
+from plaudit.verify.structured.parsing import local_name, parse_json, payload_of
+from plaudit.verify.structured.schemas import find_misfit
 from plaudit.verify.tags import HEADING, without_thinking
 from plaudit.verify.text import words
 
-__all__ = ["Finding", "check_code", "check_json", "check_markdown", "check_schema", "check_xml"]
+__all__ = ["Finding", "check_code", "check_json", "check_markdown", "check_xml"]
 
 _LIST_ITEM = re.compile(r"^[ \t]*+(?:[-*+]|\d{1,3}[.)])[ \t]+(\S.*)$", re.MULTILINE)
 _TABLE_RULE = re.compile(r"^[ \t]*+\|?[ \t]*+:?-{3,}+[-:| \t]*+$", re.MULTILINE)
@@ -37,36 +35,30 @@ class Finding:
 
 def check_json(response: str, schema: Mapping[str, Any] | None = None) -> Finding:
     """Whether a response is JSON: a filled object or list, or whatever the JSON Schema allows."""
-    text = _payload(response, "json")
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = parse_json(payload_of(without_thinking(response), "json"))
     except (ValueError, RecursionError) as error:
         return Finding(False, f"not JSON: {_short(error)}")
     if schema is not None:
-        return _against(schema, value)
+        misfit = find_misfit(schema, value)
+        return Finding(
+            misfit is None, f"JSON that breaks the schema at {misfit}" if misfit else "JSON that fits the schema"
+        )
     if not isinstance(value, dict | list) or not value:
         return Finding(False, "JSON, but not a filled object or list")
     return Finding(True, f"JSON {'object' if isinstance(value, dict) else 'list'} of {len(value)}")
 
 
-def check_schema(schema: Mapping[str, Any]) -> None:
-    """Raise InvalidSettings unless this is a JSON Schema that refers to nothing outside itself."""
-    try:
-        _validator(json.dumps(schema))
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError, ValueError) as error:
-        raise InvalidSettings(f"not a usable JSON Schema: {_short(error)}") from None
-
-
 def check_xml(response: str, required_tags: Sequence[str] = ()) -> Finding:
     """Whether a response is one XML element with text in it and the tags asked for; no DTDs, no entities."""
     try:
-        root = fromstring(_payload(response, "xml"), forbid_dtd=True)
+        root = fromstring(payload_of(without_thinking(response), "xml"), forbid_dtd=True)
     except DefusedXmlException as error:
         return Finding(False, f"XML with forbidden declarations ({type(error).__name__})")
     except (ParseError, ValueError, LookupError) as error:
         return Finding(False, f"not XML: {_short(error)}")
     for tag in required_tags:
-        element = next((element for element in root.iter() if _local_name(element) == tag), None)
+        element = next((element for element in root.iter() if local_name(element) == tag), None)
         if element is None or not _has_text(element):
             return Finding(False, f"XML, but <{tag}> is {'missing' if element is None else 'empty'}")
     return Finding(True, f"XML with root <{root.tag}>") if _has_text(root) else Finding(False, "XML without any text")
@@ -100,14 +92,6 @@ def check_code(response: str, language: str | None = None) -> Finding:
     return Finding(True, f"{len(blocks)} code block{'s' if len(blocks) > 1 else ''}")
 
 
-def _payload(response: str, language: str) -> str:
-    """The response, or the content of its fenced block if there is nothing else."""
-    visible = without_thinking(response).strip()
-    blocks = find_fences(visible).closed
-    whole = len(blocks) == 1 and (blocks[0].start, blocks[0].end) == (0, len(visible))
-    return blocks[0].text if whole and blocks[0].language.casefold() in ("", language) else visible
-
-
 def _sections(text: str) -> dict[str, str]:
     """The text under each heading, by its title in lower case."""
     headings = list(HEADING.finditer(text))
@@ -116,35 +100,6 @@ def _sections(text: str) -> dict[str, str]:
         heading[1].strip(" \t*_:#").casefold(): text[heading.end() : end]
         for heading, end in zip(headings, ends, strict=True)
     }
-
-
-def _against(schema: Mapping[str, Any], value: Any) -> Finding:
-    try:
-        error = next(_validator(json.dumps(schema)).iter_errors(value), None)
-    except ValueError as unreadable:  # numbers and text that JSON allows but the validator's language does not
-        return Finding(False, f"JSON that cannot be validated: {_short(unreadable)}")
-    if error is None:
-        return Finding(True, "JSON that fits the schema")
-    path = "/".join(str(part) for part in error.instance_path)
-    return Finding(False, f"JSON that breaks the schema at /{path}: {error.message:.120}")
-
-
-@functools.lru_cache(maxsize=64)
-def _validator(schema: str) -> Any:
-    """Compiled once per schema; not kept in rewards, since validators cannot be sent to other processes."""
-    return jsonschema_rs.validator_for(json.loads(schema), retriever=_refuse_reference)
-
-
-def _refuse_reference(uri: str) -> Any:
-    raise ValueError(f"{uri} is outside the schema; put it under $defs")
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _local_name(element: Element) -> str:
-    return str(element.tag).rpartition("}")[2]
 
 
 def _has_text(element: Element) -> bool:

@@ -48,6 +48,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "citations": ("alce", "princeton-nlp/ALCE-data", "asqa", "qampari", "eli5", "citation_if"),
     "count": ("tallyqa", "vikhyatk/tallyqa-test", "clevr_count", "leonardPKU/clevr_cogen_a_train", "circle_count"),
+    "structured": ("structeval", "TIGER-Lab/StructEval", "nvidia/Nemotron-RL-instruction_following-structured_outputs"),
     "sql": ("spider", "xlangai/spider", "bird", "birdsql/bird", "synsql", "seeklhy/SynSQL-2.5M"),
 }  # fmt: skip
 """Rewards and the names that verl (`data_source`) and open-instruct (`dataset`) use for rows of their kind."""
@@ -79,6 +80,7 @@ BY_COLUMNS: tuple[Recogniser, ...] = (
     Recogniser("boxes", "bbox, bboxes, or solution with a box in <answer>", lambda sample: _has_boxes(sample)),
     Recogniser("count", "circles and target_color", _has("circles", "target_color")),
     Recogniser("sql", "db_id, db_path, db_paths or db_script, with a query", lambda sample: _has_query(sample)),
+    Recogniser("structured", "schema_str, or raw_output_metric", lambda sample: _has_structure(sample)),
     Recogniser("mcq", "choices or options, with an answer", lambda sample: _has_options(sample)),
     Recogniser("choice", "labels, or final_decision", lambda sample: _has_labels(sample)),
     Recogniser("qa", "golden_answers, answers, or an answer that is a list", lambda sample: _has_answers(sample)),
@@ -164,6 +166,10 @@ def _has_boxes(sample: Trajectory) -> bool:
 def _has_query(sample: Trajectory) -> bool:
     has_database = find_column(sample, "db_id", "db_path", "db_paths", "db_script") is not None
     return has_database and (find_column(sample, *GOLD_COLUMNS, "reward_spec") or sample.ground_truth) is not None
+
+
+def _has_structure(sample: Trajectory) -> bool:
+    return find_column(sample, "schema_str", "raw_output_metric", "key_paths") is not None
 
 
 def _has_options(sample: Trajectory) -> bool:

@@ -19,7 +19,7 @@ from plaudit.verify.rows import find_column, need_truth
 from plaudit.verify.tags import find_blocks
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["Table", "TableF1", "read_table"]
+__all__ = ["Table", "TableF1", "find_markdown_tables", "read_table"]
 
 MOST_CELLS = 20_000
 MOST_ROWS_MATCHED = 200
@@ -73,7 +73,7 @@ def read_table(text: str) -> Table | None:
     """The only table of a text; None where there is none, or several."""
     if len(text) > LONGEST_TEXT:
         return None
-    tables = _markdown_tables(text)
+    tables = [_build(table[0], table[1:]) for table in find_markdown_tables(text)]
     tables += [_of_html(element.text) for element in find_blocks(text, "table")]
     if tables:
         return tables[0] if len(tables) == 1 else None
@@ -84,7 +84,8 @@ def read_table(text: str) -> Table | None:
     return _of_json(whole) if whole[:1] in ("[", "{") else _of_csv(whole)
 
 
-def _markdown_tables(text: str) -> list[Table | None]:
+def find_markdown_tables(text: str) -> list[list[list[str]]]:
+    """The markdown tables of a text as rows of cells, the header first."""
     lines = text.split("\n")
     tables = []
     for number in range(1, len(lines)):
@@ -92,8 +93,7 @@ def _markdown_tables(text: str) -> list[Table | None]:
             end = number + 1
             while end < len(lines) and "|" in lines[end]:
                 end += 1
-            listed = [_bar_cells(line) for line in [lines[number - 1], *lines[number + 1 : end]]]
-            tables.append(_build(listed[0], listed[1:]))
+            tables.append([_bar_cells(line) for line in [lines[number - 1], *lines[number + 1 : end]]])
     return tables
 
 
