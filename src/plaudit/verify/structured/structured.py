@@ -11,7 +11,7 @@ from plaudit.settings import NonNegative, as_text_tuple, check_choice, check_fie
 from plaudit.trajectory import Trajectory
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, read_literal
-from plaudit.verify.structure import Finding, check_code, check_markdown, check_xml
+from plaudit.verify.structured.data_formats import DATA_FORMATS, UNTYPED, MalformedData, parse_data, parse_json
 from plaudit.verify.structured.fields import (
     MOST_FIELDS,
     MOST_PAIRS,
@@ -22,7 +22,7 @@ from plaudit.verify.structured.fields import (
     has_path,
     read_path,
 )
-from plaudit.verify.structured.parsing import DATA_FORMATS, UNTYPED, MalformedData, parse_data, parse_json
+from plaudit.verify.structured.form import Finding, check_code, check_markdown, check_xml
 from plaudit.verify.structured.schemas import check_schema, find_misfit, make_strict, typed_by
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 

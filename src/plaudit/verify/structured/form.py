@@ -14,7 +14,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from plaudit.verify.fences import find_fences
-from plaudit.verify.structured.parsing import local_name, parse_json, payload_of
+from plaudit.verify.structured.data_formats import local_name, parse_json, payload_of
 from plaudit.verify.structured.schemas import find_misfit
 from plaudit.verify.tags import HEADING, without_thinking
 from plaudit.verify.text import words
