@@ -1,1 +1,1 @@
-"""The verifier of structured data: formats (`data_formats`, `form`), field accuracy (`fields`), and the verifier (`structured`)."""
+"""The verifier of structured data: readers of formats, checks of form, schemas, fields, and the verifier."""
