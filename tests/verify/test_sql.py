@@ -199,3 +199,9 @@ def test_settings_that_make_no_sense_are_refused(tmp_path):
 
 def test_more_rows_than_the_limit_are_not_scored():
     assert verify("SELECT name FROM t", "SELECT name FROM t", row_limit=3).score is None
+
+
+def test_the_gold_query_is_read_from_a_row_without_a_question():
+    row = {"query": "SELECT 1", "db_script": "CREATE TABLE t(a);"}
+    assert Sql().verify(row, "SELECT 1").passed
+    assert Sql().verify(row, "SELECT 2").score == 0.0

@@ -107,10 +107,12 @@ class Verifier(ABC, Generic[Task]):
 
 
 def sample_of(row: Mapping[str, Any], response: Response) -> Trajectory:
-    """A row of a data set and a response as a sample; a row need not have a prompt."""
-    has_prompt = "prompt" in row or "messages" in row or find_foreign(row, "prompt") is not None
+    """A row of a data set and a response as a sample; a row need not have a prompt, and keeps all of its columns."""
     plain = response if isinstance(response, str | Mapping) or not isinstance(response, Sequence) else list(response)
-    return Trajectory.from_dict({**({} if has_prompt else {"prompt": ""}), **row, "response": plain})
+    if "prompt" in row or "messages" in row:
+        return Trajectory.from_dict({**row, "response": plain})
+    name = find_foreign(row, "prompt")
+    return Trajectory.from_dict({**row, "prompt": "" if name is None else row[name], "response": plain})
 
 
 def answer_of(sample: Trajectory) -> Answer:
