@@ -10,6 +10,7 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
 from plaudit.verify.answers.clauses import is_denied
 from plaudit.verify.answers.final_answer import find_final_answer
+from plaudit.verify.arithmetic import false_sums
 from plaudit.verify.number_words import parse_number_words
 from plaudit.verify.numbers import DECIMAL, decimal_value, parse_plain_number
 from plaudit.verify.patterns import compile_late
@@ -46,6 +47,7 @@ _BOUND_AFTER = compile_late(
     r"\s*(?:\+|or\s+(?:more|fewer|less|so)\b|[-–—]\s*\d|\bto\s+\d|/\s*\d|\bplus\b|\bdozens?\b|and\s+a\s+(?:half|quarter)\b)",
     re.IGNORECASE,
 )
+_EQUAL_NUMBERS = compile_late(rf"(?:\A|[\n.:;,(])\s*({DECIMAL})\s*=\s*({DECIMAL})(?![\w%]|[.,]\d)")
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,12 +71,20 @@ class Count(Verifier[Fraction]):
         final = find_final_answer(answer.text)
         if not final.readings or len(final.readings[-1]) > LONGEST_ANSWER:
             return Verdict(0.0, "no single short answer")
-        counts = find_counts(final.readings[-1])
+        text = final.readings[-1]
+        if _has_false_equation(text):
+            return Verdict(0.0, f"{text.strip()!r:.80} has a false equation")
+        counts = find_counts(text)
         if len(counts) != 1:
             listed = ", ".join(str(count) for count in sorted(counts)[:8])
             return Verdict(0.0, f"no single number in the answer{f' but {listed}' if listed else ''}")
         count = counts.pop()
         return Verdict(float(count == task), f"the answer is {count}, right is {task}", details={"count": str(count)})
+
+
+def _has_false_equation(text: str) -> bool:
+    equal = (decimal_value(match[1]) == decimal_value(match[2]) for match in _EQUAL_NUMBERS.finditer(text))
+    return not all(equal) or any(false_sums(text))
 
 
 def find_counts(text: str) -> set[Fraction]:
