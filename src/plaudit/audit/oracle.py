@@ -23,6 +23,9 @@ __all__ = ["is_wrong", "judge_by_row"]
 MOST_OF_WRONG = 0.5
 """The highest score of a verifier for a response that counts as wrong."""
 
+SAME_ROWS = {"citations": ("citations", "quotes")}
+"""Verifiers of different qualities on the same rows: a response is wrong if all of them refuse it."""
+
 _ANSWERS = frozenset({Kind.NUMBER, Kind.WORD, Kind.CHOICE})
 
 
@@ -44,8 +47,9 @@ def judge_by_row(task: Task, response: str, like: Task | None = None) -> RewardO
     `like` is a task whose verifier is used, for a row that can no longer be recognised.
     """
     spec = recognise(_sample(like or task, response))
-    verifier = _verifier(spec) if spec in kinds() else None
-    return None if verifier is None else verifier.compute_reward(_sample(task, response))
+    verifiers = [_verifier(each) for each in SAME_ROWS.get(spec, (spec,)) if each in kinds()] if spec else []
+    outputs = [verifier.compute_reward(_sample(task, response)) for verifier in verifiers if verifier is not None]
+    return max(outputs, key=lambda output: output.score or 0.0, default=None)
 
 
 @cache
