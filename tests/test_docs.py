@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,8 +69,18 @@ def test_every_example_of_the_page_runs(page, tmp_path, monkeypatch, capfdbinary
     monkeypatch.setattr(os, "cpu_count", lambda: 1)  # one worker a command: each takes time to start
     shutil.copy(gsm8k_rollouts(), tmp_path / "rollouts.jsonl")
     runner = PageRunner(page, tmp_path, capfdbinary)
-    for block in blocks(page):
-        runner.run(block)
+    try:
+        for block in blocks(page):
+            runner.run(block)
+    finally:
+        forget_modules_in(tmp_path)
+
+
+def forget_modules_in(folder):
+    """Later tests may have files of the same names."""
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None) or "").startswith(f"{folder}/"):
+            del sys.modules[name]
 
 
 @pytest.mark.parametrize(("shown", "same"), [("3 of 4", True), ("… of 4", True), ("3 of", False), ("4 of 4", False)])
