@@ -100,6 +100,8 @@ def is_denied_after(text: str, end: int) -> bool:
 
 def clause_before(text: str, position: int) -> str:
     """The part of a clause before a position; marks are found first, since the pattern is slow on long texts."""
+    if position == 0:
+        return ""
     first = max(0, position - LONGEST_CLAUSE)
     start = max(first, *(text.rfind(mark, first, position) + 1 for mark in ".!?\n,;:"))
     return _CLAUSE_END.split(text[start:position])[-1].casefold()

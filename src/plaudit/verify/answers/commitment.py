@@ -62,6 +62,7 @@ _BEFORE_LETTER = compile_late(
     re.IGNORECASE,
 )
 _OTHERS = compile_late(r"\b(?:others?|remaining|incorrect|wrong)\b", re.IGNORECASE)
+_BEFORE_STATEMENT = f" \t\"'{MARK}"
 _SENTENCE_END = compile_late(r"[.!?\n]")
 _LABEL_END = compile_late(r"\s*(?:[,.;/)]|or\b|and\b|$)")
 _ARTICLE = compile_late(r"(?:an?|the) ")
@@ -100,8 +101,7 @@ def find_commitment(question: Question, answer: str, *, leads: bool = False) -> 
     text = _plain(canonical(answer))
     reader = _Reader(question.options)
     statements = sorted({*reader.phrases(text), *reader.lines(text, leads)}, key=lambda each: each.start)
-    foreign = reader.foreign_answer(text)
-    if foreign > max((statement.start for statement in statements), default=-1):
+    if reader.has_foreign_answer(text, statements[-1].start if statements else -1):
         return Commitment(frozenset(), "the answer is none of the options")
     if not statements:
         named = reader.named(text)
@@ -150,11 +150,11 @@ class _Reader:
         for words, pattern in PHRASES.items():
             for start in _positions(lowered, words) if words in lowered else ():
                 phrase = pattern.match(text, start)
-                clause = clause_before(text, start)
-                if phrase is None or is_question(text, start) or NEGATION.search(clause) or _OTHERS.search(clause):
+                statement = self._statement(text, phrase.end()) if phrase else None
+                if statement is None or is_denied_after(text, statement.end) or is_question(text, start):
                     continue
-                statement = self._statement(text, phrase.end())
-                if statement is not None and not is_denied_after(text, statement.end):
+                clause = clause_before(text, start)
+                if not NEGATION.search(clause) and not _OTHERS.search(clause):
                     yield statement._replace(start=start)
         for words in ("correct", "right", "best", "true", "answer"):
             for end in _positions(lowered, words) if words in lowered else ():
@@ -163,16 +163,16 @@ class _Reader:
                 if selection and not is_question(text, end):
                     yield Statement(selection, end, end + len(words))
 
-    def foreign_answer(self, text: str) -> int:
-        """Where a text last says "the answer is" and a few words that name no option; -1 where it does not."""
+    def has_foreign_answer(self, text: str, after: int) -> bool:
+        """Whether a text last says "the answer is" after a position, with a few words that name no option."""
         start = text.lower().rfind("answer")
-        phrase = NOUN_PHRASE.match(text, start) if start >= 0 else None
+        phrase = NOUN_PHRASE.match(text, start) if start > after else None
         if phrase is None or is_question(text, start):
-            return -1
+            return False
         statement = _SENTENCE_END.split(text[phrase.end() : phrase.end() + LONGEST_STATEMENT], maxsplit=1)[0]
         short = 0 < len(statement.split()) <= FEW_WORDS
         other = short and not _DENIAL.match(statement) and not ABSTENTION.search(text) and not self._mentions(statement)
-        return start if other and self._statement(text, phrase.end()) is None else -1
+        return other and self._statement(text, phrase.end()) is None
 
     def _subject(self, text: str, end: int) -> frozenset[int]:
         """The options that end at a position, unless the clause denies them."""
@@ -190,7 +190,7 @@ class _Reader:
         if opening is not None and not (lists and self._leading_label(first) is not None):
             yield opening
         sentence = _SENTENCE.split(text.rpartition("\n")[2])[-1]
-        for final in (last, sentence):
+        for final in {last, sentence} - {"", first if not rest else ""}:  # the opening says the same of the only line
             selection = self._exactly(final)
             if selection and not (lists and self._leading_label(last) is not None):
                 yield Statement(selection, len(text) - len(final), len(text))
@@ -243,18 +243,18 @@ class _Reader:
     def _statement(self, text: str, start: int) -> Statement | None:
         """The options named from a position on; None where no option is."""
         text_here = text[start : start + LONGEST_STATEMENT]
-        segment, offset = text_here.lstrip(" \t\"'" + MARK), 0
-        at = self._text_at(segment)
-        if at is None:
-            if _DENIAL.match(segment):
+        segment, offset = text_here.lstrip(_BEFORE_STATEMENT), 0
+        base = start + len(text_here) - len(segment)
+        denial, words = _DENIAL.match(segment), _LEADING_WORDS.match(segment)
+        if (denial or words) and self._text_at(segment) is None:
+            if denial:
                 return None
             if position := _POSITION.match(segment):
                 index = self._by_position(position[1])
                 return None if index is None else Statement(frozenset({index}), start, start + position.end())
-            if words := _LEADING_WORDS.match(segment):
+            if words:
                 segment, offset = segment[words.end() :], words.end()
-        base = start + len(text_here) - len(text_here.lstrip(" \t\"'" + MARK)) + offset
-        return self._list(segment, base)
+        return self._list(segment, base + offset)
 
     def _list(self, segment: str, base: int) -> Statement | None:
         selection: set[int] = set()
@@ -326,7 +326,7 @@ class _Reader:
         lowered, start = piece.replace("_", " ").casefold(), 0
         if len(lowered) != len(piece):
             return None
-        article = _ARTICLE.match(lowered)
+        article = _ARTICLE.match(lowered) if first in _FIRST_OF_ARTICLES else None
         for begin in (start,) if article is None else (start, article.end()):
             for text, index in self.options.by_first.get(lowered[begin : begin + 1], ()):
                 if lowered.startswith(text, begin) and ends_name(lowered, begin + len(text)):
@@ -379,8 +379,12 @@ class _Reader:
 
 def _positions(text: str, words: str) -> Iterator[int]:
     """Where words are in a text; the first ones if there are very many."""
-    matches = re.finditer(re.escape(words), text)
-    return (match.start() for match in itertools.islice(matches, MOST_STATEMENTS))
+    start = text.find(words)
+    for _ in range(MOST_STATEMENTS):
+        if start < 0:
+            return
+        yield start
+        start = text.find(words, start + len(words))
 
 
 def _presents(text: str, start: int, end: int) -> bool:
