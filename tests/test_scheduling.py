@@ -4,7 +4,10 @@ import os
 import re
 import subprocess
 import sys
+from collections import OrderedDict
 from pathlib import Path
+
+from tests.scheduling import file_scheduling
 
 ROOT = Path(__file__).parents[1]
 DIES = "import os, signal\ndef test_before(): pass\ndef test_dies(): os.kill(os.getpid(), signal.SIGILL)\n"
@@ -45,3 +48,16 @@ def test_a_test_that_hangs_fails_by_name(tmp_path):
     assert done.returncode == 1, done.stdout
     assert "FAILED test_hanging.py::test_hangs - Failed: Timeout" in done.stdout
     assert "1 failed, 1 passed" in done.stdout
+
+
+def test_work_for_a_worker_that_has_just_died_is_assigned_again():
+    class DeadWorker:
+        def send_runtest_some(self, indices):
+            raise OSError("cannot send (already closed?)")
+
+    scheduler = object.__new__(file_scheduling())
+    worker = DeadWorker()
+    scheduler.workqueue = OrderedDict({"test_a.py": {"test_a.py::test_one": False}})
+    scheduler.assigned_work, scheduler.registered_collections = {}, {worker: ["test_a.py::test_one"]}
+    scheduler._assign_work_unit(worker)
+    assert scheduler.remove_node(worker) == "test_a.py::test_one"
