@@ -1,6 +1,7 @@
 """SQL: databases that stay as they are, queries that hang or take memory, order and ties, several databases."""
 
 import hashlib
+import signal
 import sqlite3
 import time
 
@@ -205,3 +206,22 @@ def test_the_gold_query_is_read_from_a_row_without_a_question():
     row = {"query": "SELECT 1", "db_script": "CREATE TABLE t(a);"}
     assert Sql().verify(row, "SELECT 1").passed
     assert Sql().verify(row, "SELECT 2").score == 0.0
+
+
+def test_a_call_that_is_interrupted_leaves_no_answer_for_the_next():
+    slow = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 3000000) SELECT count(*) FROM c"
+    row = {"question": "?", "db_script": "CREATE TABLE t(a); INSERT INTO t VALUES (1);"}
+    assert Sql().verify({**row, "SQL": "SELECT a FROM t"}, "SELECT a FROM t").passed
+
+    def interrupt(*_):
+        raise InterruptedError("by an alarm")
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        with pytest.raises(InterruptedError):
+            Sql().verify({**row, "SQL": slow}, slow)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert Sql().verify({**row, "SQL": "SELECT a FROM t"}, "SELECT 2").score == 0.0

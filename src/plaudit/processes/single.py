@@ -1,5 +1,7 @@
 """One worker process that is called and waited for; it is started at the first call and again after it was lost.
 
+A call that does not return the answer of its worker ends the worker, so no call can read the answer of another.
+
 For callers that need a process they can lose: code that may hang or crash below Python, such as a database engine.
 """
 
@@ -12,7 +14,6 @@ import time
 from contextlib import suppress
 
 from plaudit.errors import ScoringFailed
-from plaudit.frames import FrameTooLong
 from plaudit.processes.child import ChildProcess, Template, describe_exit
 from plaudit.processes.pool import NO_LIMITS, Limits, PoolUnit, template_of
 from plaudit.processes.worker import Service
@@ -48,9 +49,13 @@ class SingleWorker:
     def call(self, body: bytes, wall_s: float) -> bytes:
         """The result for a body; WorkerLost where there is none after `wall_s` seconds, or the worker died."""
         with self._lock:
-            process = self._process or self._start()
-            process.send(PoolUnit(body, 1).message())
-            return self._receive(process, wall_s)[1:]  # after the kind of the message
+            try:
+                process = self._process or self._start()
+                process.send(PoolUnit(body, 1).message())
+                return self._receive(process, wall_s)[1:]  # after the kind of the message
+            except BaseException:  # its answer would be read by the next call
+                self._end_worker()
+                raise
 
     def close(self) -> None:
         """End the worker and its template."""
@@ -69,30 +74,25 @@ class SingleWorker:
         self._process = self._template.start_worker(MAX_ANSWER)
         greeting = pickle.loads(self._receive(self._process, START_S))
         if "refusal" in greeting:
-            self._end_worker()
             raise ScoringFailed(f"a worker process did not start: {greeting['refusal']}")
         self.pid = greeting["pid"]
         return self._process
 
     def _receive(self, process: ChildProcess, wall_s: float) -> bytes:
-        """The next message of the worker, which is ended if there is none."""
+        """The next message of the worker; WorkerLost if there is none."""
         until = time.monotonic() + wall_s
         arrivals = select.poll()
         arrivals.register(process.reading, select.POLLIN)
-        try:
-            while (left := until - time.monotonic()) > 0:
-                if process.unsent:
-                    self._send_more(process, left)
-                elif arrivals.poll(1e3 * left):
-                    if messages := process.receive():
-                        return messages[0]
-                    if process.has_ended:
-                        code = process.exit_code()
-                        raise WorkerLost(f"the worker process died: {describe_exit(code)}", code)
-            raise WorkerLost(f"no answer within {wall_s:g} s")
-        except (WorkerLost, FrameTooLong, KeyboardInterrupt):
-            self._end_worker()
-            raise
+        while (left := until - time.monotonic()) > 0:
+            if process.unsent:
+                self._send_more(process, left)
+            elif arrivals.poll(1e3 * left):
+                if messages := process.receive():
+                    return messages[0]
+                if process.has_ended:
+                    code = process.exit_code()
+                    raise WorkerLost(f"the worker process died: {describe_exit(code)}", code)
+        raise WorkerLost(f"no answer within {wall_s:g} s")
 
     def _send_more(self, process: ChildProcess, wait_s: float) -> None:
         """Write what is left of a long message, or see that the worker has ended."""
