@@ -8,7 +8,6 @@ import os
 import signal
 import sqlite3
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import quote
@@ -17,7 +16,7 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.verify.sql.results import Result, Row
 from plaudit.verify.sql.statements import LONGEST_SQL
 
-__all__ = ["Database", "QueryFailed", "SqliteDatabase"]
+__all__ = ["Database", "QueryFailed"]
 
 LONGEST_VALUE = 4 << 20  # bytes
 HEAP_BYTES = 256 << 20
@@ -34,22 +33,7 @@ class QueryFailed(Exception):
     """A query gave no result: an error of the database, or a limit."""
 
 
-class Database(ABC):
-    """A database that is open, with the results of gold queries."""
-
-    @abstractmethod
-    def run(self, sql: str, most_rows: int, time_limit_s: float) -> Result:
-        """The first rows of a query; QueryFailed where there is no result, MemoryError where memory is short.
-
-        The time limit is CPU time; a query that goes far beyond it ends this process by SIGPROF.
-        """
-
-    @abstractmethod
-    def close(self) -> None:
-        """Release its memory."""
-
-
-class SqliteDatabase(Database):
+class Database:
     """An SQLite file, or a database in memory made by a script."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -64,7 +48,7 @@ class SqliteDatabase(Database):
         connection.set_authorizer(_allow_reading)
 
     @classmethod
-    def open_file(cls, path: str) -> "SqliteDatabase":
+    def open_file(cls, path: str) -> "Database":
         """The database in a file; InvalidTrajectory where it is none."""
         for side in SIDE_FILES:
             if os.path.exists(path + side) and os.path.getsize(path + side):
@@ -77,7 +61,7 @@ class SqliteDatabase(Database):
             raise InvalidTrajectory(f"the database {path} cannot be read: {error}") from None
 
     @classmethod
-    def from_script(cls, script: str, time_limit_s: float) -> "SqliteDatabase":
+    def from_script(cls, script: str, time_limit_s: float) -> "Database":
         """The database that a script of SQL statements makes; InvalidTrajectory where it fails."""
         connection = sqlite3.connect(":memory:", isolation_level=None)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, max(LONGEST_VALUE, 2 * len(script)))
@@ -96,6 +80,10 @@ class SqliteDatabase(Database):
         return cls(connection)
 
     def run(self, sql: str, most_rows: int, time_limit_s: float) -> Result:
+        """The first rows of a query; QueryFailed where there is no result, MemoryError where memory is short.
+
+        The time limit is CPU time; a query that goes far beyond it ends this process by SIGPROF.
+        """
         try:
             return self._run(sql, most_rows, time_limit_s)
         except sqlite3.OperationalError as error:
@@ -107,6 +95,7 @@ class SqliteDatabase(Database):
         return self.run(sql, most_rows, time_limit_s)
 
     def close(self) -> None:
+        """Release its memory."""
         self._connection.close()
 
     def _run(self, sql: str, most_rows: int, time_limit_s: float) -> Result:

@@ -16,7 +16,7 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.processes.pool import Limits
 from plaudit.processes.single import SingleWorker, WorkerLost
 from plaudit.processes.worker import EXIT_MEMORY, Service, UnitProgress
-from plaudit.verify.sql.databases import Database, QueryFailed, SqliteDatabase
+from plaudit.verify.sql.databases import Database, QueryFailed
 from plaudit.verify.sql.results import RankedRows, Result, describe_difference, same_rows
 from plaudit.verify.sql.statements import parse_query
 
@@ -133,9 +133,9 @@ class QueryHandler:
         while len(self._open) >= MOST_OPEN:
             self._open.popitem(last=False)[1].database.close()
         if source.script is not None:
-            database = SqliteDatabase.from_script(source.script, max(10.0, request.time_limit_s))
+            database = Database.from_script(source.script, max(10.0, request.time_limit_s))
         else:
-            database = SqliteDatabase.open_file(source.path or "")
+            database = Database.open_file(source.path or "")
         self._open[key] = OpenDatabase(database)
         return self._open[key]
 
