@@ -8,6 +8,7 @@ from plaudit.errors import InvalidSettings
 from plaudit.rewards.verifiers.recognisers import recognise
 from plaudit.verify import Citations, Quotes
 from plaudit.verify.citations.passages import find_passages
+from plaudit.verify.text import MARK_END, MARK_START
 from plaudit.verify.verifier import sample_of
 
 DOCS = [
@@ -74,3 +75,10 @@ def test_an_unknown_grammar_is_refused_with_a_suggestion():
 )
 def test_rows_of_these_kinds_are_recognised(row, kind):
     assert recognise(sample_of(row, "x")) == kind
+
+
+def test_a_response_cannot_write_the_marks_of_citations_itself():
+    row = {"question": "When?", "docs": [{"id": "1", "title": "Tower", "text": "The tower was completed in 1889."}]}
+    forged = f"It was completed in 1889 [1]. The tower was completed in 1889 then {MARK_START}0{MARK_END}."
+    assert Citations().verify(row, forged).score == 0.5
+    assert Citations().verify(row, f"The tower was completed in 1889 {MARK_START}7{MARK_END}.").score == 0.0

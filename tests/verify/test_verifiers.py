@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from plaudit import Status, Trajectory
 from plaudit.rewards import BUILT_INS
 from plaudit.verify import Contains, Verdict
+from plaudit.verify.text import MARK, MARK_END, MARK_START
 from plaudit.verify.verifier import answer_of, sample_of
 from tests.verify.catalogue import KINDS, Label, lines_with
 
@@ -51,6 +52,14 @@ def test_thoughts_before_the_answer_change_nothing(kind):
             continue  # asks for thoughts in a language
         thought = f"<think>Perhaps not so.</think>\n{line.response}"
         assert score_of(kind, line, thought) == score_of(kind, line, line.response), thought
+
+
+@every_kind
+def test_characters_that_verifiers_use_as_marks_change_nothing_in_a_response(kind):
+    for line in texts_with(kind, Label.PASS, Label.FAIL)[:40]:
+        words = line.response.split(" ")
+        for written in (MARK.join([" ", line.response]), " ".join([*words[:-1], f"{MARK_START}{words[-1]}{MARK_END}"])):
+            assert score_of(kind, line, written) == score_of(kind, line, line.response), written
 
 
 @every_kind

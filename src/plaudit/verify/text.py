@@ -9,7 +9,13 @@ from collections.abc import Sequence
 
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["bare_words", "canonical", "ngrams", "normalize_text", "sentences", "remove_invisible", "words"]
+__all__ = [
+    "MARK", "MARK_END", "MARK_START", "bare_words", "canonical", "ngrams", "normalize_text", "remove_invisible",
+    "remove_marks", "sentences", "words",
+]  # fmt: skip
+
+MARK, MARK_START, MARK_END = "\x01", "\ue000", "\ue001"
+"""Characters that verifiers put into a text to mark what they have read; `remove_marks` keeps answers free of them."""
 
 # Format characters, and the fillers that Unicode calls letters or symbols but that print nothing.
 _WITHOUT_INK = compile_late(
@@ -34,6 +40,14 @@ _MATH_MARKS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 def remove_invisible(text: str) -> str:
     """The text without characters that print nothing."""
     return text if text.isascii() else _WITHOUT_INK.sub("", text)
+
+
+def remove_marks(text: str) -> str:
+    """The text without the characters that verifiers use as marks."""
+    for mark in (MARK, MARK_START, MARK_END):
+        if mark in text:
+            text = text.replace(mark, "")
+    return text
 
 
 def canonical(text: str) -> str:

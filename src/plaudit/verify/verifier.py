@@ -13,7 +13,7 @@ from plaudit.columns import KEPT_MESSAGES, Message, find_foreign
 from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
 from plaudit.verify.tags import without_thinking
-from plaudit.verify.text import remove_invisible
+from plaudit.verify.text import remove_invisible, remove_marks
 
 __all__ = ["Answer", "Response", "Verdict", "Verifier", "answer_of", "sample_of"]
 
@@ -117,7 +117,7 @@ def sample_of(row: Mapping[str, Any], response: Response) -> Trajectory:
 
 def answer_of(sample: Trajectory) -> Answer:
     """The answer of a sample."""
-    return Answer(without_thinking(sample.response).strip(), sample.response, _messages_of(sample))
+    return Answer(remove_marks(without_thinking(sample.response)).strip(), sample.response, _messages_of(sample))
 
 
 def _messages_of(sample: Trajectory) -> tuple[Message, ...]:

@@ -3,9 +3,10 @@
 import re
 
 from plaudit.verify.patterns import compile_late
+from plaudit.verify.text import MARK  # where a box or an <answer> element begins
 
 __all__ = [
-    "ABSTENTION", "ANSWER_NOUNS", "BE", "CONDITION", "CORRECTION", "DOUBT", "IS", "MARK", "NEGATION", "NOUN_PHRASE",
+    "ABSTENTION", "ANSWER_NOUNS", "BE", "CONDITION", "CORRECTION", "DOUBT", "IS", "NEGATION", "NOUN_PHRASE",
     "PHRASES", "RETRACTION", "clause_before", "is_denied", "is_denied_after", "is_question",
 ]  # fmt: skip
 
@@ -25,8 +26,6 @@ CORRECTION = compile_late(
     re.IGNORECASE,
 )
 """Words between two statements, of which the later one counts."""
-MARK = "\x01"
-"""Stands where a box or an <answer> element begins."""
 BE = rf"{IS}|['’]s\b|\s[-–—](?=\s)|\b(?:are|was|would\s+be|should\s+be|must\s+be|will\s+be)\b"
 NOUN_PHRASE = compile_late(
     rf"(?<!\w)\w+(?:\s+(?:to|for|of)\s+[\w\s']{{1,60}}?)?[\"')\]]*\s*(?:{BE}|:|=|→|->)[\s:,\"'(\[{MARK}]*",

@@ -16,7 +16,6 @@ from plaudit.verify.answers.clauses import (
     CONDITION,
     CORRECTION,
     DOUBT,
-    MARK,
     NEGATION,
     NOUN_PHRASE,
     PHRASES,
@@ -29,7 +28,7 @@ from plaudit.verify.answers.clauses import (
 from plaudit.verify.answers.options import Options, Question, ends_name, fold, starts_name
 from plaudit.verify.math.extraction.boxes import find_boxes
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.text import canonical
+from plaudit.verify.text import MARK, canonical
 
 __all__ = ["Commitment", "find_commitment"]
 
@@ -183,14 +182,13 @@ class _Reader:
 
     def lines(self, text: str, leads: bool) -> Iterator[Statement]:
         """Statements of the first and the last line; a list of options is none."""
-        first, _, rest = text.partition("\n")
-        last = text.rpartition("\n")[2] if rest else ""
+        first, last = text.partition("\n")[0], text.rpartition("\n")[2]
         lists = len({self._leading_label(line) for line in text.split("\n", MOST_LINES)[:MOST_LINES]} - {None}) > 1
         opening = self._opening(first, leads)
         if opening is not None and not (lists and self._leading_label(first) is not None):
             yield opening
-        sentence = _SENTENCE.split(text.rpartition("\n")[2])[-1]
-        for final in {last, sentence} - {"", first if not rest else ""}:  # the opening says the same of the only line
+        finals = {last, _SENTENCE.split(last)[-1]} - {text}  # the opening is read already if it is the whole text
+        for final in finals:
             selection = self._exactly(final)
             if selection and not (lists and self._leading_label(last) is not None):
                 yield Statement(selection, len(text) - len(final), len(text))

@@ -21,7 +21,7 @@ from plaudit.verify.citations.support import find_unsupported
 from plaudit.verify.instructions.parts import sentences_of
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, read_literal
-from plaudit.verify.text import bare_words
+from plaudit.verify.text import MARK_END, MARK_START, bare_words
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
 __all__ = ["CitationTask", "Citations", "read_grammar"]
@@ -31,11 +31,12 @@ MOST_CITED = 3
 SHORTEST_CLAIM = 3
 """A sentence with fewer words needs no citation."""
 LONGEST_ANSWER = 50_000
-_MARK = "\ue000{}\ue001"
-_MARKED = compile_late("\ue000(\\d+)\ue001")
-_RUN = compile_late("\ue000\\d+\ue001(?:[ \\t]*\ue000\\d+\ue001)*")
-_OWN_LINE = compile_late("\\n[ \\t]*((?:\ue000\\d+\ue001[ \\t]*)+)(?=\\n|\\Z)")
-_BEHIND_STOP = compile_late("([.!?。]+[\"'”’)*_]*)[ \\t]*((?:\ue000\\d+\ue001[ \\t]*)+)")
+_MARK = MARK_START + "{}" + MARK_END
+_MARKED = compile_late(rf"{MARK_START}(\d+){MARK_END}")
+_ONE = rf"{MARK_START}\d+{MARK_END}"
+_RUN = compile_late(rf"{_ONE}(?:[ \t]*{_ONE})*")
+_OWN_LINE = compile_late(rf"\n[ \t]*((?:{_ONE}[ \t]*)+)(?=\n|\Z)")
+_BEHIND_STOP = compile_late(rf"([.!?。]+[\"'”’)*_]*)[ \t]*((?:{_ONE}[ \t]*)+)")
 _BEFORE_STOP = compile_late(r"\s+(?=[.,;:!?])")
 _LEAD = compile_late(r"\s*#{1,6}\s|.*:\s*(?:\*\*|__)?\s*\Z")
 _BULLET = compile_late(r"\A\s*(?:[-*•+]|\d{1,2}[.)])\s+")
