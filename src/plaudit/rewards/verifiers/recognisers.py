@@ -76,7 +76,7 @@ BY_COLUMNS: tuple[Recogniser, ...] = (
     Recogniser(
         "citations", "docs with texts, or verifier with valid ids or markers", lambda sample: _has_passages(sample)
     ),
-    Recogniser("points", "max_dist, mask, or bbox with data_type or ui_type", lambda sample: _has_place(sample)),
+    Recogniser("points", "max_dist, mask, or bbox with data_type or ui_type", lambda sample: _has_point(sample)),
     Recogniser("boxes", "bbox, bboxes, or solution with a box in <answer>", lambda sample: _has_boxes(sample)),
     Recogniser("count", "circles and target_color", _has("circles", "target_color")),
     Recogniser("sql", "db_id, db_path, db_paths or db_script, with a query", lambda sample: _has_query(sample)),
@@ -151,7 +151,7 @@ def _has_passages(sample: Trajectory) -> bool:
     return isinstance(docs, list) and bool(docs) and all(isinstance(doc, dict) and "text" in doc for doc in docs)
 
 
-def _has_place(sample: Trajectory) -> bool:
+def _has_point(sample: Trajectory) -> bool:
     on_screen = find_column(sample, "bbox") is not None and find_column(sample, "data_type", "ui_type") is not None
     return on_screen or find_column(sample, "max_dist", "mask", "ground_truth_mask") is not None
 
