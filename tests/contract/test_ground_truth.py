@@ -92,3 +92,11 @@ def test_one_sample_with_a_ground_truth_or_a_column_of_that_name_is_enough():
     check_ground_truth(native, [*WITHOUT, Trajectory("p", "r", ground_truth=0)], "")
     check_ground_truth(none, WITHOUT, "")
     check_ground_truth(native, [], "")
+
+
+def test_a_part_needs_the_ground_truth_of_the_samples_that_it_gets():
+    rows = [{"prompt": "Write.", "response": "No", "instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]}]
+    samples = [Trajectory.from_dict(row) for row in rows]
+    assert list(check_ground_truth(load("auto"), samples, "")) == samples  # math, a part of auto, gets none of them
+    with pytest.raises(InvalidSettings, match="needs a ground truth"):
+        check_ground_truth(load("auto"), [Trajectory("1 + 1?", "2", task="openai/gsm8k")], "")

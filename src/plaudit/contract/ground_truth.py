@@ -9,11 +9,13 @@ import functools
 import inspect
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain, islice
 from typing import Any
 
 from plaudit.contract.contents import rewards_within
 from plaudit.contract.function import RewardFunction
+from plaudit.contract.scoring import Style
 from plaudit.errors import InvalidSettings
 from plaudit.trajectory import Trajectory
 
@@ -23,21 +25,24 @@ MAX_CHECKED = 1_000
 
 
 def check_ground_truth(reward: RewardFunction, samples: Iterable[Trajectory], option: str) -> Iterator[Trajectory]:
-    """All of the samples; raises InvalidSettings if the reward needs a ground truth and the first 1,000 have none.
+    """All of the samples; raises InvalidSettings if the first 1,000 that reach a part lack the ground truth it needs.
 
-    Samples are read only until each need is met, so a stream is not held up. `option` is how a user names the column
-    that holds the ground truth.
+    Samples are read only until every part that they reached has met a ground truth, so a stream is not held up.
+    `option` is how a user names the column that holds the ground truth.
     """
     remaining = iter(samples)
-    parts = [(part.name, truth_parameter(part)) for part in rewards_within(reward)]
-    unmet = [(name, parameter) for name, parameter in parts if parameter]
+    has_needs = any(map(truth_parameter, rewards_within(reward)))
     checked: list[Trajectory] = []
-    for sample in islice(remaining, MAX_CHECKED if unmet else 0):
+    met: set[tuple[str, str]] = set()
+    unmet: list[tuple[str, str]] = []
+    for sample in islice(remaining, MAX_CHECKED if has_needs else 0):
         checked.append(sample)
-        unmet = [(name, parameter) for name, parameter in unmet if not _has_truth(sample, parameter)]
+        needs = [(part.name, truth_parameter(part)) for part in _reached(reward, sample)]
+        met.update(need for need in needs if _has_truth(sample, need[1]))
+        unmet = [need for need in dict.fromkeys([*unmet, *needs]) if need[1] and need not in met]
         if not unmet:
             break
-    if checked and unmet:
+    if unmet:
         name, parameter = unmet[0]
         columns = dict.fromkeys(column for sample in checked for column in (*sample.columns, *sample.metadata))
         raise InvalidSettings(
@@ -45,6 +50,17 @@ def check_ground_truth(reward: RewardFunction, samples: Iterable[Trajectory], op
             f"the other columns are: {', '.join(columns) or 'none'}; name the column that holds it: {option}"
         )
     return chain(checked, remaining)
+
+
+def _reached(reward: RewardFunction, sample: Trajectory) -> Iterator[RewardFunction]:
+    """The rewards within a reward that score a sample: a reward may give a sample to some of its parts only."""
+    if reward.call_style is not Style.COMPOUND:
+        yield from rewards_within(reward)
+        return
+    with suppress(Exception):  # a chat template may refuse a prompt
+        for part, sent in reward.samples_for(sample):  # type: ignore[attr-defined]  # of every compound reward
+            if sent is not None:
+                yield from _reached(part, sample)
 
 
 def truth_parameter(reward: RewardFunction) -> str:
