@@ -2,9 +2,7 @@
 
 import pytest
 
-from plaudit.sandbox import CallStatus, Outcome
 from plaudit.serving import ServerSettings, ServerThread
-from plaudit.serving.protocols import program_files
 from tests.serving.asking import ask
 
 LATE = """
@@ -43,10 +41,8 @@ def test_a_program_is_run_and_told_of(sandbox, code, stdin, status, run_status, 
     ("more", "words"),
     [
         ({"language": "cobol"}, "no language"),
-        ({"files": {"a": "aGk="}, "language": "nodejs"}, "files and fetch_files are supported for Python"),
-        ({"files": {"/etc/motd": "aGk="}}, "not a path below the program's folder"),
-        ({"fetch_files": ["../secret"]}, "not a path below the program's folder"),
-        ({"files": {"a": "no base64!"}}, "is not base64"),
+        ({"files": {"a": "aGk="}}, "programs run without files"),
+        ({"fetch_files": ["b"]}, "programs run without files"),
     ],
 )
 def test_what_cannot_be_run_says_nothing_about_the_program(sandbox, more, words):
@@ -59,13 +55,10 @@ def test_what_cannot_be_run_says_nothing_about_the_program(sandbox, more, words)
 def test_the_client_of_sandbox_fusion_is_answered(sandbox):
     from sandbox_fusion import RunCodeRequest, run_code
 
-    asked = RunCodeRequest(
-        code="open('b', 'w').write(input() + open('a').read())", language="python", stdin="x", files={"a": "aGk="},
-        fetch_files=["b"],
-    )  # fmt: skip
+    asked = RunCodeRequest(code="print(input())", language="python", stdin="x")
     answer = run_code(asked, endpoint=sandbox, max_attempts=1, client_timeout=30)
     assert (answer.status, answer.run_result.status, answer.run_result.return_code) == ("Success", "Finished", 0)
-    assert answer.files == {"b": "eGhp"}
+    assert answer.run_result.stdout == "x\n"
     failed = run_code(RunCodeRequest(code="1 / 0", language="python"), endpoint=sandbox, max_attempts=1)
     assert "ZeroDivisionError" in failed.run_result.stderr
     with pytest.raises(Exception, match="Sandbox responded with error: no language 'php'"):
@@ -75,20 +68,6 @@ def test_the_client_of_sandbox_fusion_is_answered(sandbox):
 def test_a_request_without_a_program_is_refused(sandbox):
     assert ask(sandbox, "/run_code", {"language": "python"}).status == 422
     assert ask(sandbox, "/run_code", {"code": "", "language": "python", "run_timeout": 0}).status == 422
-
-
-def test_files_lie_beside_a_program_and_are_fetched_behind_it(sandbox):
-    code = (
-        "import sys, helper\n"
-        "open('out.txt', 'w').write(input() + open('data/in.txt').read() + helper.WORD)\n"
-        "print(__name__)\nsys.exit(3)"
-    )
-    given = {"data/in.txt": "ZmlsZSA=", "helper.py": "V09SRCA9ICdoZWxwZXInCg==", "left out": None}
-    asked = {"code": code, "language": "python", "stdin": "typed ", "files": given}
-    answer = ask(sandbox, "/run_code", {**asked, "fetch_files": ["out.txt", "missing.txt"]}).json
-    run = answer["run_result"]
-    assert (answer["status"], run["return_code"], run["stdout"]) == ("Failed", 3, "__main__\n")
-    assert answer["files"] == {"out.txt": "dHlwZWQgZmlsZSBoZWxwZXI="}  # "typed file helper"
 
 
 @pytest.mark.parametrize(
@@ -104,29 +83,8 @@ def test_files_lie_beside_a_program_and_are_fetched_behind_it(sandbox):
         ("while True: pass", "Failed", None, ""),
     ],
 )
-@pytest.mark.parametrize("files", [{}, {"a": "aGk="}], ids=["without", "with"])
-def test_a_program_with_files_ends_as_one_without(sandbox, files, code, status, return_code, words):
-    asked = {"code": code, "language": "python", "files": files, "fetch_files": ["b"] * len(files), "run_timeout": 1}
+def test_the_end_of_a_program_is_its_return_code(sandbox, code, status, return_code, words):
+    asked = {"code": code, "language": "python", "run_timeout": 1}
     answer = ask(sandbox, "/run_code", asked).json
     assert (answer["status"], answer["run_result"]["return_code"]) == (status, return_code)
     assert words in answer["run_result"]["stderr"]
-    assert answer["files"] == {}
-
-
-def test_what_is_fetched_is_bounded_and_what_is_too_large_is_named(sandbox):
-    asked = {"code": "open('b', 'wb').truncate(12 << 20)", "language": "python", "fetch_files": ["b", "c"]}
-    answer = ask(sandbox, "/run_code", asked).json
-    assert (answer["status"], answer["message"], answer["files"]) == ("Success", "too large to be fetched: b", {})
-    many = ask(sandbox, "/run_code", {**asked, "fetch_files": ["a"] * 2000}).json
-    assert (many["status"], many["message"]) == ("SandboxError", "2000 fetch_files; a program has at most 1023 files")
-
-
-def test_a_program_that_lies_about_the_size_of_its_files_sends_no_more(monkeypatch):
-    monkeypatch.setattr(program_files, "FETCHED_BYTES", 10)
-
-    class Liar:
-        def call(self, path, args):
-            return Outcome(CallStatus.RETURNED, value="4444")
-
-    found, too_large = program_files._fetched(Liar(), {name: name for name in ("a", "./a", "././a", "b")})
-    assert (list(found), too_large) == (["a", "./a"], ["././a", "b"])

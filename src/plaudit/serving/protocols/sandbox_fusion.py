@@ -1,12 +1,12 @@
 """SandboxFusion's `/run_code`: runs one program in plaudit's sandbox and answers in the form of SandboxFusion.
 
 Programs in Python run on a warm fork server; those in other languages are compiled and run by the installed tools. A
-program in Python may have files. A language that is not installed, and files for other languages, are answered as a
-`SandboxError`, because the program did not run.
+language that is not installed, and a request with files, are answered as a `SandboxError`, because the program did not
+run.
 """
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -19,7 +19,6 @@ from plaudit.sandbox.languages.compiling import CompileError
 from plaudit.sandbox.languages.language import Language, find_language
 from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchains import find_toolchain
-from plaudit.serving.protocols.program_files import SCRATCH_MB, run_with_files
 from plaudit.serving.protocols.protocol import refusal_body
 from plaudit.serving.worker_messages import Answer, encode_answer, read_request
 from plaudit.version import __version__
@@ -57,7 +56,7 @@ class RunResult(msgspec.Struct):
 
 
 class RunAnswer(msgspec.Struct):
-    """How the program ended, and the files that were fetched."""
+    """How the program ended; `files` are always empty."""
 
     status: str
     message: str = ""
@@ -85,7 +84,6 @@ class SandboxHandler:
 
     def __init__(self) -> None:
         self._sandbox, self._commands = Sandbox(), CommandPool()
-        self._with_scratch = Sandbox()  # its fork server starts with the first program that has files
         self._decoder = msgspec.json.Decoder(RunRequest)
         self._tier = self._sandbox.protections.tier
 
@@ -123,7 +121,7 @@ class SandboxHandler:
     def _run(self, request: RunRequest, limits: RunLimits) -> RunAnswer:
         language = find_language(request.language)
         if request.files or request.fetch_files:
-            return self._run_with_files(language, request, limits)
+            raise SandboxError("programs run without files here; leave out files and fetch_files")
         stdin = (request.stdin or "").encode("utf-8", "surrogatepass")
         if language is not None:
             return self._run_command(language, request.code, stdin, limits)
@@ -131,21 +129,6 @@ class SandboxHandler:
         with self._sandbox.open(limits) as program:
             outcome = program.load(request.code, stdin)
         return _to_answer(_run_result(outcome, time.monotonic() - began))
-
-    def _run_with_files(self, language: Language | None, request: RunRequest, limits: RunLimits) -> RunAnswer:
-        if language is not None:
-            raise SandboxError(f"files and fetch_files are supported for Python, not for {request.language}")
-        limits = replace(limits, scratch_mb=SCRATCH_MB)
-        began = time.monotonic()
-        ended = run_with_files(
-            self._with_scratch, request.code, request.stdin or "", limits, request.files, request.fetch_files
-        )
-        run = _run_result(ended.outcome, time.monotonic() - began)
-        answer = _to_answer(
-            run if ended.exit_code is None else msgspec.structs.replace(run, return_code=ended.exit_code)
-        )
-        left_out = f"too large to be fetched: {', '.join(ended.too_large)}" if ended.too_large else ""
-        return msgspec.structs.replace(answer, files=ended.files, message=left_out)
 
     def _run_command(self, language: Language, code: str, stdin: bytes, limits: RunLimits) -> RunAnswer:
         began = time.monotonic()
