@@ -31,7 +31,6 @@ settings.load_profile("plaudit")
 # Files that share one Ray (`local_ray` of tests/engine/conftest.py). To start one costs more than most of these tests.
 SHARING_RAY = (
     "tests/engine/backends/test_ray_backend.py",
-    "tests/engine/test_ray_data.py",
     "tests/engine/test_scorer_contract.py",
     "tests/engine/test_datasets.py",
 )

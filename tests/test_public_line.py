@@ -52,7 +52,7 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.engine": {
         "Cache", "DatasetSummary", "EndpointPolicy", "Scorer", "ScorerStats", "Usage", "guarded",
-        "reward_key", "score", "score_dataset", "score_ray_dataset",
+        "reward_key", "score", "score_dataset",
     },
     "plaudit.errors": {
         "AgentError", "CacheError", "CasesError", "DataError", "InvalidAdvantage", "InvalidOutput",

@@ -5,7 +5,6 @@ from .datasets import score_dataset as score_dataset
 from .guarding import EndpointPolicy as EndpointPolicy
 from .guarding import Usage as Usage
 from .guarding import guarded as guarded
-from .ray_data import score_ray_dataset as score_ray_dataset
 from .scorer import Scorer as Scorer
 from .scorer import score as score
 from .stats import ScorerStats as ScorerStats
