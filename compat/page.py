@@ -10,7 +10,7 @@ SHAPES = {
     "easy_r1": "`compute_score(reward_inputs)` of dicts with `response` and `ground_truth`; the reward is `overall`",
     "flux": "class with `compute_reward(trajectory)`, function of `trajectory`",
     "inspect": "scorer of `(state, target)`, or the factory that `@scorer` stands on",
-    "nemo_gym": "`async verify(body)` of a resource server",
+    "nemo_gym": "– (`async verify(body)` of a resource server)",
     "openai": "JSON of type `string_check`, `text_similarity`, `python`, `score_model`, `label_model` or `multi`",
     "openrlhf": "`reward_func(queries, prompts, labels)`, forks with `batch`",
     "open_instruct": "`VerifierFunction` of `(tokenized_prediction, prediction, label, query)`, or its `async_call`",

@@ -4,7 +4,6 @@ import pytest
 
 from plaudit import Status, Trajectory
 from plaudit.contract.scoring import score_samples
-from plaudit.errors import InvalidSettings
 
 CHAT = [{"role": "user", "content": "2+2?"}]
 RIGHT = Trajectory("2+2?", "<answer>4</answer>", ground_truth="4", columns={"level": 2})
@@ -144,59 +143,6 @@ def test_an_environment_class_of_skyrl_is_made_for_each_sample(loaded):
     """)
     assert result.convention == "SkyRL environment"
     assert rewards(result) == [1.0, 0.0]
-
-
-def test_the_verify_of_a_nemo_gym_server(loaded):
-    result = loaded("""
-        from nemo_gym.base_resources_server import SimpleResourcesServer
-
-        async def verify(body):
-            said = body["response"]["output"][0]["content"][0]["text"]
-            return {**body, "reward": float(body["expected_answer"] in said)}
-    """)
-    assert result.convention == "NeMo Gym verify"
-    assert rewards(result) == [1.0, 0.0]
-
-
-SERVER = """
-    from nemo_gym.base_resources_server import (
-        BaseResourcesServerConfig, BaseRunRequest, BaseVerifyRequest, BaseVerifyResponse, SimpleResourcesServer,
-    )
-    from nemo_gym.reward_profile import compute_metrics
-
-    class Config(BaseResourcesServerConfig):
-        right: float = 1.0
-
-    class Request(BaseVerifyRequest):
-        ground_truth: str
-        COLUMN: int
-
-    class Response(BaseVerifyResponse):
-        extracted: str
-
-    class Server(SimpleResourcesServer):
-        config: Config
-
-        async def verify(self, body: Request) -> Response:
-            said = "".join(part.text for each in body.response.output for part in each.content)
-            right = self.config.right if body.ground_truth in said else 0.0
-            return Response(**body.model_dump(), extracted=said, reward=right)
-"""
-
-
-def test_a_server_of_nemo_gym_is_made_with_its_config_and_given_the_body_it_asks_for(loaded):
-    result = loaded(SERVER.replace("COLUMN", "level"))
-    assert result.convention == "NeMo Gym verify"
-    assert rewards(result) == [1.0, 0.0]
-    assert rewards(loaded(SERVER.replace("COLUMN", "level"), "Server(right=0.5)")) == [0.5, 0.0]
-
-
-def test_what_a_server_of_nemo_gym_lacks_is_named(loaded):
-    output = score_samples(loaded(SERVER.replace("COLUMN", "tests")).reward, [RIGHT])[0]
-    assert output.reward is None
-    assert "the reward asks for tests, which the sample does not have (it has level)" in output.reason
-    with pytest.raises(InvalidSettings, match="asks for 'request', the request of a session"):
-        loaded(SERVER.replace("self, body: Request", "self, request, body: Request"))
 
 
 def test_a_skyrl_environment_builds_on_its_base(loaded):

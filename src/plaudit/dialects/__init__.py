@@ -18,6 +18,12 @@ __all__ = [
 ]  # fmt: skip
 
 
+_WITHOUT_DIALECT = (
+    System("nemo_gym", "NeMo Gym"),  # rewards of ours are exported to it
+    System("openai", "OpenAI graders"),  # JSON files, which are loaded by their path
+)
+
+
 def __getattr__(name: str) -> Any:
     """The tables, made when first asked for: a built-in reward needs no other system's convention."""
     if name not in _TABLES:
@@ -31,7 +37,7 @@ def _systems() -> dict[str, System]:
         importlib.import_module(f"{systems.__name__}.{module_info.name}")
         for module_info in pkgutil.iter_modules(systems.__path__)
     ]
-    known = [System("openai", "OpenAI graders")]  # JSON files, which are loaded by their path
+    known = list(_WITHOUT_DIALECT)
     for module in modules:
         known += getattr(module, "SYSTEMS", None) or [module.SYSTEM]
     return {system.name: system for system in sorted(known, key=lambda each: each.name)}
