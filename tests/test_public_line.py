@@ -34,8 +34,7 @@ PUBLIC: dict[str, set[str]] = {
         "build_environment", "get_param", "parse_tool_calls", "play_episode",
     },
     "plaudit.audit": {
-        "AttackFinding", "Attacker", "AuditReport", "Budget", "CaseStrength", "Level", "Survivor", "Witness",
-        "audit_reward", "measure_cases",
+        "AttackFinding", "Attacker", "AuditReport", "Budget", "Level", "Witness", "audit_reward",
     },
     "plaudit.checks": {
         "NumberCheck", "check_answer", "check_correctness", "check_format", "check_numbers", "close_match",

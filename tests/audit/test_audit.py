@@ -1,25 +1,20 @@
 """What an audit reports, how it stops, and what other programs can read of it."""
 
-import json
 import re
 from types import SimpleNamespace
-from xml.etree import ElementTree
 
 import pytest
 
 from plaudit import RewardOutput, Trajectory, load
-from plaudit.audit import Attacker, Budget, audit_reward, measure_cases
+from plaudit.audit import Attacker, Budget, audit_reward
 from plaudit.audit.attacks.patterns import examples_of, pumps_of
+from plaudit.audit.findings import read_baseline, without_accepted, write_baseline
 from plaudit.audit.hits import ANY_LENGTH
 from plaudit.audit.shrinking import shrink
 from plaudit.audit.subject import Subject
-from plaudit.audit.writing.baseline import read_baseline, without_accepted, write_baseline
-from plaudit.audit.writing.junit import junit_report
-from plaudit.audit.writing.sarif import sarif_report
 from plaudit.engine import Cache
 from plaudit.errors import InvalidSettings, ScoringFailed
-from plaudit.testing import load_cases
-from tests.audit.zoo import answers, qualities
+from tests.audit.zoo import answers
 
 
 @pytest.fixture(scope="module")
@@ -166,34 +161,6 @@ def test_accepted_findings_no_longer_count(report, tmp_path):
     path.write_text("[]")
     with pytest.raises(InvalidSettings, match="not a baseline"):
         read_baseline(path)
-
-
-def test_sarif_and_junit_hold_every_finding(report):
-    log = json.loads(sarif_report(report))
-    assert log["version"] == "2.1.0"
-    assert len(log["runs"][0]["results"]) == len(report.findings)
-    suite = ElementTree.fromstring(junit_report(report))
-    assert int(suite.get("failures")) == len({(f.family, f.operator) for f in report.findings})
-
-
-def test_junit_survives_characters_that_xml_has_not():
-    report = audit_reward(qualities.reads_own_grade, deadline_s=None)
-    ElementTree.fromstring(junit_report(report))
-
-
-def test_a_weak_case_table_lets_changes_pass(tmp_path):
-    (tmp_path / "own.py").write_text(
-        "def own(response, ground_truth):\n    return 1.0 if response.strip() == ground_truth else 0.0\n"
-    )
-    table = tmp_path / "own.cases.yaml"
-    table.write_text("cases:\n  - {response: '4', ground_truth: '4', expected: 1.0}\n")
-    weak = measure_cases(f"{tmp_path}/own.py:own", load_cases(table))
-    assert "dropped .strip()" in {survivor.change for survivor in weak.survivors}
-    table.write_text(
-        "cases:\n  - {name: a, response: ' 4 ', ground_truth: '4', expected: 1.0}\n"
-        "  - {name: b, response: '44', ground_truth: '4', expected: 0.0}\n"
-    )
-    assert measure_cases(f"{tmp_path}/own.py:own", load_cases(table)).survivors == ()
 
 
 PREFIX = [

@@ -176,7 +176,10 @@ COMMANDS = {
     "pairs into no folder": (["pairs", "scored.jsonl", "-o", "no/pairs.jsonl"], "there is no folder no"),
     "a report into a folder": (["report", "scored.jsonl", "-o", "."], "it is a folder"),
     "a page of differences into no folder": (["diff", "length", "math", "data.jsonl", "-o", "no/a.html"], "no folder"),
-    "audit results into no folder": (["audit", "length", "--sarif", "no/a.sarif"], "there is no folder no"),
+    "audit results into no folder": (
+        ["audit", "length", "--accept", "--baseline", "no/a.json"],
+        "there is no folder no",
+    ),
     "audit with no baseline": (["audit", "length", "--baseline", "no.json"], "no baseline no.json"),
     "audit with no case table": (["audit", "length", "--cases", "no.yaml"], "no.yaml"),
     "export into no folder": (["export", "length", "trl", "--out", "no/a.py"], "there is no folder no"),

@@ -4,7 +4,4 @@ from .findings import AttackFinding as AttackFinding
 from .findings import AuditReport as AuditReport
 from .findings import Level as Level
 from .findings import Witness as Witness
-from .mutation.strength import CaseStrength as CaseStrength
-from .mutation.strength import Survivor as Survivor
-from .mutation.strength import measure_cases as measure_cases
 from .subject import Budget as Budget

@@ -1,17 +1,26 @@
 """What an audit reports: one finding per operator and component that paid, with the shortest response that shows it.
 
 A finding says what was paid and what an honest response earned beside it. No finding means that none of this catalogue
-was found within the budget, and nothing more.
+was found within the budget, and nothing more. A baseline is a file of accepted findings: they are known by family,
+operator and component; the witness is there for readers and may change.
 """
 
 import enum
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from plaudit.contract.output import RewardOutput
+from plaudit.errors import InvalidSettings
 
-__all__ = ["AttackFinding", "Attacker", "AuditReport", "Level", "Witness"]
+__all__ = [
+    "AttackFinding", "Attacker", "AuditReport", "Level", "Witness", "read_baseline", "without_accepted",
+    "write_baseline",
+]  # fmt: skip
+
+VERSION = 1
 
 
 class Attacker(enum.StrEnum):
@@ -126,3 +135,34 @@ def most_severe_first(findings: Sequence[AttackFinding]) -> tuple[AttackFinding,
         return level, attacker, -each.rate, len(each.witness.response), each.key
 
     return tuple(sorted(findings, key=rank))
+
+
+def write_baseline(path: Path, report: AuditReport) -> None:
+    """Accept everything that a report holds."""
+    accepted = [
+        {"key": finding.key, "severity": finding.severity.value, "response": finding.witness.response}
+        for finding in (*report.findings, *report.accepted)
+    ]
+    plain = {"version": VERSION, "reward": report.reward, "accepted": accepted}
+    path.write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
+
+
+def read_baseline(path: Path) -> frozenset[str]:
+    """The keys of accepted findings; raises InvalidSettings for a file that is no baseline."""
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        return frozenset(entry["key"] for entry in plain["accepted"])
+    except FileNotFoundError:
+        raise InvalidSettings(f"no baseline {path}; write one with --baseline {path} --accept") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidSettings(f"{path} is not a baseline of an audit ({error}); write one with --accept") from None
+
+
+def without_accepted(report: AuditReport, accepted: Iterable[str]) -> AuditReport:
+    """The report with accepted findings apart from the others."""
+    known = frozenset(accepted)
+    return replace(
+        report,
+        findings=tuple(each for each in report.findings if each.key not in known),
+        accepted=tuple(each for each in report.findings if each.key in known),
+    )

@@ -11,11 +11,9 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from plaudit.audit import AttackFinding, AuditReport, Budget, CaseStrength, Level, audit_reward, measure_cases
+from plaudit.audit import AttackFinding, AuditReport, Budget, Level, audit_reward
+from plaudit.audit.findings import read_baseline, without_accepted, write_baseline
 from plaudit.audit.hits import ANY_LENGTH, ANY_TEXT, FEW
-from plaudit.audit.writing.baseline import read_baseline, without_accepted, write_baseline
-from plaudit.audit.writing.junit import junit_report
-from plaudit.audit.writing.sarif import sarif_report
 from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.loading import spec_using
@@ -45,14 +43,12 @@ def audit(
     ] = 5.0,
     cases: Annotated[
         Path | None,
-        typer.Option("--cases", metavar="TABLE", help="A case table: does it notice when the reward is changed?"),
+        typer.Option("--cases", metavar="TABLE", help="A case table whose samples are used like rollouts."),
     ] = None,
     baseline: Annotated[
         Path | None, typer.Option("--baseline", metavar="FILE", help="Findings that are accepted; others count.")
     ] = None,
     accept: Annotated[bool, typer.Option("--accept", help="Write what is found into --baseline.")] = False,
-    sarif: Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Write SARIF 2.1 here.")] = None,
-    junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML here.")] = None,
     dialect: options.Dialect = None,
     scope: options.Scope = None,
     max_batch: options.MaxBatch = None,
@@ -71,12 +67,11 @@ def audit(
     """
     if accept and baseline is None:
         raise typer.BadParameter("--accept writes into a baseline; name it with --baseline FILE")
-    options.check_output(baseline if accept else None, sarif, junit)
+    options.check_output(baseline if accept else None)
     spec = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
     loaded = options.load_reward(spec, quiet=quiet)
-    table = None if cases is None else load_cases(cases)
     accepted = None if baseline is None or accept else read_baseline(baseline)
-    samples = [] if table is None else [case.trajectory for case in table.cases]
+    samples = [] if cases is None else [case.trajectory for case in load_cases(cases).cases]
     if rollouts:
         reader = options.open_rollouts(rollouts, columns, needs_response=False)
         samples += [each.trajectory for each in islice(reader, limit)]
@@ -90,27 +85,17 @@ def audit(
         cache=cache,
         on_progress=(lambda phase: None) if quiet or json else (lambda phase: print_message(f"… {phase}")),
     )
-    strength = None if table is None else measure_cases(spec, table, deadline_s=deadline)
     if accept and baseline is not None:
         write_baseline(baseline, report)
     if baseline is not None:
         report = without_accepted(report, read_baseline(baseline) if accepted is None else accepted)
-    if sarif is not None:
-        sarif.write_bytes(sarif_report(report))
-    if junit is not None:
-        junit.write_bytes(junit_report(report))
     if json:
-        print_json(_plain(report, strength))
+        print_json({**asdict(report), "causes": [_cause(group) for group in report.by_cause()]})
     else:
-        print_result(*_render_all(report, strength, every=every))
-    if report.findings or (strength is not None and strength.survivors):
+        print_result(*_render_all(report, every=every))
+    if report.findings:
         return FOUND
     return NOTHING_FOUND if report.searched or report.accepted else NOT_ATTACKED
-
-
-def _plain(report: AuditReport, strength: CaseStrength | None) -> dict[str, Any]:
-    plain = {**asdict(report), "causes": [_cause(group) for group in report.by_cause()]}
-    return plain if strength is None else {**plain, "cases": asdict(strength)}
 
 
 def _cause(group: list[AttackFinding]) -> dict[str, Any]:
@@ -119,7 +104,7 @@ def _cause(group: list[AttackFinding]) -> dict[str, Any]:
     return {"cause": group[0].cause, "component": group[0].component, "count": len(group), "operators": operators}
 
 
-def _render_all(report: AuditReport, strength: CaseStrength | None, *, every: bool) -> list[RenderableType]:
+def _render_all(report: AuditReport, *, every: bool) -> list[RenderableType]:
     groups = [[finding] for finding in report.findings] if every else report.by_cause()
     lines: list[RenderableType] = [_render(group) for group in groups]
     accepted = f", {len(report.accepted)} accepted by the baseline" if report.accepted else ""
@@ -131,9 +116,6 @@ def _render_all(report: AuditReport, strength: CaseStrength | None, *, every: bo
     lines += [f"tried: contract{''.join(f', {phase}' for phase in report.searched)}"]
     lines += [f"not tried: {escape(reason)}" for reason in report.untried]
     lines += [f"note: {escape(note)}" for note in report.notes]
-    if strength is not None:
-        lines.append(f"case table: notices {strength.noticed} of {strength.noticed + len(strength.survivors)} changes")
-        lines += [f"  unnoticed: {each.change} (line {each.line})" for each in strength.survivors]
     return lines
 
 
