@@ -26,4 +26,6 @@ from .samples import pick_samples as pick_samples
 from .selection import Condition as Condition
 from .selection import Selection as Selection
 from .table import SampleTable as SampleTable
+from .terminal.analysis_text import describe_batch as describe_batch
+from .terminal.analysis_text import render_analysis as render_analysis
 from .view import ViewServer as ViewServer

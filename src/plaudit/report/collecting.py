@@ -18,7 +18,6 @@ from plaudit.report.statistics.patterns import ResponseKinds, find_patterns
 from plaudit.report.statistics.phrases import paying_phrases
 from plaudit.report.statistics.steps import measure_drift, step_curve
 from plaudit.report.table import Floats, KeptTexts, SampleTable
-from plaudit.rollouts import ScoredRollout
 from plaudit.trajectory import Trajectory
 
 __all__ = ["collect_figures", "figures_of", "summarize", "summary_of"]
@@ -32,11 +31,11 @@ def summarize(scored: Iterable[tuple[Trajectory, RewardOutput]]) -> Summary:
     return summary_of(table)
 
 
-def collect_figures(rollouts: Iterable[ScoredRollout]) -> Figures:
-    """The figures of scored rollouts."""
+def collect_figures(scored: Iterable[tuple[Trajectory, RewardOutput]]) -> Figures:
+    """The figures of trajectories with their outputs, such as the rollouts of a run."""
     table = SampleTable(keep_texts=True)
-    for rollout in rollouts:
-        table.add(rollout.trajectory, rollout.output)
+    for trajectory, output in scored:
+        table.add(trajectory, output)
     return figures_of(table)
 
 

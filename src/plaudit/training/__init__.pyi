@@ -44,9 +44,6 @@ from .model.loading import tiny_policy as tiny_policy
 from .model.loading import unpacked_model as unpacked_model
 from .model.policy import Policy as Policy
 from .model.transformers_sampler import TransformersSampler as TransformersSampler
-from .reporting.final_report import analyze as analyze
-from .reporting.final_report import describe_batch as describe_batch
-from .reporting.final_report import render_analysis as render_analysis
 from .reporting.progress import Progress as Progress
 from .reward_model.held_out import Estimate as Estimate
 from .reward_model.held_out import RatedPair as RatedPair

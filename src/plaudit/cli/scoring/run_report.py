@@ -13,8 +13,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.report.by_column import AgreementBuilder, BreakdownBuilder
 from plaudit.report.figures import Summary
 from plaudit.report.selection import ABSENT, Condition, Selection, column_of, known_columns, no_such_column
-from plaudit.report.terminal.histogram import render_histogram
-from plaudit.report.terminal.tables import render_agreement, render_breakdown, render_summary
+from plaudit.report.terminal.tables import render_agreement, render_breakdown, render_histogram, render_summary
 from plaudit.rollouts import Rollout
 from plaudit.trajectory import Trajectory
 

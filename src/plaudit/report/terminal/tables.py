@@ -1,14 +1,16 @@
-"""Tables of a run for the terminal: its summary, the headline of a report, rewards by a column, agreement.
+"""Tables of a run for the terminal: summary, histogram, the headline of a report, rewards by a column, agreement.
 
 If the terminal is too narrow, whole columns are left out, the least informative first: a figure is never cut.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.constrain import Constrain
 from rich.measure import Measurement
+from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
@@ -17,7 +19,7 @@ from plaudit.engine import ScorerStats
 from plaudit.report.advice import Level, Remark, headline
 from plaudit.report.by_column import Agreement, Breakdown
 from plaudit.report.coverage import format_mean
-from plaudit.report.distribution import Distribution
+from plaudit.report.distribution import Bin, Distribution, make_bins
 from plaudit.report.figures import Figures, Latency, Summary
 from plaudit.report.formatting import (
     bare_table,
@@ -29,9 +31,13 @@ from plaudit.report.formatting import (
     to_text,
 )
 
-__all__ = ["render_agreement", "render_breakdown", "render_engine_stats", "render_headline", "render_summary"]
+__all__ = [
+    "render_agreement", "render_breakdown", "render_engine_stats", "render_headline", "render_histogram",
+    "render_summary",
+]  # fmt: skip
 
 MAX_FAILURES, MAX_SLICES, MAX_VALUE = 8, 20, 40
+MAX_WIDTH = 90  # of a histogram
 _LEVEL_STYLES = {Level.WARNING: "red", Level.NOTE: "yellow"}
 _STYLES = {Status.OK: "green", Status.ERROR: "red", Status.TIMEOUT: "red"}
 
@@ -252,3 +258,37 @@ def render_agreement(agreement: Agreement, column: str) -> RenderableType:
 
 def _figure(value: float | None) -> str:
     return "-" if value is None else format_number(value)
+
+
+def render_histogram(values: Iterable[float | Bin], *, title: str = "") -> RenderableType:
+    """A bar per bin, with count and share; takes bins, or numbers to be sorted into bins."""
+    listed = list(values)
+    bins = [each for each in listed if isinstance(each, Bin)]
+    bins += make_bins(sorted(each for each in listed if not isinstance(each, Bin)))
+    head = [Text(title, style="bold")] if title else []
+    if not bins:
+        return Group(*head, "no values")
+    total, most = sum(each.count for each in bins) or 1, max(each.count for each in bins) or 1
+    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(ratio=1)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    for each, label in zip(bins, _labels(bins), strict=True):
+        bar = ProgressBar(total=most, completed=each.count)
+        table.add_row(label, bar, f"{each.count:,}", f"{each.count / total:.1%}")
+    return Group(*head, Constrain(table, MAX_WIDTH))
+
+
+def _labels(bins: Sequence[Bin]) -> list[str]:
+    """The ranges of the bins, with enough digits to distinguish them."""
+    for digits in range(3, 18):
+        labels = [_label(each, digits) for each in bins]
+        if len(set(labels)) == len(labels):
+            break
+    return labels
+
+
+def _label(interval: Bin, digits: int) -> str:
+    low = f"{interval.low:.{digits}g}"
+    return low if interval.low == interval.high else f"{low} to {interval.high:.{digits}g}"

@@ -7,18 +7,15 @@ Everything is made of the run's own files, so a resumed run tells of all its ste
 from collections.abc import Sequence
 from pathlib import Path
 
-from plaudit.report.analysis import analyze
+from plaudit.report.page.packing import encode_json
 from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
-from plaudit.report.terminal.analysis_text import describe_batch, render_analysis
+from plaudit.report.terminal.analysis_text import render_analysis
 from plaudit.rollouts import Rollout, read_rollouts
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.reporting.run_folder import RunFolder
 
-__all__ = [
-    "analyze", "describe_batch", "render_analysis", "write_analysis", "write_report", "write_run_page",
-    "write_samples",
-]  # fmt: skip
+__all__ = ["write_report", "write_samples"]
 
 
 def write_report(
@@ -26,10 +23,8 @@ def write_report(
 ) -> None:
     """Write everything that is made at the end of a run."""
     write_samples(folder.samples, prompts, before, after)
-    if config.training.save_reward_analysis:
-        write_analysis(folder)
-    if config.logging.report and folder.rollouts.exists() and folder.rollouts.stat().st_size:
-        write_run_page(folder)
+    if folder.rollouts.exists() and folder.rollouts.stat().st_size:
+        _write_figures(folder, config)
 
 
 def write_samples(path: Path, prompts: Prompts, before: Sequence[str], after: Sequence[str]) -> None:
@@ -46,20 +41,18 @@ def write_samples(path: Path, prompts: Prompts, before: Sequence[str], after: Se
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def write_run_page(folder: RunFolder) -> None:
-    """report.html, from all rollouts and metrics of the run."""
+def _write_figures(folder: RunFolder, config: RunConfig) -> None:
+    """report.html, and reward_analysis.json and .txt, from all rollouts and metrics of the run."""
     scored = (
         Rollout(line.trajectory, line.output) for line in read_rollouts(folder.rollouts) if line.output is not None
     )
-    write_page([build_report(folder.path.name, scored, metrics=folder.metrics, room=MAX_BYTES)], folder.report)
-
-
-def write_analysis(folder: RunFolder) -> None:
-    """reward_analysis.json and .txt, from all rollouts of the run."""
-    scored = ((line.trajectory, line.output) for line in read_rollouts(folder.rollouts) if line.output is not None)
-    analysis = analyze(scored)
-    analysis.save(folder.path / "reward_analysis.json")
-    (folder.path / "reward_analysis.txt").write_text(render_analysis(analysis), encoding="utf-8")
+    room = MAX_BYTES if config.logging.report else 0
+    run = build_report(folder.path.name, scored, metrics=folder.metrics, room=room)
+    if config.logging.report:
+        write_page([run], folder.report)
+    if config.training.save_reward_analysis:
+        (folder.path / "reward_analysis.json").write_bytes(encode_json(run.figures.to_dict()))
+        (folder.path / "reward_analysis.txt").write_text(render_analysis(run.figures), encoding="utf-8")
 
 
 def _cell(text: str) -> str:
