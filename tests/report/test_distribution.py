@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plaudit.report.distribution import MAX_BINS, Bin, Distribution, quantile
+from plaudit.report.distribution import MAX_BINS, Bin, Distribution
 
 FLOATS = st.floats(-1e6, 1e6)
 
@@ -73,7 +73,3 @@ def test_many_values_get_bins_of_equal_width_and_the_last_includes_its_end():
     assert len(bins) == MAX_BINS
     assert [round(found.high - found.low, 9) for found in bins] == [0.1] * 10
     assert [found.count for found in bins] == [10] * 9 + [11]
-
-
-def test_quantiles_of_the_ends_are_the_ends():
-    assert (quantile([1.0, 2.0, 9.0], 0.0), quantile([1.0, 2.0, 9.0], 1.0)) == (1.0, 9.0)

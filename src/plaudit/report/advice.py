@@ -19,7 +19,6 @@ from plaudit.report.formatting import format_duration, format_share
 __all__ = ["ADVICE", "FAULTS", "Fault", "Level", "Remark", "headline", "remarks"]
 
 SOME, MANY, MOST = 0.05, 0.2, 0.5
-DRIFTED = 0.25  # of the stability index: the usual bound of a large change
 EXPLAINED = 0.8  # of the variance of the reward: below it, the shares of components are rough
 
 
@@ -121,7 +120,7 @@ def _statuses(figures: Figures) -> _Sentence:
 def _curves(figures: Figures) -> _Sentence | None:
     if not figures.curve:
         return None
-    changed = [one for one in figures.drift if one.psi >= DRIFTED and one.ks >= MANY / 2]
+    changed = [one for one in figures.drift if one.ks >= MANY]
     if not changed:
         return _Sentence(Level.GOOD, "good", "The last quarter of the steps is much like the first.")
     names = ", ".join(f"{_drift_name(one)} {one.early:.3g} → {one.late:.3g}" for one in changed[:4])

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.report.distribution import Distribution, quantile
+from plaudit.report.distribution import Distribution
 from plaudit.report.figures import Figures, Latency, Summary
 from plaudit.report.statistics.components import component_shares
 from plaudit.report.statistics.duplicates import near_duplicates
@@ -81,9 +81,8 @@ def figures_of(table: SampleTable) -> Figures:
     )
 
 
-def _known(column: Floats) -> list[float]:
-    known: list[float] = column[~np.isnan(column)].tolist()
-    return known
+def _known(column: Floats) -> Floats:
+    return column[~np.isnan(column)]
 
 
 def _unscored(column: Floats, scored: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]") -> int:
@@ -92,5 +91,5 @@ def _unscored(column: Floats, scored: "np.ndarray[tuple[int, ...], np.dtype[np.b
 
 
 def _latency(seconds: Floats) -> Latency | None:
-    ordered = sorted(_known(seconds))
-    return Latency(*(quantile(ordered, share) for share in (0.5, 0.95, 0.99))) if ordered else None
+    known = _known(seconds)
+    return Latency(*np.quantile(known, (0.5, 0.95, 0.99)).tolist()) if len(known) else None

@@ -4,15 +4,16 @@ Works up to the largest floats: numbers are scaled by a power of two before they
 """
 
 import math
-from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from plaudit.report.coverage import CoveredMean
 
-__all__ = ["MAX_BINS", "Bin", "Distribution", "make_bins", "quantile"]
+__all__ = ["MAX_BINS", "Bin", "Distribution", "make_bins"]
 
 MAX_BINS = 10
 
@@ -30,10 +31,8 @@ class Bin:
 class Distribution:
     """Statistics of the values of one column; `std` is that of the population, not of a sample.
 
-    `at_min` and `at_max` are the shares of values at the two ends, `distinct` the number of different values. The
-    bimodality coefficient is (skewness² + 1) / kurtosis with the population's moments (Sarle): 5/9 for an even spread,
-    1 for two values; well above 5/9 suggests two humps. The three are None if all values are equal. `unscored` samples
-    have no value: they count in `mean_all` alone, as 0.
+    `at_min` and `at_max` are the shares of values at the two ends. `skewness` is None if all values are equal.
+    `unscored` samples have no value: they count in `mean_all` alone, as 0.
     """
 
     count: int
@@ -48,37 +47,35 @@ class Distribution:
     max: float
     at_min: float
     at_max: float
-    distinct: int
     skewness: float | None
-    kurtosis: float | None
-    bimodality: float | None
     bins: tuple[Bin, ...]
 
     @classmethod
     def of(cls, values: Iterable[float], unscored: int = 0) -> "Distribution | None":
         """The distribution of `values`, beside `unscored` samples without one; None when there are no values."""
-        ordered = array("d", sorted(values))
-        if not ordered:
+        ordered = np.sort(np.fromiter(values, np.float64))
+        if not len(ordered):
             return None
-        low, high, count = ordered[0], ordered[-1], len(ordered)
-        mean, std, skewness, kurtosis = _moments(ordered)
+        largest = float(np.abs(ordered[[0, -1]]).max())
+        scale = 2.0 ** max(-1000, math.frexp(largest)[1] - 1)
+        scaled = ordered / scale
+        low, high = float(ordered[0]), float(ordered[-1])
+        quartiles = np.clip(np.quantile(scaled, (0.25, 0.5, 0.75)) * scale, low, high)
+        mean, std, skewness = (low, 0.0, None) if low == high else _moments(scaled, scale)
         return cls(
-            count=count,
+            count=len(ordered),
             unscored=unscored,
             mean=mean,
-            mean_all=mean * (count / (count + unscored)),
+            mean_all=mean * (len(ordered) / (len(ordered) + unscored)),
             std=std,
             min=low,
-            p25=quantile(ordered, 0.25),
-            p50=quantile(ordered, 0.5),
-            p75=quantile(ordered, 0.75),
+            p25=float(quartiles[0]),
+            p50=float(quartiles[1]),
+            p75=float(quartiles[2]),
             max=high,
-            at_min=bisect_right(ordered, low) / count,
-            at_max=(count - bisect_left(ordered, high)) / count,
-            distinct=1 + sum(one != other for one, other in pairwise(ordered)),
+            at_min=float((ordered == low).mean()),
+            at_max=float((ordered == high).mean()),
             skewness=skewness,
-            kurtosis=kurtosis,
-            bimodality=(skewness**2 + 1) / kurtosis if kurtosis and skewness is not None else None,
             bins=make_bins(ordered),
         )
 
@@ -88,53 +85,25 @@ class Distribution:
         return CoveredMean.of_scored(self.mean, self.count, self.unscored)
 
 
-def quantile(ordered: Sequence[float], share: float) -> float:
-    """The value below which `share` of the ordered values lie, linear between neighbours.
-
-    >>> quantile([1.0, 2.0, 3.0, 4.0], 0.5)
-    2.5
-    """
-    position = share * (len(ordered) - 1)
-    below = math.floor(position)
-    low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
-    part = position - below
-    return min(high, max(low, low * (1 - part) + high * part))  # rounding must not lead outside
-
-
-def make_bins(ordered: Sequence[float]) -> tuple[Bin, ...]:
+def make_bins(values: Iterable[float]) -> tuple[Bin, ...]:
     """One bin per value where there are few values, else bins of equal width."""
-    few = _few_values(ordered)
-    if few is not None:
-        return tuple(Bin(value, value, bisect_right(ordered, value) - bisect_left(ordered, value)) for value in few)
-    low, high = ordered[0], ordered[-1]
-    edges = [low * (1 - step / MAX_BINS) + high * (step / MAX_BINS) for step in range(MAX_BINS)] + [high]
-    starts = [bisect_left(ordered, edge) for edge in edges[:-1]] + [len(ordered)]
-    return tuple(Bin(edges[i], edges[i + 1], starts[i + 1] - starts[i]) for i in range(MAX_BINS))
+    ordered: npt.NDArray[Any] = np.sort(np.fromiter(values, np.float64))
+    different, counts = np.unique(ordered, return_counts=True)
+    if len(different) <= MAX_BINS:
+        return tuple(Bin(float(each), float(each), int(count)) for each, count in zip(different, counts, strict=True))
+    shares = np.arange(MAX_BINS) / MAX_BINS
+    edges = np.append(ordered[0] * (1 - shares) + ordered[-1] * shares, ordered[-1])
+    starts = np.append(np.searchsorted(ordered, edges[:-1]), len(ordered))
+    return tuple(
+        Bin(float(edges[index]), float(edges[index + 1]), int(starts[index + 1] - starts[index]))
+        for index in range(MAX_BINS)
+    )
 
 
-def _few_values(ordered: Sequence[float]) -> list[float] | None:
-    """The different values; None if there are more than bins."""
-    values: list[float] = []
-    start = 0
-    while start < len(ordered):
-        if len(values) == MAX_BINS:
-            return None
-        values.append(ordered[start])
-        start = bisect_right(ordered, ordered[start], start)
-    return values
-
-
-def _moments(ordered: Sequence[float]) -> tuple[float, float, float | None, float | None]:
-    """Mean, standard deviation, skewness and kurtosis."""
-    low, high, count = ordered[0], ordered[-1], len(ordered)
-    if low == high:
-        return low, 0.0, None, None
-    exponent = math.frexp(max(abs(low), abs(high)))[1]
-    mean = math.fsum(math.ldexp(value, -exponent) for value in ordered) / count
-    deviations = array("d", (math.ldexp(value, -exponent) - mean for value in ordered))
-    variance = math.fsum(deviation * deviation for deviation in deviations) / count
+def _moments(scaled: npt.NDArray[np.float64], scale: float) -> tuple[float, float, float | None]:
+    """Mean, standard deviation and skewness of values that were divided by `scale`."""
+    mean, deviations = scaled.mean(), scaled - scaled.mean()
+    variance = float((deviations**2).mean())
     if not variance:  # so close together that their squares vanish
-        return math.ldexp(mean, exponent), 0.0, None, None
-    third, fourth = (math.fsum(deviation**power for deviation in deviations) / count for power in (3, 4))
-    std = math.ldexp(math.sqrt(variance), exponent)
-    return math.ldexp(mean, exponent), std, third / variance**1.5, fourth / variance**2 if variance**2 else None
+        return float(mean * scale), 0.0, None
+    return float(mean * scale), math.sqrt(variance) * scale, float((deviations**3).mean() / variance**1.5)

@@ -1,6 +1,6 @@
 """The figures of a report: what is measured, by which name, and in which unit.
 
-Plain data without numpy, for the page, the terminal, `watch` and JSON. `collecting` computes them.
+Plain data, for the page, the terminal, `watch` and JSON. `collecting` computes them.
 """
 
 from dataclasses import asdict, dataclass
@@ -232,7 +232,6 @@ class Drift:
     early: float
     late: float
     shift: float | None
-    psi: float
     ks: float
 
 

@@ -12,7 +12,7 @@ from plaudit.report.collecting import collect_figures, summary_of
 from plaudit.report.statistics.components import component_shares
 from plaudit.report.statistics.groups import length_bias, summarize_groups
 from plaudit.report.statistics.pass_rates import pass_at_k, pass_rates
-from plaudit.report.statistics.steps import ks_distance, measure_drift, stability_index, step_curve
+from plaudit.report.statistics.steps import ks_distance, measure_drift, step_curve
 from plaudit.report.table import MAX_COMPONENTS
 from tests.report.statistics.runs import random_run, rollout, samples_of, table_of
 
@@ -149,10 +149,8 @@ def test_drift_compares_the_last_quarter_of_the_steps_with_the_first():
     ]
     found = {one.name: one for one in measure_drift(samples_of(run))}
     assert (found["reward"].early, found["reward"].late, found["reward"].ks) == (0.0, 1.0, 1.0)
-    assert found["reward"].psi > 1
     assert found["reward"].shift == pytest.approx(2.0)
     assert (found["length"].ks, found["length"].shift) == (0.0, None)
-    assert found["length"].psi == pytest.approx(0.0)
 
 
 def test_drift_does_not_change_with_the_scale():
@@ -162,14 +160,6 @@ def test_drift_does_not_change_with_the_scale():
     assert ks_distance(early, late) == pytest.approx(gap.max(), abs=1e-3)
     scaled = [[100 * value + 7 for value in values] for values in (early, late)]
     assert ks_distance(*scaled) == pytest.approx(ks_distance(early, late))
-    assert stability_index(*scaled) == pytest.approx(stability_index(early, late))
-
-
-def test_the_stability_index_of_two_values_is_that_of_their_shares():
-    early, late = [0.0] * 50 + [1.0] * 50, [0.0] * 20 + [1.0] * 80
-    p, q = (50.5 / 101.5, 0.5 / 101.5, 50.5 / 101.5), (20.5 / 101.5, 0.5 / 101.5, 80.5 / 101.5)
-    expected = sum((b - a) * math.log(b / a) for a, b in zip(p, q, strict=True))
-    assert stability_index(early, late) == pytest.approx(expected, rel=0.05)
 
 
 def test_the_curve_has_a_point_per_step_with_means_and_shares_of_groups():
@@ -194,13 +184,10 @@ def test_a_long_run_has_as_many_points_as_can_be_seen():
     assert (points[0].first, points[-1].last) == (1, 1001)
 
 
-def test_saturation_counts_the_ends_and_measures_the_shape():
+def test_saturation_counts_the_ends():
     values = [0.0, 0.0, 0.25, 1.0]
     found = summary_of(table_of([*(rollout(value) for value in values), rollout(None)])).reward
-    assert (found.count, found.at_min, found.at_max, found.distinct) == (4, 0.5, 0.25, 3)
-    standard = (np.array(values) - np.mean(values)) / np.std(values)
-    assert found.kurtosis == pytest.approx(np.mean(standard**4))
-    assert found.bimodality == pytest.approx((np.mean(standard**3) ** 2 + 1) / np.mean(standard**4))
+    assert (found.count, found.at_min, found.at_max) == (4, 0.5, 0.25)
 
 
 @pytest.mark.parametrize(("size", "right"), [(1, 0), (1, 1), (7, 3), (40, 39), (60, 1), (60, 60)])

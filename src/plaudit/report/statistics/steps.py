@@ -1,7 +1,6 @@
 """How a run changes over its training steps: curves, and how far the last quarter differs from the first.
 
-The population stability index is Σ (q − p) ln(q / p) over about ten bins between the tenths of the early values; the
-Kolmogorov–Smirnov distance is max |F − G| of the two cumulative distributions. Both stay the same when values are
+The Kolmogorov–Smirnov distance is max |F − G| of the two cumulative distributions. It stays the same when values are
 shifted and scaled, so rewards, lengths and components can be compared with each other. `shift` is the difference of the
 means in standard deviations of the whole.
 """
@@ -17,11 +16,9 @@ from plaudit.report.figures import Drift, StepPoint
 from plaudit.report.statistics.groups import PHANTOM, group_kinds
 from plaudit.report.table import NO_STEP, Floats, Integers, Samples, ratio
 
-__all__ = ["ks_distance", "measure_drift", "quarters", "stability_index", "step_curve"]
+__all__ = ["ks_distance", "measure_drift", "quarters", "step_curve"]
 
 MAX_POINTS = 200
-BINS = 10
-_COMMON = 0.05
 _LEAST = 20  # values on either side: with fewer, a drift says nothing
 
 
@@ -94,26 +91,7 @@ def _drift(name: str, component: bool, early: Floats, late: Floats) -> Drift:
     with np.errstate(over="ignore", invalid="ignore"):
         before, after, std = early.mean(), late.mean(), float(np.concatenate([early, late]).std())
         shift = ratio(after - before, std)
-    return Drift(
-        name, component, float(before), float(after), shift, stability_index(early, late), ks_distance(early, late)
-    )
-
-
-def stability_index(early: Sequence[float] | Floats, late: Sequence[float] | Floats) -> float:
-    """The population stability index of two ordered lists; every bin gets half a value, so that none is empty.
-
-    A value that a twentieth of the early ones share has a bin of its own: rewards are often just 0 or 1.
-    """
-    edges = np.unique(np.quantile(early, np.arange(1, BINS) / BINS))
-    common = np.searchsorted(early, edges, "right") - np.searchsorted(early, edges, "left") >= _COMMON * len(early)
-    shares = []
-    for values in (early, late):
-        below, upto = np.searchsorted(values, edges, "left"), np.searchsorted(values, edges, "right")
-        cuts = np.sort(np.concatenate([below[common], upto]))
-        counts = np.diff(cuts, prepend=0, append=len(values)) + 0.5
-        shares.append(counts / counts.sum())
-    p, q = shares
-    return float(((q - p) * np.log(q / p)).sum())
+    return Drift(name, component, float(before), float(after), shift, ks_distance(early, late))
 
 
 def ks_distance(one: Sequence[float] | Floats, other: Sequence[float] | Floats) -> float:

@@ -264,7 +264,7 @@ def render_histogram(values: Iterable[float | Bin], *, title: str = "") -> Rende
     """A bar per bin, with count and share; takes bins, or numbers to be sorted into bins."""
     listed = list(values)
     bins = [each for each in listed if isinstance(each, Bin)]
-    bins += make_bins(sorted(each for each in listed if not isinstance(each, Bin)))
+    bins += make_bins(each for each in listed if not isinstance(each, Bin))
     head = [Text(title, style="bold")] if title else []
     if not bins:
         return Group(*head, "no values")

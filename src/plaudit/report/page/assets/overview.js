@@ -92,10 +92,8 @@ function rewards(figures, run) {
       makeTable("Histogram of rewards", [["reward or status", ""], ["samples", "n"], ["share", "n"], ["", ""]], [
         ...bins.map((bin, place) => [binName(bin), formatNumber(bin.count), formatShare(bin.count / total), link("show", samplesLink(run, { where: binQuery(bin, place === bins.length - 1) }))]),
         ...failed.map(([status, count]) => [`not scored: ${status}`, formatNumber(count), formatShare(count / total), link("show", samplesLink(run, { where: [["status", "=", status]] }))])]),
-      makeTable("Spread", [["value", ""], ["mean", "n"], ["over all", "n"], ["unscored", "n"], ["std", "n"], ["min", "n"], ["p25", "n"], ["p50", "n"], ["p75", "n"], ["max", "n"]],
-        spreads.filter(([, spread]) => spread).map(([name, spread]) => [name, ...["mean", "mean_all", "unscored", "std", "min", "p25", "p50", "p75", "max"].map((key) => formatNumber(spread[key]))])),
-      makeTable("Saturation", [["value", ""], ["distinct", "n"], ["at the lowest", "n"], ["at the highest", "n"], ["bimodality", "n"]],
-        spreads.filter(([, spread]) => spread).map(([name, spread]) => [name, formatNumber(spread.distinct), formatShare(spread.at_min), formatShare(spread.at_max), formatNumber(spread.bimodality)]))],
+      makeTable("Spread", [["value", ""], ["mean", "n"], ["over all", "n"], ["unscored", "n"], ["std", "n"], ["min", "n"], ["p25", "n"], ["p50", "n"], ["p75", "n"], ["max", "n"], ["at the lowest", "n"], ["at the highest", "n"]],
+        spreads.filter(([, spread]) => spread).map(([name, spread]) => [name, ...["mean", "mean_all", "unscored", "std", "min", "p25", "p50", "p75", "max"].map((key) => formatNumber(spread[key])), formatShare(spread.at_min), formatShare(spread.at_max)]))],
   };
 }
 
@@ -124,8 +122,8 @@ function curves(figures, run) {
       element("h3", {}, panel.title), panel.series.length > 1 ? legend(panel.series.map((one) => [one.name, one.color])) : null,
       lineChart(panel.title, panel.series, { ...panel.options, height: 170, width: panelWidth() })))),
     tables: [
-      makeTable("First and last quarter of the steps", [["value", ""], ["early", "n"], ["late", "n"], ["shift (std)", "n"], ["PSI", "n"], ["KS", "n"]],
-        figures.drift.map((one) => [columnName(one), formatNumber(one.early), formatNumber(one.late), formatSigned(one.shift), formatNumber(one.psi), formatNumber(one.ks)])),
+      makeTable("First and last quarter of the steps", [["value", ""], ["early", "n"], ["late", "n"], ["shift (std)", "n"], ["KS", "n"]],
+        figures.drift.map((one) => [columnName(one), formatNumber(one.early), formatNumber(one.late), formatSigned(one.shift), formatNumber(one.ks)])),
       makeTable("Means by training step", [["step", "n"], ["samples", "n"], ["reward", "n"], ["over all", "n"], ["score", "n"], ["over all", "n"], ["length", "n"], ["dead", "n"], ["phantom", "n"], ["scored", "n"]],
         figures.curve.map((one) => [one.first === one.last ? formatNumber(one.first) : `${one.first}–${one.last}`, formatNumber(one.count), formatNumber(one.reward), formatNumber(one.reward_all), formatNumber(one.score), formatNumber(one.score_all), formatNumber(one.length), formatShare(one.dead), formatShare(one.phantom), formatShare(one.scored)]))],
   };
