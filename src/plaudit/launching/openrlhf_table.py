@@ -25,7 +25,7 @@ COMPUTED = (
     "training.critic_lr_factor", "training.max_staleness", "loss.kl_beta", "loss.kl_in", "loss.kl_estimator",
     "loss.clip_low", "loss.clip_high", "loss.dual_clip", "loss.average", "loss.ratio", "loss.surrogate",
     "filter.low", "filter.high", "model.lora_alpha", "model.lora_targets", "eval.samples_per_prompt",
-    "eval.temperature", "checkpoint.every", "optimizer.warmup_steps", "loss.kl_horizon", "loss.entropy_bonus",
+    "eval.temperature", "checkpoint.every", "optimizer.warmup_steps", "loss.entropy_bonus",
     "logging.project",
 )  # fmt: skip
 AVERAGES = {"token": "token-mean", "sequence": "seq-mean-token-mean"}
@@ -99,7 +99,6 @@ def _kl(config: RunConfig) -> Arguments:
         "algo.kl.init_coef": loss.kl_beta,
         "algo.kl.estimator": loss.kl_estimator,
         "algo.kl.use_loss": loss.kl_in == "loss",
-        "algo.kl.horizon": loss.kl_horizon if loss.kl_target is not None else None,
     }
 
 

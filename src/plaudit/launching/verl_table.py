@@ -47,19 +47,19 @@ RENAMED = {
 }
 COMPUTED = (
     *FILES, "sampling.top_k", "loss.clip_low", "loss.clip_high", "loss.dual_clip", "loss.average", "loss.ratio",
-    "loss.surrogate", "loss.kl_beta", "loss.kl_in", "loss.kl_estimator", "loss.kl_target", "loss.kl_horizon",
+    "loss.surrogate", "loss.kl_beta", "loss.kl_in", "loss.kl_estimator",
     "training.minibatches", "training.gradient_accumulation", "training.gae_lambda", "training.critic_lr_factor",
     "model.lora_targets", "checkpoint.every", "filter.max_refills",
 )  # fmt: skip
 ESTIMATORS = {
-    **{name: name for name in ("rloo", "opo", "remax", "gae", "gdpo")},
+    **{name: name for name in ("rloo", "opo", "gae", "gdpo")},
     "reinforce": "reinforce_plus_plus",
     "reinforce_baseline": "reinforce_plus_plus_baseline",
 }
 GROUPED = {"grpo": True, "group_norm": True, "dr_grpo": False}
 LOSSES = {
     **dict.fromkeys(("grpo", "dapo", "dr_grpo", "ppo"), "vanilla"),
-    **{name: name for name in ("gspo", "cispo", "sapo", "clip_cov", "kl_cov")},
+    **{name: name for name in ("gspo", "cispo", "sapo")},
     "gmpo": "geo_mean",
 }
 AVERAGES = {"token": "token-mean", "sequence": "seq-mean-token-mean", "constant": "seq-mean-token-sum-norm"}
@@ -135,10 +135,6 @@ def _kl(config: RunConfig) -> Arguments:
     if in_reward:
         arguments["algorithm.kl_penalty"] = KL_TYPES[loss.kl_estimator]
         arguments["algorithm.kl_ctrl.kl_coef"] = loss.kl_beta
-    if in_reward and loss.kl_target is not None:
-        arguments["algorithm.kl_ctrl.type"] = "adaptive"
-        arguments["algorithm.kl_ctrl.target_kl"] = loss.kl_target
-        arguments["algorithm.kl_ctrl.horizon"] = loss.kl_horizon
     return arguments
 
 

@@ -31,7 +31,7 @@ from plaudit.training.data.prompts import Prompts
 from plaudit.training.data.templates import set_template_arguments
 from plaudit.training.engine import RunOptions
 from plaudit.training.evaluation import HeldOut
-from plaudit.training.learning.from_config import build_pieces, check_learning
+from plaudit.training.learning.from_config import check_learning
 from plaudit.training.learning.updater import Updater
 from plaudit.training.learning.warm_start import train_own_weights, warm_start
 from plaudit.training.model.loading import EMBEDDED, add_lora, load_policy
@@ -143,7 +143,7 @@ class Run:
                 self.demonstrations,
                 msgspec.structs.replace(model, warm_start_steps=steps, warm_start_lr=lr),
                 seed=derive_seed(config.seed, "warm start"),
-                pieces=build_pieces(config),
+                micro_batches=config.training.gradient_accumulation,
                 on_step=lambda step, loss: progress.warm_start(step + 1, steps, loss),
             )
 

@@ -95,7 +95,7 @@ def test_rewards_may_come_in_any_container(kind):
     )
 
 
-@pytest.mark.parametrize("name", sorted(set(ADVANTAGES) - {"gdpo", "gae", "maxrl", "remax"}))
+@pytest.mark.parametrize("name", sorted(set(ADVANTAGES) - {"gdpo", "gae", "maxrl"}))
 @pytest.mark.parametrize("missing", [None, math.nan, torch.tensor(math.nan)], ids=["None", "nan", "tensor nan"])
 def test_an_unscored_sample_has_no_advantage_and_changes_no_other(name, missing):
     others = advantage(name)([*REWARDS[:3], *REWARDS[4:]], groups=[0] * 3 + [1] * 4 + [2] * 4)
@@ -392,19 +392,3 @@ def test_a_huge_reward_is_refused_with_a_remedy_not_an_overflow():
         GRPOAdvantage()([1.0, 1e200], 2)
     with pytest.raises(InvalidAdvantage, match="divide, clip or normalize"):
         BatchCredit.of([sample("x", [1], RewardOutput(1e200))])
-
-
-def test_remax_compares_with_the_likeliest_response_to_the_same_prompt():
-    credits = [Credit(1.0, [0.0, 0.5], [1, 1]), Credit.whole(0.0, 3), None, Credit.whole(2.0)]
-    batch = BatchCredit(credits, ["a", "a", "b", "b"], baselines=[0.25, 0.25, 1.0, None])
-    # returns to go less the baseline: rewards of 1 for the outcome and 0.5 at the second token
-    assert advantage("remax").estimate(batch) == [[1.25, 1.25], [-0.25] * 3, None, None]
-    discounted = advantage("remax", gamma=0.5).estimate(batch)
-    assert discounted[0] == [0.5 * 1.5 - 0.25, 1.5 - 0.25]
-
-
-def test_remax_without_baselines_says_what_it_needs():
-    with pytest.raises(InvalidAdvantage, match="likeliest response"):
-        advantage("remax")([1.0, 0.0], num_generations=2)
-    with pytest.raises(InvalidAdvantage, match="1 baselines for 2 samples"):
-        BatchCredit([None, None], [0, 0], baselines=[1.0])

@@ -154,8 +154,6 @@ def test_what_the_config_says_of_estimator_and_loss_reaches_them():
     weighed = load_config(None, ["advantage=gdpo", "training.component_weights={a: 2, b: 1}"])
     assert build_advantage(weighed) == GDPOAdvantage({"a": 2.0, "b": 1.0})
     assert build_advantage(load_config(None, ["advantage=pass_at_k", "training.pass_k=2"])) == PassAtKAdvantage(k=2)
-    held = load_config(None, ["loss.name=kl_cov", "loss.covariance_share=0.1", "loss.covariance_kl=2"]).loss
-    assert (held.covariance, held.covariance_share, held.covariance_kl) == ("kl", 0.1, 2.0)
 
 
 def test_null_in_the_loss_is_the_value_of_its_preset_and_another_name_takes_its_own(tmp_path):
@@ -186,12 +184,7 @@ def test_a_section_that_exists_is_valid(section):
         (["sampling.samples_per_prompt=1", "eval.pass_at=[1]"], "compares responses to one prompt"),
         (["loss.name=reinforce", "loss.clip_high=0.3"], "loss: clip_high is not for name=reinforce"),
         (["loss.name=cispo", "loss.dual_clip=9"], "loss: dual_clip is not for name=cispo"),
-        (["loss.covariance_share=0.1"], "loss: covariance_share is for name=clip_cov and kl_cov"),
-        (["loss.kl_target=0.1"], "loss.kl_target needs a KL"),
-        (["loss.reference_every=5"], "loss.reference_every needs a KL"),
-        (["loss.reference_every=5", "loss.kl_beta=0.1", "model.lora_rank=4"], "without its adapters"),
         (["loss.importance_mode=reject"], "without training.async_train there are none"),
-        (["training.max_tokens_per_piece=99", "training.gradient_accumulation=2"], "both say how a batch is cut"),
         (["loss.kl_beta=0.1", "loss.kl_estimator=k1"], "no useful gradient"),
     ],
 )

@@ -11,7 +11,6 @@ from plaudit.training.advantages.estimators import GAEAdvantage
 from plaudit.training.config.learning_keys import OptimizerConfig
 from plaudit.training.config.reading import load_config
 from plaudit.training.learning.critic import Critic
-from plaudit.training.learning.update_batch import Pieces
 from plaudit.training.model.loading import tiny_policy
 from plaudit.training.reporting.progress import NoProgress
 from tests.training.runs import metrics, small
@@ -107,14 +106,14 @@ def test_a_critic_learns_at_the_rate_it_is_told(policy):
     assert critic.values(batch).all()
 
 
-def test_a_critic_computed_in_pieces_learns_the_same(policy):
+def test_a_critic_computed_in_micro_batches_learns_the_same(policy):
     scored = samples(policy)
     batch = policy.batch([trajectory for trajectory, _ in scored])
     learnt = {}
-    for pieces in (1, 3):
-        critic = Critic(policy, pieces=Pieces(pieces))
+    for count in (1, 3):
+        critic = Critic(policy, micro_batches=count)
         stats = critic.learn(batch, critic.add_values(batch, BatchCredit.of(scored)), GAEAdvantage())
-        learnt[pieces] = (critic.values(batch).detach(), stats["value/loss"])
+        learnt[count] = (critic.values(batch).detach(), stats["value/loss"])
     assert learnt[1][1] == pytest.approx(learnt[3][1], rel=1e-5)
     assert torch.allclose(learnt[1][0], learnt[3][0], atol=1e-5)
 

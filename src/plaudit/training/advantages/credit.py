@@ -93,8 +93,7 @@ class BatchCredit:
     """What a batch earned: a credit per sample (None: not scored) and the group each sample belongs to.
 
     `components` holds the same per component of the reward, for estimators that look at each; `values` are a critic's,
-    and `penalties` those of a KL, each one per token. `baselines` are what the likeliest response to the prompt of each
-    sample earned (None: not scored).
+    and `penalties` those of a KL, each one per token.
     """
 
     credits: Sequence[Credit | None]
@@ -102,14 +101,12 @@ class BatchCredit:
     components: Mapping[str, Sequence[Credit | None]] = field(default_factory=dict)
     values: Sequence[Sequence[float]] | None = None
     penalties: Sequence[Sequence[float]] | None = None
-    baselines: Sequence[float | None] | None = None
     steps: Sequence[Sequence[StepCredit]] | None = None
     """The steps of each sample, for estimators that compare them."""
 
     def __post_init__(self) -> None:
         expected = len(self.credits)
-        counts = {"groups": self.groups, "values": self.values, "baselines": self.baselines, **self.components}
-        counts["steps"] = self.steps
+        counts = {"groups": self.groups, "values": self.values, "steps": self.steps, **self.components}
         for name, values in counts.items():
             if values is not None and len(values) != expected:
                 raise InvalidAdvantage(f"{len(values)} {name} for {expected} samples; give one each")
@@ -366,7 +363,7 @@ class TaskScale:
             None if credit is None else self._scale(credit, task)
             for credit, task in zip(batch_credit.credits, names, strict=True)
         ]
-        return replace(batch_credit, credits=credits, baselines=self._baselines(batch_credit.baselines, names))
+        return replace(batch_credit, credits=credits)
 
     def state(self) -> dict[str, list[float]]:
         """What a checkpoint keeps."""
@@ -388,11 +385,3 @@ class TaskScale:
         slope = self._slope(task)
         outcome = (credit.outcome - self.moments[task].mean) * slope
         return replace(credit, outcome=outcome, tokens=[value * slope for value in credit.tokens])
-
-    def _baselines(self, baselines: Sequence[float | None] | None, tasks: Sequence[str]) -> list[float | None] | None:
-        if baselines is None:
-            return None
-        return [
-            None if value is None or task not in self.moments else (value - self.moments[task].mean) * self._slope(task)
-            for value, task in zip(baselines, tasks, strict=True)
-        ]

@@ -21,11 +21,11 @@ from plaudit.training.advantages.baseline import (
     deviation,
     whiten,
 )
-from plaudit.training.advantages.credit import BatchCredit, Credit, StepCredit, gae, returns
+from plaudit.training.advantages.credit import BatchCredit, Credit, StepCredit, gae
 
 __all__ = [
     "ADVANTAGES", "CompareBy", "DrGRPOAdvantage", "GAEAdvantage", "GDPOAdvantage", "GRPOAdvantage",
-    "MaxRLAdvantage", "OPOAdvantage", "PassAtKAdvantage", "RLOOAdvantage", "ReMaxAdvantage", "ReinforceAdvantage",
+    "MaxRLAdvantage", "OPOAdvantage", "PassAtKAdvantage", "RLOOAdvantage", "ReinforceAdvantage",
     "ReinforceBaselineAdvantage", "StepAdvantage", "advantage", "step_returns",
 ]  # fmt: skip
 
@@ -219,27 +219,6 @@ class GDPOAdvantage(Advantage):
 
 
 @dataclass(frozen=True)
-class ReMaxAdvantage(Advantage):
-    """Reward minus that of the likeliest response to the same prompt (ReMax, arXiv:2310.10505); a sample whose
-    prompt has none, since its likeliest response was not scored, has no advantage."""
-
-    gamma: float = 1.0
-
-    def estimate(self, batch_credit: BatchCredit) -> Estimates:
-        if batch_credit.baselines is None:
-            raise InvalidAdvantage(
-                "remax needs the reward of the likeliest response to each sample's prompt: BatchCredit(…, baselines=…)"
-            )
-        estimates: Estimates = [
-            None
-            if credit is None or baseline is None
-            else [each - baseline for each in returns(credit, gamma=self.gamma)]
-            for credit, baseline in zip(batch_credit.credits, batch_credit.baselines, strict=True)
-        ]
-        return batch_credit.subtract_penalties(estimates, self.gamma)
-
-
-@dataclass(frozen=True)
 class GAEAdvantage(Advantage):
     """Generalised advantage estimation with a critic's values, whitened over the tokens of the batch (PPO)."""
 
@@ -348,7 +327,6 @@ ADVANTAGES: dict[str, _Build] = {
     "maxrl": MaxRLAdvantage,
     "pass_at_k": PassAtKAdvantage,
     "opo": OPOAdvantage,
-    "remax": ReMaxAdvantage,
     "gdpo": GDPOAdvantage,
     "gae": GAEAdvantage,
     "gigpo": StepAdvantage,

@@ -46,8 +46,6 @@ class Batch:
     """How many updates behind the policy was that drew it."""
     sample_s: float
     reward_s: float
-    baselines: list[float | None] | None = None
-    """What the likeliest response to each sample's prompt earned (None: not scored), where the estimator asks."""
     stream_state: dict[str, Any] = field(default_factory=dict)
     """What the stream of prompts must be restored to, so that the next batch follows this one."""
     stream_metrics: dict[str, float] = field(default_factory=dict)
@@ -88,13 +86,11 @@ class Collector:
             rows = self._rows(step, len(kept) + len(left_out), wanted - len(kept))
             began = time.perf_counter()
             sampled = self._sample(sampler, rows, step, turn)
-            likeliest = self._sample_likeliest(sampler, rows)
             drawn = time.perf_counter()
             outputs = self.scorer.score(sampled.trajectories)
-            baselines = None if likeliest is None else self.scorer.score(likeliest.trajectories)
             self._observe(outputs)
             sample_s, reward_s = sample_s + drawn - began, reward_s + time.perf_counter() - drawn
-            for group in _groups(sampled, outputs, self.config.sampling.samples_per_prompt, baselines):
+            for group in _groups(sampled, outputs, self.config.sampling.samples_per_prompt):
                 judged = filter_groups(group.scored, self.config.filter)
                 (kept if judged.kept else left_out).append(group)
                 reasons.update(judged.dropped)
@@ -111,7 +107,6 @@ class Collector:
             staleness=staleness,
             sample_s=sample_s,
             reward_s=reward_s,
-            baselines=[group.baseline for group in kept for _ in group.outputs] if self._wants_baselines else None,
             stream_state=self.stream.state(),
             stream_metrics=self.stream.metrics(),
         )
@@ -129,10 +124,6 @@ class Collector:
         groups = [outputs[start : start + size] for start in range(0, len(outputs), size)]
         self.stream.observe([[output.score for output in group if output.score is not None] for group in groups])
 
-    @property
-    def _wants_baselines(self) -> bool:
-        return self.config.advantage == "remax"
-
     def _rows(self, step: int, before: int, count: int) -> Prompts:
         """The next prompts, each a group of its own even where a prompt comes twice."""
         rows = self.stream.prompts.pick(self.stream.indices(count))
@@ -147,17 +138,11 @@ class Collector:
         settings = msgspec.structs.replace(self.settings, seed=derive_seed(self.config.seed, "sample", step, turn))
         return sampler.sample(rows, self.config.sampling.samples_per_prompt, settings=settings)
 
-    def _sample_likeliest(self, sampler: Sampler, rows: Prompts) -> Samples | None:
-        if not self._wants_baselines:
-            return None
-        return sampler.sample(rows, 1, settings=msgspec.structs.replace(self.settings, temperature=0.0, seed=0))
-
 
 @dataclass(frozen=True, slots=True)
 class _Group:
     sampled: Samples
     outputs: list[RewardOutput]
-    baseline: float | None = None
 
     @property
     def scored(self) -> list[ScoredRollout]:
@@ -168,14 +153,11 @@ def _with_outputs(sampled: Samples, outputs: list[RewardOutput]) -> list[ScoredR
     return [Rollout(*pair) for pair in zip(sampled.trajectories, outputs, strict=True)]
 
 
-def _groups(
-    sampled: Samples, outputs: list[RewardOutput], size: int, baselines: list[RewardOutput] | None
-) -> Iterator[_Group]:
-    for index, start in enumerate(range(0, len(outputs), size)):
+def _groups(sampled: Samples, outputs: list[RewardOutput], size: int) -> Iterator[_Group]:
+    for start in range(0, len(outputs), size):
         part = slice(start, start + size)
         ids = None if sampled.prompt_ids is None else sampled.prompt_ids[part]
-        baseline = None if baselines is None else baselines[index].reward
-        yield _Group(Samples(sampled.trajectories[part], ids), outputs[part], baseline)
+        yield _Group(Samples(sampled.trajectories[part], ids), outputs[part])
 
 
 def _join(parts: list[Samples]) -> Samples:

@@ -32,10 +32,6 @@ _CLIPPED: dict[str, Any] = {
     "clip_high": 0.2,
     "dual_clip": None,
     "token_clip": None,
-    "covariance": None,
-    "covariance_share": 2e-4,
-    "covariance_bounds": (1.0, 5.0),
-    "covariance_kl": 1.0,
 }
 """PPO's clipped surrogate (arXiv:1707.06347), which the published losses change."""
 _PRESETS: dict[str, Mapping[str, Any]] = {
@@ -48,8 +44,6 @@ _PRESETS: dict[str, Mapping[str, Any]] = {
     "gmpo": {"surrogate": "unclipped", "ratio": "geometric", "average": "sequence", "token_clip": 0.4},
     "sapo": {"surrogate": "soft", "average": "sequence"},
     "reinforce": {"surrogate": "plain"},
-    "clip_cov": {"covariance": "clip"},
-    "kl_cov": {"surrogate": "unclipped", "covariance": "kl"},
 }
 """The losses by the names of their papers, with the papers' clips (CISPO's from ScaleRL, arXiv:2510.13786)."""
 
@@ -58,7 +52,7 @@ class LossSettings(Section, frozen=True):
     """The policy loss: a published one by `name`, and changes to it; null takes the preset's value."""
 
     name: str = "grpo"
-    """The preset: grpo, dapo, dr_grpo, gspo, cispo, gmpo, sapo, ppo, reinforce, clip_cov, kl_cov"""
+    """The preset: grpo, dapo, dr_grpo, gspo, cispo, gmpo, sapo, ppo, reinforce"""
     clip_low: Share = PRESET
     """The ratio is clipped below 1 - clip_low"""
     clip_high: NonNegative = PRESET
@@ -85,28 +79,8 @@ class LossSettings(Section, frozen=True):
     """Where the KL counts"""
     kl_correction: bool = False
     """Weigh the KL in the loss by the ratio: unbiased off policy"""
-    kl_target: Positive | None = None
-    """The mean KL of a token to aim at: kl_beta is where its weight begins"""
-    kl_horizon: Count = 10_000
-    """Of kl_target: samples in which the weight moves by a fifth"""
-    reference_every: NonNegativeInt = 0
-    """Steps after which the KL's reference follows the policy; 0: never"""
-    reference_mix: PositiveShare = 1.0
-    """How far it follows; 1: all the way"""
     entropy_bonus: NonNegative = 0.0
     """Weight of the entropy in the loss: keeps exploring"""
-    entropy_target: NonNegative | None = None
-    """The entropy to keep: the bonus begins at entropy_bonus and moves by entropy_step a batch"""
-    entropy_step: Positive = 0.005
-    """Of entropy_target"""
-    covariance: Literal["clip", "kl"] | None = PRESET
-    """Tokens whose log-prob and advantage are high together are left out, or held back"""
-    covariance_share: PositiveShare = PRESET
-    """Of clip_cov and kl_cov: the share of tokens left out or held back"""
-    covariance_bounds: tuple[float, float] = PRESET
-    """Of clip_cov: the covariances that may be left out"""
-    covariance_kl: NonNegative = PRESET
-    """Of kl_cov: how strongly tokens are held back"""
     sft_weight: NonNegative = 0.0
     """Weight of the cross entropy of demonstrations in the loss; 0: none"""
     sft_batch: Count = 16
@@ -158,8 +132,6 @@ class LossSettings(Section, frozen=True):
         for name in self.changes:
             if self.surrogate not in _CLIPPED_BY.get(name, (self.surrogate,)):
                 raise InvalidSettings(f"{name} is not for name={self.name}, which does not clip so; leave it out")
-            if name.startswith("covariance_") and self.covariance is None:
-                raise InvalidSettings(f"{name} is for name=clip_cov and kl_cov, and the loss is {self.name}")
 
 
 _CLIPPED_BY = {"clip_low": ("clipped", "weighted"), "clip_high": ("clipped", "weighted"), "dual_clip": ("clipped",)}
@@ -227,9 +199,7 @@ class TrainingConfig(Section, frozen=True):
     minibatches: Count = 1
     """Optimizer steps in one pass"""
     gradient_accumulation: Count = 1
-    """Pieces an optimizer step is computed in: less memory"""
-    max_tokens_per_piece: Count | None = None
-    """Pieces of at most this many tokens, padding included, in place of a number"""
+    """Micro-batches that an optimizer step is computed in: less memory"""
     async_train: bool = False
     """Sample and score the next batch while the policy is updated"""
     max_staleness: Count = 1

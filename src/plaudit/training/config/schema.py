@@ -301,7 +301,7 @@ class RunConfig(Section, frozen=True):
     tasks: dict[str, TaskPart] = msgspec.field(default_factory=dict)
     """Several tasks at once, NAME: {task, options, data, weight, reward}, or NAME: weight"""
     advantage: str = "grpo"
-    """Estimator: grpo, rloo, dr_grpo, opo, maxrl, pass_at_k, lite_ppo, gdpo, gae, remax, reinforce,
+    """Estimator: grpo, rloo, dr_grpo, opo, maxrl, pass_at_k, lite_ppo, gdpo, gae, reinforce,
     reinforce_baseline; for agents gigpo and turns"""
     trl: dict[str, Any] = msgspec.field(default_factory=dict)
     """With engine=trl, anything else for its GRPOConfig: trl.KEY=value"""

@@ -1,4 +1,4 @@
-"""What two sets of log-probs of the same tokens tell: KL estimates, importance weights, covariances with advantages.
+"""Functions of two sets of log-probs of the same tokens: KL estimates and importance weights.
 
 The same KL serves as a penalty in the reward (detach it then) and as a term of the loss. Importance weights are
 constants: no gradient flows through them.
@@ -12,10 +12,7 @@ from torch import Tensor
 from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.training.config.learning_keys import ImportanceLevel, ImportanceMode, KLEstimator
 
-__all__ = [
-    "KL_ESTIMATORS", "importance_weights", "keep_on_policy", "kl_divergence", "pick_at_random", "pick_largest",
-    "token_covariance",
-]  # fmt: skip
+__all__ = ["KL_ESTIMATORS", "importance_weights", "keep_on_policy", "kl_divergence"]
 
 
 def kl_divergence(logprobs: Tensor, reference: Tensor, estimator: KLEstimator = "k3") -> Tensor:
@@ -79,31 +76,3 @@ def keep_on_policy(
         min=1
     )
     return ((advantages >= 0) | (apart <= limit)).float()
-
-
-def token_covariance(logprobs: Tensor, advantages: Tensor, mask: Tensor) -> Tensor:
-    """(log π − its mean) × (A − its mean) of every token that counts, as constants; −∞ on the others."""
-    counts = mask.bool()
-    if not counts.any():
-        return torch.full_like(logprobs, -torch.inf)
-    now = logprobs.detach()
-    covariance = (now - now[counts].mean()) * (advantages - advantages[counts].mean())
-    return covariance.masked_fill(~counts, -torch.inf)
-
-
-def pick_at_random(covariance: Tensor, number: int, bounds: tuple[float, float]) -> Tensor:
-    """True on `number` tokens, drawn from those with a covariance between the bounds, or all where they are fewer
-    (Clip-Cov); torch's own random numbers draw."""
-    low, high = bounds
-    among = ((covariance > low) & (covariance < high)).nonzero()
-    drawn = among[torch.randperm(len(among))[:number].to(among.device)]
-    picked = torch.zeros_like(covariance, dtype=torch.bool)
-    picked[drawn[:, 0], drawn[:, 1]] = True
-    return picked
-
-
-def pick_largest(covariance: Tensor, number: int) -> Tensor:
-    """True on the `number` tokens with the largest covariance (KL-Cov)."""
-    picked = torch.zeros_like(covariance, dtype=torch.bool)
-    picked.view(-1)[covariance.flatten().topk(min(number, covariance.numel())).indices] = True
-    return picked & (covariance > -torch.inf)

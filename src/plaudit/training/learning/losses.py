@@ -13,22 +13,13 @@ from torch import Tensor
 
 from plaudit.errors import InvalidAdvantage
 from plaudit.training.config.learning_keys import LossSettings
-from plaudit.training.learning.log_ratios import (
-    importance_weights,
-    keep_on_policy,
-    kl_divergence,
-    pick_at_random,
-    pick_largest,
-    token_covariance,
-)
+from plaudit.training.learning.log_ratios import importance_weights, keep_on_policy, kl_divergence
 
-__all__ = ["Anchors", "Loss", "pad_advantages", "pick_covariant", "policy_loss", "token_weights", "value_loss"]
+__all__ = ["Anchors", "Loss", "pad_advantages", "policy_loss", "token_weights", "value_loss"]
 
 
 CLIPPED = LossSettings(average="token")
 """The loss where no settings are given: PPO's (arXiv:1707.06347), averaged over tokens."""
-SMOOTH = 1e-4
-"""Below this a log-ratio is squared instead of taken without its sign, which rounding would decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +33,6 @@ class Anchors:
     sampler: Tensor | None = None
     entropy: Tensor | None = None
     """How undecided the policy is at each token, with its gradient, where a bonus for it is in the loss."""
-    picked: Tensor | None = None
-    """The tokens that `pick_covariant` found in the whole batch, where the loss is computed in pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +70,6 @@ def policy_loss(
     ratio = _RATIOS[settings.ratio](_limit_log_ratio(log_ratio, advantages, settings), mask).exp()
     objective = _SURROGATES[settings.surrogate](logprobs, ratio, advantages, settings)
     stats = _ratio_stats(ratio, log_ratio, advantages, counts, settings)
-    if settings.covariance is not None:
-        picked = anchors.picked
-        if picked is None:
-            picked = pick_covariant(logprobs, old_logprobs, advantages, mask, settings)
-        objective = torch.where(picked, _hold_back(objective, log_ratio, settings), objective)
-        stats["covariance/picked"] = _mean(picked.float(), counts)
     if anchors.sampler is not None:
         sampler = _zero_padding(anchors.sampler, counts)
         importance = importance_weights(
@@ -114,20 +97,6 @@ def policy_loss(
         value = value - settings.entropy_bonus * (entropy * weights).sum()
         stats["entropy/exact"] = _mean(entropy, counts)
     return Loss(value, stats)
-
-
-def pick_covariant(
-    logprobs: Tensor, old_logprobs: Tensor, advantages: Tensor, mask: Tensor, settings: LossSettings
-) -> Tensor:
-    """True on the tokens that Clip-Cov leaves out or KL-Cov holds back (arXiv:2505.22617); those that the clip of the
-    ratio stops already are not among the former."""
-    covariance = token_covariance(logprobs, advantages, mask)
-    number = max(1, int(settings.covariance_share * float(mask.sum())))
-    if settings.covariance == "kl":
-        return pick_largest(covariance, number)
-    ratio = (logprobs - old_logprobs).detach().exp()
-    stopped = _clip(logprobs, ratio, advantages, settings) < ratio * advantages
-    return pick_at_random(covariance.masked_fill(stopped, -torch.inf), number, settings.covariance_bounds)
 
 
 def token_weights(mask: Tensor, settings: LossSettings | None = None) -> Tensor:
@@ -210,14 +179,6 @@ def _keep_ratio(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: L
 def _plain(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:
     """REINFORCE: on the policy's own samples only."""
     return advantages * logprobs
-
-
-def _hold_back(objective: Tensor, log_ratio: Tensor, settings: LossSettings) -> Tensor:
-    """What is left of the objective at a picked token: nothing, or all of it but for being near the old policy."""
-    if settings.covariance == "clip":
-        return torch.zeros_like(objective)
-    apart = torch.nn.functional.smooth_l1_loss(log_ratio, torch.zeros_like(log_ratio), reduction="none", beta=SMOOTH)
-    return objective - settings.covariance_kl * apart
 
 
 def _limit_log_ratio(log_ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from plaudit.training.model.policy import TokenBatch
 
-__all__ = ["Pieces", "UpdateBatch", "cut_by_tokens", "keep_top"]
+__all__ = ["UpdateBatch", "compute_split", "keep_top", "split_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,6 @@ class UpdateBatch:
     """Those of the reference, where a KL is in the loss."""
     sampler: Tensor | None = None
     """Those that the tokens were drawn with, where another policy drew them."""
-    picked: Tensor | None = None
-    """Tokens that the loss singles out by their covariance, found in all pieces of the batch together."""
 
     def pick(self, rows: Tensor) -> "UpdateBatch":
         """Some of the samples, cut to the longest response among them."""
@@ -36,9 +34,7 @@ class UpdateBatch:
         def cut(values: Tensor) -> Tensor:
             return values[rows][:, :width]
 
-        optional = (
-            None if each is None else cut(each) for each in (self.old, self.reference, self.sampler, self.picked)
-        )
+        optional = (None if each is None else cut(each) for each in (self.old, self.reference, self.sampler))
         return UpdateBatch(tokens, cut(self.advantages), cut(self.mask), *optional)
 
     def find_teaching(self, *, without_advantage: bool) -> Tensor:
@@ -56,41 +52,15 @@ def keep_top(values: Tensor, mask: Tensor, share: float) -> Tensor:
     return (values >= torch.quantile(counted.float(), 1.0 - share)).float()
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """How a batch is cut: into `count` pieces, or so that none holds more than `max_tokens`, padding included."""
-
-    count: int = 1
-    max_tokens: int | None = None
-
-    def cut(self, tokens: TokenBatch) -> Iterator[Tensor]:
-        """The rows of each piece."""
-        if self.max_tokens is None:
-            yield from (rows for rows in torch.arange(len(tokens)).chunk(self.count) if len(rows))
-            return
-        yield from map(torch.tensor, cut_by_tokens((tokens.starts_B + tokens.lengths_B).tolist(), self.max_tokens))
-
-    def compute(self, function: Callable[[TokenBatch], Tensor], tokens: TokenBatch) -> Tensor:
-        """One number per response token, (B, T), from a function of a batch that is called for each piece."""
-        result = torch.zeros_like(tokens.mask_B_T)
-        for rows in self.cut(tokens):
-            values = function(tokens.pick(rows))
-            result[rows, : values.shape[1]] = values.to(result.dtype)
-        return result
+def split_rows(tokens: TokenBatch, count: int) -> Iterator[Tensor]:
+    """The rows of each of `count` micro-batches."""
+    return (rows for rows in torch.arange(len(tokens)).chunk(count) if len(rows))
 
 
-def cut_by_tokens(lengths: list[int], budget: int) -> list[list[int]]:
-    """The places of sequences in pieces of at most `budget` tokens, where all of a piece are padded to its longest.
-
-    Sequences of like length go together, so little is padded; one that is longer than the budget stands alone.
-
-    >>> cut_by_tokens([3, 9, 2, 4], 9)
-    [[2, 0], [3], [1]]
-    """
-    pieces: list[list[int]] = []
-    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if pieces and (len(pieces[-1]) + 1) * lengths[index] <= budget:
-            pieces[-1].append(index)
-        else:
-            pieces.append([index])
-    return pieces
+def compute_split(function: Callable[[TokenBatch], Tensor], tokens: TokenBatch, count: int) -> Tensor:
+    """One number per response token, (B, T), from a function that is called for each of `count` micro-batches."""
+    result = torch.zeros_like(tokens.mask_B_T)
+    for rows in split_rows(tokens, count):
+        values = function(tokens.pick(rows))
+        result[rows, : values.shape[1]] = values.to(result.dtype)
+    return result

@@ -12,7 +12,7 @@ from plaudit.errors import DataError
 from plaudit.training.config.learning_keys import OptimizerConfig
 from plaudit.training.config.schema import ModelConfig
 from plaudit.training.learning.optimizer import MasterAdamW
-from plaudit.training.learning.update_batch import Pieces
+from plaudit.training.learning.update_batch import split_rows
 from plaudit.training.model.policy import Policy
 from plaudit.trajectory import Trajectory
 
@@ -29,12 +29,12 @@ def warm_start(
     settings: ModelConfig,
     *,
     seed: int = 0,
-    pieces: Pieces | None = None,
+    micro_batches: int = 1,
     on_step: Callable[[int, float], None] | None = None,
 ) -> float:
     """Teach the responses of `demonstrations` in `warm_start_steps`; returns the loss of the last step.
 
-    `pieces` say how a step is cut to save memory; `on_step` is called with the number and the loss of each step.
+    A step is computed in `micro_batches` to save memory; `on_step` is called with the number and the loss of each step.
     """
     if not demonstrations:
         raise DataError("there are no demonstrations to learn from; give some, or set warm-start steps to 0")
@@ -46,7 +46,7 @@ def warm_start(
     for step in range(settings.warm_start_steps or 0):
         picked = torch.randint(len(demonstrations), (settings.warm_start_batch,), generator=chance).tolist()
         optimizer.zero_grad()
-        loss = imitate(policy, [demonstrations[index] for index in picked], pieces)
+        loss = imitate(policy, [demonstrations[index] for index in picked], micro_batches)
         optimizer.clip()
         optimizer.step()
         if on_step is not None:
@@ -55,12 +55,12 @@ def warm_start(
 
 
 def imitate(
-    policy: Policy, demonstrations: Sequence[Trajectory], pieces: Pieces | None = None, *, weight: float = 1.0
+    policy: Policy, demonstrations: Sequence[Trajectory], micro_batches: int = 1, *, weight: float = 1.0
 ) -> float:
     """Add the gradient of `weight` times the mean cross entropy of the demonstrations' tokens; that mean."""
     batch = policy.encode_demonstrations(demonstrations)
     count, total = batch.mask_B_T.sum(), 0.0
-    for rows in (pieces or Pieces()).cut(batch):
+    for rows in split_rows(batch, micro_batches):
         loss = -policy.logprobs(batch.pick(rows)).logprobs_B_T.sum() / count
         torch.autograd.backward(weight * loss)
         total += float(loss.detach())

@@ -32,8 +32,6 @@ RENAMED: dict[str, str] = {
     "loss.entropy_bonus": "entropy_coef",
     "loss.off_policy_limit": "off_policy_mask_threshold",
     "loss.kl_correction": "use_bias_correction_kl",
-    "loss.entropy_step": "entropy_coef_delta",
-    "loss.reference_mix": "ref_model_mixup_alpha",
     "model.gradient_checkpointing": "gradient_checkpointing",
     "optimizer.lr": "learning_rate",
     "optimizer.eps": "adam_epsilon",
@@ -53,8 +51,6 @@ COMPUTED: dict[str, str] = {
     "sampling.prompts_per_step": "per_device_train_batch_size, for all processes together",
     "sampling.sampler": "use_vllm, vllm_mode",
     "sampling.min_p": "min_p",
-    "loss.entropy_target": "use_adaptive_entropy, entropy_target",
-    "loss.reference_every": "sync_ref_model, ref_model_sync_steps",
     "sampling.max_new_tokens": "max_completion_length",
     "loss.name": "loss_type, importance_sampling_level, delta",
     "loss.clip_low": "epsilon",
@@ -163,7 +159,6 @@ def _own_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
         **ADVANTAGES[config.advantage](config.sampling.samples_per_prompt),
         **_loss_arguments(config.loss),
         **_sampler_arguments(config),
-        **_moving_arguments(config),
         "max_steps": config.steps * per_batch,
         "use_cpu": config.model.device == "cpu",
         "bf16": config.model.dtype == "bfloat16",  # computed in bfloat16, with weights in float32
@@ -217,17 +212,6 @@ def _loss_arguments(loss: LossSettings) -> dict[str, Any]:
     }
 
 
-def _moving_arguments(config: RunConfig) -> dict[str, Any]:
-    """What moves during a run: the reference, and the entropy bonus."""
-    loss = config.loss
-    follows: dict[str, Any] = {"sync_ref_model": bool(loss.reference_every)}
-    if loss.reference_every:
-        follows["ref_model_sync_steps"] = loss.reference_every * optimizer_steps(config)
-    if loss.entropy_target is None:
-        return {**follows, "use_adaptive_entropy": False}
-    return {**follows, "use_adaptive_entropy": True, "entropy_target": loss.entropy_target}
-
-
 def _sampler_arguments(config: RunConfig) -> dict[str, Any]:
     if config.sampling.sampler == "transformers":
         return {}
@@ -237,8 +221,6 @@ def _sampler_arguments(config: RunConfig) -> dict[str, Any]:
 
 def _loss_refusal(config: RunConfig) -> str | None:
     loss = config.loss
-    if loss.covariance is not None:
-        return f"loss.name={config.loss.name}: TRL has no loss that looks at covariances"
     if loss.surrogate == "unclipped" or loss.ratio == "geometric":
         return f"loss.name={config.loss.name}: TRL has no loss of geometric means"
     if loss.surrogate == "plain" and optimizer_steps(config) > 1:
