@@ -29,7 +29,7 @@ PUBLIC: dict[str, set[str]] = {
         "Action", "ActionRequest", "ActionSampler", "ActionStates", "Agent", "AgentExecutor", "AgentInstance",
         "Calculator", "CharacterTokenizer", "CodeFeedback", "ContinuousSampler", "ENVIRONMENTS", "Environment",
         "EnvironmentHost", "Episode", "EpisodeLimits", "EpisodeStart", "HostedEnvironment", "LocalHost",
-        "MalformedCall", "MathRetries", "NumberGuessing", "Player", "ProcessHost", "SamplingParams",
+        "MalformedCall", "MathRetries", "Player", "ProcessHost", "SamplingParams",
         "ScriptedSampler", "Segment", "StepResult", "ToolCall", "ToolEnvironment", "TreasureHunt",
         "build_environment", "get_param", "parse_tool_calls", "play_episode",
     },
@@ -138,7 +138,7 @@ PUBLIC: dict[str, set[str]] = {
         "PairSettings", "PreferencePair", "RatedPair", "RewardModelConfig", "RewardModelReport",
         "TrainedRewardModel", "build_pairs", "load_reward_model_config", "policy_loss", "read_pairs",
         "read_prompts", "reasoning_task_names", "tiny_policy", "token_weights", "train",
-        "train_reward_model", "trl_environment_factory", "trl_rollout_func", "unpacked_model", "warm_start",
+        "train_reward_model", "trl_rollout_func", "unpacked_model", "warm_start",
     },
     "plaudit.verify": {
         "Boxes", "Citations", "Quotes", "Count", "IfBench", "Points",

@@ -11,7 +11,6 @@ from .environments.catalog import ENVIRONMENTS as ENVIRONMENTS
 from .environments.catalog import build_environment as build_environment
 from .environments.code_feedback import CodeFeedback as CodeFeedback
 from .environments.games import MathRetries as MathRetries
-from .environments.games import NumberGuessing as NumberGuessing
 from .environments.games import TreasureHunt as TreasureHunt
 from .episode import Episode as Episode
 from .episode import EpisodeLimits as EpisodeLimits

@@ -77,5 +77,4 @@ from .trained_model import load_run_task as load_run_task
 from .trained_model import merge_model as merge_model
 from .trained_model import open_model as open_model
 from .trl.trl_episodes import episode_reward as episode_reward
-from .trl.trl_episodes import trl_environment_factory as trl_environment_factory
 from .trl.trl_episodes import trl_rollout_func as trl_rollout_func

@@ -154,7 +154,7 @@ class HeldOut:
         return sampler.sample(rows, 1, settings=self._settings_for(0, 0.0)).texts if rows else []
 
     def _settings_for(self, step: int, temperature: float) -> SamplingSettings:
-        """The policy as it is is evaluated: nothing is cut or penalised."""
+        """Held-out prompts are sampled from the whole distribution of the policy."""
         seed = derive_seed(self.config.seed, "eval", step)
         return SamplingSettings(self.settings.max_new_tokens, temperature, stop=self.settings.stop, seed=seed)
 

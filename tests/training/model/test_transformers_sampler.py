@@ -25,7 +25,6 @@ SETTINGS = {
     "hot": SamplingSettings(max_new_tokens=12, seed=7, temperature=1.7),
     "greedy": SamplingSettings(max_new_tokens=12, temperature=0.0),
     "cut by the likeliest": SamplingSettings(max_new_tokens=12, seed=9, temperature=1.5, top_p=0.95, min_p=0.2),
-    "penalised": SamplingSettings(max_new_tokens=12, seed=10, repetition_penalty=1.8),
     "stop text": SamplingSettings(max_new_tokens=12, seed=8, stop=("22", "7")),
 }
 SIZES = {
@@ -93,23 +92,8 @@ def test_a_call_to_generate_itself_finds_the_same_likeliest_tokens(warm_policy):
     assert warm_policy.sampler().sample(["4321=", "9876="], settings=settings).texts == theirs
 
 
-def test_a_penalty_on_repetitions_is_that_of_generate(warm_policy):
-    """Prompts of one length: transformers would penalise the padding of shorter ones."""
-    encoded = warm_policy.tokenizer(["1111=", "7733="], return_tensors="pt")
-    found = warm_policy.model.generate(
-        input_ids=encoded["input_ids"], attention_mask=encoded["attention_mask"], do_sample=False, max_new_tokens=6,
-        repetition_penalty=4.0,
-    )  # fmt: skip
-    theirs = warm_policy.tokenizer.batch_decode(found[:, 5:], skip_special_tokens=True)
-    settings = SamplingSettings(max_new_tokens=6, temperature=0, repetition_penalty=4.0)
-    ours = warm_policy.sampler().sample(["1111=", "7733="], settings=settings).texts
-    assert ours == theirs
-    plain = SamplingSettings(max_new_tokens=6, temperature=0)
-    assert ours != warm_policy.sampler().sample(["1111=", "7733="], settings=plain).texts
-
-
-def test_log_probabilities_of_penalised_draws_stay_the_models_own(warm_policy):
-    settings = SamplingSettings(max_new_tokens=5, seed=2, repetition_penalty=1.8, min_p=0.05)
+def test_log_probabilities_of_cut_draws_stay_the_models_own(warm_policy):
+    settings = SamplingSettings(max_new_tokens=5, seed=2, min_p=0.05)
     for sampler in (warm_policy.sampler(), with_generate(warm_policy)):
         sampled = sampler.sample(["4321=", "9="], 6, settings=settings)
         batch = warm_policy.batch(sampled)
@@ -256,7 +240,7 @@ def test_no_samples_at_all_is_refused(warm_policy):
 @pytest.mark.parametrize("own_decoder", [True, False])
 @pytest.mark.parametrize(
     "settings",
-    [SamplingSettings(6), SamplingSettings(6, temperature=0.0), SamplingSettings(6, top_p=0.9, repetition_penalty=1.2)],
+    [SamplingSettings(6), SamplingSettings(6, temperature=0.0), SamplingSettings(6, top_p=0.9)],
     ids=["plain", "greedy", "cut"],
 )
 def test_with_seeds_the_tokens_of_a_context_do_not_depend_on_its_batch(own_decoder, settings):

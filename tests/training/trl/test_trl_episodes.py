@@ -15,7 +15,6 @@ from plaudit.training import (
     TextPolicySampler,
     episode_reward,
     tiny_policy,
-    trl_environment_factory,
     trl_rollout_func,
 )
 
@@ -76,24 +75,10 @@ def test_a_prompt_that_trl_was_not_given_is_an_error():
         roll_out(["elsewhere"], Trainer)
 
 
-def test_our_environment_is_played_by_tool_calls_as_trl_asks_for_it():
-    factory = trl_environment_factory(load_agent("number_guessing"))
-    one, other = factory(), factory()
-    assert one.reset(prompt=[{"role": "user", "content": "Guess."}], answer=7) is None
-    other.reset(prompt="Guess.", answer=3)
-    assert "lower" in one.act("9")
-    assert "lower" in other.act("9")
-    one.act("7")
-    assert (one.get_reward(), other.get_reward()) == (pytest.approx(0.9), 0.0)
-    assert one.act("7") == "The episode is over."
-    one.reset(prompt="Guess.", answer=2)
-    assert one.get_reward() is None, "a missing reward is not 0.0"
-
-
 def test_two_rows_with_one_prompt_and_different_ground_truths_are_an_error():
     rows = [{"prompt": "Guess.", "answer": 1}, {"prompt": "Guess.", "answer": 2}]
     with pytest.raises(DataError, match="the ground truths 1 and 2"):
-        trl_rollout_func(load_agent("number_guessing"), rows, EpisodeLimits(2))
+        trl_rollout_func(load_agent("treasure_hunt"), rows, EpisodeLimits(2))
 
 
 COUNTER = """

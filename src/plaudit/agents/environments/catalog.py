@@ -7,7 +7,7 @@ import msgspec
 from plaudit.agents.environment import Environment
 from plaudit.agents.environments.calculator import Calculator
 from plaudit.agents.environments.code_feedback import CodeFeedback
-from plaudit.agents.environments.games import MathRetries, NumberGuessing, TreasureHunt
+from plaudit.agents.environments.games import MathRetries, TreasureHunt
 from plaudit.errors import AgentError, InvalidSettings
 from plaudit.settings import check_keys
 
@@ -15,7 +15,6 @@ __all__ = ["ENVIRONMENTS", "build_environment"]
 
 ENVIRONMENTS: dict[str, type[Environment]] = {
     "math_retries": MathRetries,
-    "number_guessing": NumberGuessing,
     "calculator": Calculator,
     "code_feedback": CodeFeedback,
     "treasure_hunt": TreasureHunt,

@@ -1,4 +1,4 @@
-"""Small environments that answer at once: guess a number, find a treasure, solve a problem with retries.
+"""Small environments that answer at once: find a treasure, solve a problem with retries.
 
 `TreasureHunt` is the smallest game in which the first attempt alone cannot succeed: nothing in the prompt tells where
 the treasure is, and it is never behind the door that is opened first. The embedded model learns it in a minute.
@@ -9,43 +9,9 @@ from typing import ClassVar
 
 from plaudit.agents.environment import Environment, EpisodeStart, StepResult
 
-__all__ = ["MathRetries", "NumberGuessing", "TreasureHunt"]
+__all__ = ["MathRetries", "TreasureHunt"]
 
-_NUMBER = re.compile(r"-?\d{1,18}")
 _ANSWER = re.compile(r"(?:answer is:?|=)\s*(-?\d+\.?\d*)", re.IGNORECASE)
-
-
-class NumberGuessing(Environment):
-    """Guess a whole number; the feedback is "higher" or "lower".
-
-    The right guess earns 1, less 0.1 for each guess before it, at least 0.1. The number is the ground truth; without
-    one it follows from the seed of the episode and lies between `low` and `high`.
-    """
-
-    guesses: ClassVar[int] = 7
-    low: ClassVar[int] = 1
-    high: ClassVar[int] = 100
-    in_threads: ClassVar[bool] = True
-
-    async def reset(self, start: EpisodeStart) -> None:
-        drawn = self.low + start.seed % (self.high - self.low + 1)
-        self.wanted = drawn if start.ground_truth is None else int(start.ground_truth)
-        self.tries = 0
-
-    async def step(self, action: str) -> StepResult:
-        self.tries += 1
-        last = self.tries >= self.guesses
-        number = _NUMBER.search(action)
-        if number is None:
-            return self._answer("Say a whole number.", done=last)
-        guess = int(number.group())
-        if guess == self.wanted:
-            reward = max(0.1, 1.1 - self.tries / 10)
-            return StepResult("", True, reward, score=1.0, logs={"tries": self.tries})
-        return self._answer("higher" if guess < self.wanted else "lower", done=last)
-
-    def _answer(self, words: str, *, done: bool) -> StepResult:
-        return StepResult(f"\n{words}\n", done, 0.0, score=0.0, logs={"tries": self.tries})
 
 
 class TreasureHunt(Environment):

@@ -25,8 +25,8 @@ def check_env(
     `env` is a class or a spec as `load_agent` takes it; one given by a spec runs in processes, where what hangs is
     killed. `starts` are prompts with ground truths that fit the environment, and `actions` good ones.
 
-    >>> from plaudit.agents import NumberGuessing
-    >>> check_env(NumberGuessing)
+    >>> from plaudit.agents import TreasureHunt
+    >>> check_env(TreasureHunt)
     []
     """
     agent = env if isinstance(env, Agent) else load_agent(env) if isinstance(env, str | Path) else Agent(env)

@@ -194,7 +194,6 @@ def _sampling_settings(
         top_p=float(get_param(sampling_params, "top_p", settings.top_p)),
         top_k=max(0, int(get_param(sampling_params, "top_k", settings.top_k))),  # vLLM says -1 for none
         min_p=float(get_param(sampling_params, "min_p", settings.min_p)),
-        repetition_penalty=float(get_param(sampling_params, "repetition_penalty", settings.repetition_penalty)),
         stop=(stop,) if isinstance(stop, str) else tuple(stop),
         seed=get_param(sampling_params, "seed", settings.seed),
     )

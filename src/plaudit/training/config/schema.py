@@ -104,8 +104,6 @@ class TokenSampling(Section, frozen=True, kw_only=False):
     """Keep this many of the likeliest tokens; 0 keeps all"""
     min_p: Share = 0.0
     """Keep tokens with at least this share of the likeliest's chance (arXiv:2407.01082)"""
-    repetition_penalty: Positive = 1.0
-    """Above 1, tokens that occurred before become less likely (arXiv:1909.05858); 1: none"""
     stop: tuple[str, ...] = ()
     """Texts that end a response"""
 
@@ -127,8 +125,8 @@ class SamplingSettings(TokenSampling, frozen=True, kw_only=False):
 
     @property
     def draws_from_model(self) -> bool:
-        """Whether tokens are drawn with the model's own chances at the temperature, none cut and none changed."""
-        return self.top_p == 1.0 and not self.top_k and not self.min_p and self.repetition_penalty == 1.0
+        """Whether tokens are drawn from the model's whole distribution at the temperature."""
+        return self.top_p == 1.0 and not self.top_k and not self.min_p
 
 
 class SamplingConfig(TokenSampling, frozen=True):

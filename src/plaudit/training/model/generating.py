@@ -19,7 +19,7 @@ from plaudit.training.model.decoder_weights import DecoderWeights
 
 __all__ = [
     "Ending", "Generated", "apply_temperature", "draw_numbers", "draw_tokens", "generate", "generator_for",
-    "keyed_numbers", "mark_seen", "penalise",
+    "keyed_numbers",
 ]  # fmt: skip
 
 
@@ -53,17 +53,11 @@ def generate(
     """`num_samples` responses for each prompt, prompt-major, drawn with these random numbers."""
     rows = _Rows(weights, prompt_ids, num_samples, settings.max_new_tokens)
     record = _Record(len(rows.indices), settings.max_new_tokens, rows.indices.device)
-    seen = None
-    if settings.repetition_penalty != 1.0:
-        seen = mark_seen(prompt_ids, rows.logits.shape[-1], rows.indices.device).repeat_interleave(num_samples, 0)
     for step in range(settings.max_new_tokens):
         scores = apply_temperature(rows.logits, settings)
-        likely = scores if seen is None else _penalise(rows, seen, settings)
         number_B = None if numbers_T_N is None else numbers_T_N[step, rows.indices]
-        new = draw_tokens(likely, settings, number_B)
+        new = draw_tokens(scores, settings, number_B)
         record.add(step, rows.indices, new, _logprobs(scores, new))
-        if seen is not None:
-            seen[rows.indices, new] = True
         rows.alive &= ~_is_over(new, record.tokens_T_N[: step + 1], rows, ending)
         record.lengths[rows.indices[rows.alive]] = step + 2
         if not rows.alive.any() or step + 1 == settings.max_new_tokens:
@@ -139,10 +133,6 @@ def _prompt_mask(padding_P: Tensor, length: int) -> Tensor:
     return ((causal & real) | (indices[:, None] == indices))[:, None]
 
 
-def _penalise(rows: _Rows, seen: Tensor, settings: SamplingSettings) -> Tensor:
-    return apply_temperature(penalise(rows.logits, seen[rows.indices], settings.repetition_penalty), settings)
-
-
 def _logprobs(scores: Tensor, tokens: Tensor) -> Tensor:
     return scores.gather(1, tokens[:, None]).squeeze(1) - scores.logsumexp(dim=-1)
 
@@ -167,20 +157,6 @@ def generator_for(device: torch.device, seed: int) -> torch.Generator:
 def apply_temperature(logits: Tensor, settings: SamplingSettings) -> Tensor:
     """The logits at the sampling temperature; a greedy draw keeps them as they are."""
     return logits / settings.temperature if settings.temperature not in (0.0, 1.0) else logits
-
-
-def mark_seen(prompt_ids: list[list[int]], vocabulary: int, device: torch.device) -> Tensor:
-    """True (B, V) on the tokens of each prompt."""
-    seen_B_V = torch.zeros((len(prompt_ids), vocabulary), dtype=torch.bool, device=device)
-    for row, ids in enumerate(prompt_ids):
-        seen_B_V[row, ids] = True
-    return seen_B_V
-
-
-def penalise(logits_B_V: Tensor, seen_B_V: Tensor, penalty: float) -> Tensor:
-    """The logits with those of tokens seen before divided by the penalty, or multiplied where they are negative."""
-    lowered = torch.where(logits_B_V < 0, logits_B_V * penalty, logits_B_V / penalty)
-    return torch.where(seen_B_V, lowered, logits_B_V)
 
 
 def draw_numbers(steps: int, rows: int, settings: SamplingSettings, generator: torch.Generator) -> Tensor | None:

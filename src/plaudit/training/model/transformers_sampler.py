@@ -27,8 +27,6 @@ from plaudit.training.model.generating import (
     generate,
     generator_for,
     keyed_numbers,
-    mark_seen,
-    penalise,
 )
 from plaudit.training.sampling.encoding import (
     check_lengths,
@@ -167,7 +165,7 @@ def generate_with_transformers(
     repeated = [ids for ids in prompt_ids for _ in range(num_samples)]  # generate repeats none when it is greedy
     ids, mask = _pad_left(repeated, model.device)
 
-    drawing = _Drawing(settings, numbers_T_N, repeated)
+    drawing = _Drawing(settings, numbers_T_N)
     was_training = model.training
     model.eval()
     try:
@@ -187,26 +185,16 @@ def generate_with_transformers(
 class _Drawing:
     """A logits processor that draws a token, notes its log-probability, and makes all others impossible."""
 
-    def __init__(self, settings: SamplingSettings, numbers_T_N: Tensor | None, prompt_ids: list[list[int]]) -> None:
+    def __init__(self, settings: SamplingSettings, numbers_T_N: Tensor | None) -> None:
         self.logprobs: list[Tensor] = []
-        self._settings, self._numbers_T_N, self._prompt_ids = settings, numbers_T_N, prompt_ids
+        self._settings, self._numbers_T_N = settings, numbers_T_N
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        likely = apply_temperature(self._penalise(input_ids, scores.float()), self._settings)
         scores = apply_temperature(scores.float(), self._settings)
         numbers = None if self._numbers_T_N is None else self._numbers_T_N[len(self.logprobs)]
-        drawn = draw_tokens(likely, self._settings, numbers)[:, None]
+        drawn = draw_tokens(scores, self._settings, numbers)[:, None]
         self.logprobs.append((scores.gather(1, drawn) - scores.logsumexp(dim=-1, keepdim=True)).squeeze(1))
         return torch.full_like(scores, -math.inf).scatter_(1, drawn, 0.0)
-
-    def _penalise(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        """Unlike that of transformers, this does not take the padding of shorter prompts for tokens that occurred."""
-        if self._settings.repetition_penalty == 1.0:
-            return scores
-        seen_B_V = mark_seen(self._prompt_ids, scores.shape[-1], scores.device)
-        new_B_T = input_ids[:, input_ids.shape[1] - len(self.logprobs) :]
-        seen_B_V.scatter_(1, new_B_T, torch.ones_like(new_B_T, dtype=torch.bool))
-        return penalise(scores, seen_B_V, self._settings.repetition_penalty)
 
 
 def _pad_left(prompt_ids: list[list[int]], device: torch.device) -> tuple[Tensor, Tensor]:

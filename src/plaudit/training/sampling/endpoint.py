@@ -106,11 +106,9 @@ class EndpointSampler(PromptSampler):
             "top_p": settings.top_p,
         }
         if settings.top_k:
-            body["top_k"] = settings.top_k  # not of OpenAI, but of every server for open models, as are the next two
+            body["top_k"] = settings.top_k  # not of OpenAI, but of every server for open models, as is the next one
         if settings.min_p:
             body["min_p"] = settings.min_p
-        if settings.repetition_penalty != 1.0:
-            body["repetition_penalty"] = settings.repetition_penalty
         if settings.stop:
             body["stop"] = list(settings.stop)
         if settings.seed is not None:

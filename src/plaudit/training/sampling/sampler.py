@@ -1,7 +1,7 @@
 """What a sampler is: prompts in, trajectories out, with the tokens as they were drawn.
 
 Samples of one prompt stand next to each other and share a group, so `trajectories` is prompt-major. Log-probabilities
-are the model's at the sampling temperature, before anything is cut or penalised: what a policy update divides by.
+are the model's at the sampling temperature, before top-k, top-p and min-p: what a policy update divides by.
 """
 
 import hashlib

@@ -20,8 +20,8 @@ class VLLMSampler(PromptSampler):
     """Draws responses from a vLLM engine.
 
     `engine` is a `vllm.LLM`, or what its constructor takes is given in `options`. Log-probabilities are asked for at
-    the sampling temperature (`logprobs_mode="processed_logprobs"`); where tokens are cut or penalised they would be
-    those of another distribution, and are left out.
+    the sampling temperature (`logprobs_mode="processed_logprobs"`); with top-k, top-p or min-p
+    these are those of another distribution, and are left out.
     """
 
     def __init__(
@@ -69,7 +69,6 @@ def _parameters(settings: SamplingSettings, num_samples: int) -> dict[str, Any]:
         "top_p": settings.top_p,
         "top_k": settings.top_k,
         "min_p": settings.min_p,
-        "repetition_penalty": settings.repetition_penalty,
         "max_tokens": settings.max_new_tokens,
         "seed": settings.seed,
         "stop": list(settings.stop) or None,

@@ -25,7 +25,6 @@ RENAMED: dict[str, str] = {
     "sampling.temperature": "temperature",
     "sampling.top_p": "top_p",
     "sampling.top_k": "top_k",
-    "sampling.repetition_penalty": "repetition_penalty",
     "loss.kl_beta": "beta",
     "loss.mask_truncated": "mask_truncated_completions",
     "loss.top_entropy": "top_entropy_quantile",

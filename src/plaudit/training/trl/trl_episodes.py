@@ -1,23 +1,20 @@
-"""Our environments inside TRL's own GRPOTrainer: as its `rollout_func`, or as its `environment_factory`.
+"""Our environments inside TRL's own GRPOTrainer, as its `rollout_func`.
 
-`rollout_func` plays whole episodes with the trainer's model, token in, token out, and masks the feedback; it is the
-faithful one. `environment_factory` gives the model one tool, `act`, since TRL's environments are played by tool calls:
-it needs a chat template with tools, and a model that calls them.
+It plays whole episodes with the trainer's model, token in, token out, and masks the feedback.
 """
 
 import random
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from plaudit.agents import ActionStates, Agent, EnvironmentHost, EpisodeLimits, EpisodeStart, HostedEnvironment
-from plaudit.contract.event_loop import run_awaitable
-from plaudit.errors import DataError
+from plaudit.agents import Agent, EnvironmentHost, EpisodeLimits
+from plaudit.errors import DataError, InvalidSettings
 from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
 from plaudit.training.config.schema import SamplingSettings
 from plaudit.training.model.policy import Policy
 from plaudit.trajectory import Trajectory
 
-__all__ = ["episode_reward", "trl_environment_factory", "trl_rollout_func"]
+__all__ = ["episode_reward", "trl_rollout_func"]
 
 
 REWARD = "episode_reward"
@@ -67,74 +64,16 @@ def episode_reward(completions: list[Any], episode_reward: list[float | None], *
     return episode_reward
 
 
-def trl_environment_factory(agent: Agent, *, workers: int | None = None) -> type:
-    """A class for `environment_factory`: `reset(**row)` begins an episode, and the tool `act` takes an action.
-
-    `get_reward` is the sum of the rewards so far, None where the environment gives none. After the end, `act` says so.
-    """
-    host = agent.build_host(workers=workers)
-
-    class TRLEpisode:
-        """One episode, played by calls of `act`."""
-
-        def __init__(self) -> None:
-            self._hosted: HostedEnvironment | None = None
-            self._rewards: list[float] = []
-            self._done = False
-
-        def reset(self, **row: Any) -> str | None:
-            self._rewards, self._done = [], False
-            messages = row.get("prompt") if isinstance(row.get("prompt"), list) else []
-            prompt = messages[-1]["content"] if messages else row.get("prompt", "")
-            self._start = EpisodeStart(prompt, _truth(row), random.getrandbits(53), tuple(messages or ()), row)
-            if self._hosted is not None:
-                self._hosted.end()
-            return run_awaitable(self._begin())
-
-        def act(self, action: str) -> str:
-            """
-            Take the next action.
-
-            Args:
-                action: What to do or say.
-
-            Returns:
-                What it led to.
-            """
-            if self._done or self._hosted is None:
-                return "The episode is over."
-            states = ActionStates("", action, self._start.ground_truth, None)
-            result = run_awaitable(self._hosted.step(states))
-            if result.reward is not None:
-                self._rewards.append(result.reward)
-            if result.done:
-                self._done = True
-                self._hosted.end()
-                self._hosted = None
-            return result.feedback or "The episode is over."
-
-        def get_reward(self) -> float | None:
-            return sum(self._rewards) if self._rewards else None
-
-        async def _begin(self) -> str | None:
-            self._hosted = await host.open()
-            await self._hosted.create()
-            first = await self._hosted.reset(self._start)
-            return None if first.text in (None, self._start.prompt) else first.text
-
-    TRLEpisode.__name__ = agent.environment.__name__
-    return TRLEpisode
-
-
 def _settings(trainer: Any) -> SamplingSettings:
     args = trainer.args
+    if args.repetition_penalty != 1.0:
+        raise InvalidSettings(f"repetition_penalty={args.repetition_penalty:g}: episodes are sampled without one")
     return SamplingSettings(
         max_new_tokens=args.max_completion_length,
         temperature=args.temperature,
         top_p=args.top_p,
         top_k=max(0, args.top_k or 0),
         min_p=args.min_p or 0.0,
-        repetition_penalty=args.repetition_penalty,
         seed=random.Random(f"{args.seed}/{trainer.state.global_step}/{trainer.accelerator.process_index}").getrandbits(
             53
         ),
