@@ -22,6 +22,7 @@ COMMON = (
     "logging.report=false", "logging.rollouts_every=0", "logging.samples=0",
     "checkpoint.every=0", "eval.every=0", "eval.greedy=false", "training.reward_backend=inline",
 )  # fmt: skip
+TOY_TASKS = Path(__file__).resolve().parents[1] / "examples" / "toy_tasks.py"
 SPEC = f"{Path(__file__).resolve()}:mixed_sorting"
 
 
@@ -86,7 +87,7 @@ def compare_scales(seeds: int, steps: int) -> None:
     here = Path(__file__).resolve()
     tasks = (
         f"tasks.large={{task: sort_digits, reward: '{here}:sorts_for_a_hundred'}}",
-        "tasks.small={task: follow_format}",
+        f"tasks.small={{task: '{TOY_TASKS}:follow_format'}}",
     )
     shared = (*tasks, f"steps={steps}", "advantage=dr_grpo", "sampling.prompts_per_step=16", "eval.prompts=128",
               "model.warm_start_steps=70")  # fmt: skip

@@ -28,8 +28,9 @@ from plaudit.training import (
     train_reward_model,
 )
 
+TOY_TASKS = Path(__file__).resolve().parents[1] / "examples" / "toy_tasks.py"
 WORDS = ("tree", "river", "stone", "cloud", "bread", "chair", "lamp", "road", "fish", "bird")
-QUIET = ("logging.report=false", "eval.every=0", "checkpoint.every=0", "task=length_control")
+QUIET = ("logging.report=false", "eval.every=0", "checkpoint.every=0", f"task={TOY_TASKS}:length_control")
 
 
 def main() -> None:

@@ -4,13 +4,15 @@ Neither length nor any word is the signal: how many words are right depends on t
 """
 
 import random
+from pathlib import Path
 
 from plaudit import score
 from plaudit.rollouts import Rollout
 from plaudit.training import BuiltPairs, PairSettings, build_pairs, find_task
-from plaudit.training.tasks.built_in import WORDS, has_length
 from plaudit.trajectory import Trajectory
 
+LENGTH_CONTROL = find_task(f"{Path(__file__).parents[3]}/examples/toy_tasks.py:length_control")
+WORDS = ("ab", "cd", "ef", "gh")
 SLIPS = ("ab", "cd", "ef", "gh", "a", "abcd", "efg", "hc")
 """Words as an untrained model writes them, too."""
 
@@ -20,10 +22,11 @@ def counting_pairs(*, per_prompt: int = 6, seed: int = 0) -> BuiltPairs:
     chance = random.Random(seed)
     samples = [
         Trajectory(prompt=row.prompt, response=_words(chance), ground_truth=row.ground_truth)
-        for row in find_task("length_control").prompts
+        for row in LENGTH_CONTROL.prompts
         for _ in range(per_prompt)
     ]
-    rollouts = [Rollout(sample, output) for sample, output in zip(samples, score(has_length, samples), strict=True)]
+    outputs = score(LENGTH_CONTROL.reward, samples)
+    rollouts = [Rollout(sample, output) for sample, output in zip(samples, outputs, strict=True)]
     return build_pairs(rollouts, PairSettings(per_group=per_prompt, seed=seed))
 
 

@@ -14,6 +14,7 @@ from plaudit.training.reward_model.pair_files import write_pairs
 from tests.training.reward_model.counting_pairs import counting_pairs
 from tests.training.runs import small
 
+TOY_TASKS = Path(__file__).parents[3] / "examples" / "toy_tasks.py"
 QUICK = ("training.steps=2", "training.batch_size=4", "model.max_tokens=64")
 
 
@@ -60,7 +61,7 @@ def test_the_embedded_model_orders_nine_of_ten_held_out_pairs(trained):
 def test_a_policy_that_is_trained_with_it_gets_better_in_the_eyes_of_the_true_judge(trained, tmp_path):
     """The judge of held-out prompts is the task's own reward, which counts words; training never asks it."""
     overrides = (
-        "task=length_control", "steps=12", "sampling.prompts_per_step=8", "sampling.samples_per_prompt=8",
+        f"task={TOY_TASKS}:length_control", "steps=12", "sampling.prompts_per_step=8", "sampling.samples_per_prompt=8",
         "model.warm_start_steps=20", "model.warm_start_batch=32", "eval.prompts=32", "eval.every=0",
         "eval.greedy=false", "eval.pass_at=[1]", "eval.samples_per_prompt=4", "checkpoint.every=0",
         "training.reward_backend=inline",

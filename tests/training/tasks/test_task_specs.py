@@ -188,24 +188,21 @@ def test_what_one_task_of_a_mixture_holds_out_no_other_trains_on():
     assert any("since another task holds them out" in note for note in task.notes)
 
 
-def test_rows_of_one_file_are_told_apart_by_a_column(tmp_path, monkeypatch):
+def test_the_column_of_a_data_file_says_which_task_a_row_is_of(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [{"prompt": f"{n}", "answer": f"{n}", "kind": "ab"[n % 2], "hard": n % 3} for n in range(40)]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     keys = ["data.path=rows.jsonl", "data.task_key=kind", "data.difficulty_key=hard"]
-    task = loaded(*keys, "tasks.a.reward=exact_match", "tasks.b={reward: length(target=3), weight: 2}")
-    assert sorted(task.weights) == ["a", "b"]
+    task = loaded(*keys, "training.reward_function=exact_match")
+    assert {row.task for row in task.prompts} == {"a", "b"}
     assert Levels.of(task.prompts).all == ["a/0", "a/1", "a/2", "b/0", "b/1", "b/2"]
-    for wrong, said in (
-        (["tasks.a.reward=exact_match"], "rows of the task 'b', and tasks does not name it"),
-        (["tasks.a.reward=exact_match", "tasks.bb=1"], "no rows of that task"),
-        (["tasks.a.reward=exact_match", "tasks.b=1"], "what is good in the task b: set tasks.b.reward"),
-        (["tasks.a.task=addition", "tasks.b=1"], "tasks.a names no task or data itself"),
-        (["data.difficulty_key=hart", "tasks.a=1", "tasks.b=1"], "no such column; did you mean 'hard'"),
-        (["data.task_key=kid", "tasks.a=1", "tasks.b=1"], "no column 'kid' to read 'task' from; did you mean 'kind'"),
+    for wrong, words in (
+        (["tasks.a.reward=exact_match"], "give each task its own, tasks.a.data.path"),
+        (["data.difficulty_key=hart"], "no such column; did you mean 'hard'"),
+        (["data.task_key=kid"], "no column 'kid' to read 'task' from; did you mean 'kind'"),
     ):
-        with pytest.raises(PlauditError, match=said):
-            loaded(*keys, *wrong)
+        with pytest.raises(PlauditError, match=words):
+            loaded(*keys, "training.reward_function=exact_match", *wrong)
 
 
 def test_parts_may_be_data_files_and_need_a_reward(tmp_path):

@@ -11,14 +11,23 @@ from plaudit.training.model.loading import character_tokenizer
 from plaudit.training.tasks.catalog import TASKS, find_task, sort_digits
 from plaudit.trajectory import Trajectory
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
+SPECS = {name: name for name in TASKS} | {
+    name: f"{EXAMPLES}/toy_tasks.py:{name}" for name in ("follow_format", "length_control")
+}
 
-@pytest.fixture(params=list(TASKS))
+
+@pytest.fixture(params=list(SPECS))
 def task(request):
-    return find_task(request.param)
+    return find_task(SPECS[request.param])
+
+
+def reward_of(task):
+    return load(task.reward) if isinstance(task.reward, str) else task.reward
 
 
 def test_every_demonstration_earns_full_marks(task):
-    outputs = score(load(task.reward), task.demonstrations[:200])
+    outputs = score(reward_of(task), task.demonstrations[:200])
     assert {(output.reward, output.score) for output in outputs} == {(1.0, 1.0)}
 
 
@@ -36,7 +45,7 @@ def test_demonstrations_fit_into_the_response_and_the_alphabet(task):
 
 
 def test_a_task_is_the_same_every_time_it_is_made(task):
-    assert TASKS[task.name]().held_out == task.held_out
+    assert find_task(SPECS[task.name]).held_out == task.held_out
 
 
 @pytest.mark.parametrize(
@@ -54,7 +63,7 @@ def test_a_task_is_the_same_every_time_it_is_made(task):
     ],
 )
 def test_responses_earn_what_they_deserve(name, truth, response, reward):
-    [output] = score(load(find_task(name).reward), [Trajectory("?", response, ground_truth=truth)])
+    [output] = score(reward_of(find_task(SPECS[name])), [Trajectory("?", response, ground_truth=truth)])
     assert output.reward == pytest.approx(reward)
 
 
@@ -66,12 +75,14 @@ def test_more_digits_can_be_sorted():
 
 
 def example(name, *overrides):
-    return load_config(Path(__file__).parents[3] / "examples" / f"{name}.yaml", overrides)
+    return load_config(EXAMPLES / f"{name}.yaml", overrides)
 
 
 @pytest.mark.parametrize("name", ["addition", "follow_format", "length_control"])
 def test_the_example_of_a_task_trains_it_after_its_own_warm_start(name):
-    assert (example(name).task, example(name).model.warm_start_steps) == (name, find_task(name).warm_start_steps)
+    config = example(name)
+    assert config.task.endswith(name)
+    assert config.model.warm_start_steps == find_task(SPECS[name]).warm_start_steps
 
 
 @pytest.mark.parametrize("name", ["follow_format", "length_control"])

@@ -66,7 +66,7 @@ class DataConfig(Section, frozen=True):
     ground_truth_key: str | None = None
     """The column with what is right (label, answer, …); null: found by its usual names"""
     task_key: str | None = None
-    """The column that says which of `tasks` a row is of; null: task or data_source"""
+    """The column with the task of a row, for a TaskReward; null: task or data_source"""
     difficulty_key: str | None = None
     """The column that says how hard a prompt is, a number or a word; null: difficulty"""
     split: str = "train"
@@ -323,8 +323,9 @@ class RunConfig(Section, frozen=True):
             raise ValueError(f"trl.{next(iter(self.trl))} is for engine=trl, and the engine is {self.engine}")
         if self.tasks and self.task_options:
             raise ValueError(f"task.{next(iter(self.task_options))} is for one task; several have options of their own")
-        if self.data.path is not None and (part := next((n for n, p in self.tasks.items() if p.task or p.data), None)):
-            raise ValueError(f"data.path holds the prompts of all tasks, so tasks.{part} names no task or data itself")
+        if self.data.path is not None and self.tasks:
+            name = next(iter(self.tasks))
+            raise ValueError(f"data.path and tasks both name prompts: give each task its own, tasks.{name}.data.path")
 
     @property
     def batch_size(self) -> int:

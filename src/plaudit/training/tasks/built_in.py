@@ -1,7 +1,4 @@
-"""Sort digits: "3142=" is answered "1234".
-
-Compared as text, not as a number: "123" is not "0123" sorted.
-"""
+"""The built-in tasks: sort digits, add numbers, and the word problems of GSM8K."""
 
 import random
 import re
@@ -9,7 +6,6 @@ from pathlib import Path
 
 import msgspec
 
-from plaudit.checks.quality import match_format_exactly
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import DataError
 from plaudit.loading.building import reward
@@ -19,15 +15,12 @@ from plaudit.training.data.sources import read_prompts
 from plaudit.training.tasks.task import Task
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "addition", "follow_format", "follows_format", "gsm8k", "has_length", "length_control", "sort_digits",
-    "sorts_digits",
-]  # fmt: skip
+__all__ = ["addition", "gsm8k", "sort_digits", "sorts_digits"]
 
 
 @reward(bounds=(0.0, 1.0))
 def sorts_digits(response: str, ground_truth: str) -> RewardOutput:
-    """1.0 when the response is the sorted digits and nothing else, else 0.0."""
+    """1.0 when the response is the sorted digits and nothing else, else 0.0; "123" is not "0123" sorted."""
     answer = response.strip()
     right = float(answer == ground_truth)
     return RewardOutput(right, score=right, reason=f"{answer!r:.40}, sorted is {ground_truth!r}")
@@ -73,70 +66,6 @@ def addition(*, below: int = 20, held_out: int = 64, seed: int = 0) -> Task:
         warm_start_steps=150,
         runs_inline=True,
     )
-
-
-TEMPLATE = "The answer is [NUM]."
-
-
-@reward(bounds=(0.0, 1.0))
-def follows_format(response: str, ground_truth: str) -> RewardOutput:
-    """0.7 for the right statement, 0.3 for the format of one: 1.0 for "The answer is 7." where 7 was asked for."""
-    right = float(response.strip() == TEMPLATE.replace("[NUM]", ground_truth))
-    form = match_format_exactly(response, TEMPLATE)
-    return RewardOutput(0.7 * right + 0.3 * form, score=right, reason=f"{response.strip()!r:.60}, format {form:g}")
-
-
-def follow_format(*, below: int = 1000, held_out: int = 128, seed: int = 0) -> Task:
-    """State numbers below `below` in the words of the template."""
-    rows = [Trajectory(prompt=f"say:{number}\n", response="", ground_truth=str(number)) for number in range(below)]
-    prompts, unseen = Prompts(tuple(rows)).split(held_out, seed)
-    return Task(
-        name="follow_format",
-        prompts=prompts,
-        held_out=unseen,
-        reward="plaudit.training.tasks.built_in:follows_format",
-        max_new_tokens=len(TEMPLATE) + len(str(below)),
-        respond=lambda row: TEMPLATE.replace("[NUM]", str(row.ground_truth)),
-        warm_start_steps=60,
-        runs_inline=True,
-    )
-
-
-WORDS = ("ab", "cd", "ef", "gh")
-
-
-@reward(bounds=(0.0, 1.0))
-def has_length(response: str, ground_truth: int) -> RewardOutput:
-    """1.0 for exactly so many words, less by the share of words too many or too few."""
-    count = len(response.split())
-    value = max(0.0, 1.0 - abs(count - ground_truth) / ground_truth)
-    return RewardOutput(value, score=float(count == ground_truth), reason=f"{count} words, {ground_truth} asked for")
-
-
-def length_control(*, longest: int = 8, held_out: int = 64, seed: int = 0) -> Task:
-    """Write 1 to `longest` words; prompts differ by a letter that means nothing."""
-    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    rows = [
-        Trajectory(prompt=f"{letter} words:{count}\n", response="", ground_truth=count)
-        for letter in letters
-        for count in range(1, longest + 1)
-    ]
-    prompts, unseen = Prompts(tuple(rows)).split(held_out, seed)
-    return Task(
-        name="length_control",
-        prompts=prompts,
-        held_out=unseen,
-        reward="plaudit.training.tasks.built_in:has_length",
-        max_new_tokens=3 * (longest + 2),
-        respond=_words,
-        warm_start_steps=20,
-        runs_inline=True,
-    )
-
-
-def _words(row: Trajectory) -> str:
-    chance = random.Random(row.prompt_text)
-    return " ".join(chance.choice(WORDS) for _ in range(int(row.ground_truth)))
 
 
 MARK = "####"

@@ -23,21 +23,13 @@ from plaudit.loading.expressions import parse_call
 from plaudit.loading.failures import explain_failures
 from plaudit.loading.importing import module_at, module_from_file
 from plaudit.training.data.sources import FILES
-from plaudit.training.tasks.built_in import addition, follow_format, gsm8k, length_control, sort_digits
+from plaudit.training.tasks.built_in import addition, gsm8k, sort_digits
 from plaudit.training.tasks.reasoning_tasks import reasoning_task
 from plaudit.training.tasks.task import Task
 
-__all__ = [
-    "FAMILIES", "TASKS", "Task", "addition", "find_task", "follow_format", "length_control", "list_options",
-    "sort_digits",
-]  # fmt: skip
+__all__ = ["FAMILIES", "TASKS", "Task", "addition", "find_task", "list_options", "sort_digits"]
 
-TASKS: dict[str, Callable[..., Task]] = {
-    "sort_digits": sort_digits,
-    "addition": addition,
-    "follow_format": follow_format,
-    "length_control": length_control,
-}
+TASKS: dict[str, Callable[..., Task]] = {"sort_digits": sort_digits, "addition": addition}
 """Every built-in task by name."""
 FAMILIES: dict[str, Callable[..., Task]] = {"reasoning_gym": reasoning_task, "gsm8k": gsm8k}
 """Tasks that are named after a colon: `reasoning_gym:NAME`, `gsm8k:FILE`."""

@@ -23,7 +23,7 @@ from plaudit.training.tasks.task import Task, ground_truth_text
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "MAX_NEW_TOKENS", "MixedTask", "load_demonstrations", "load_task", "mix", "note_repetitions", "part_by_column",
+    "MAX_NEW_TOKENS", "MixedTask", "load_demonstrations", "load_task", "mix", "note_repetitions",
     "read_demonstrations_of", "task_from_data", "template_of",
 ]  # fmt: skip
 
@@ -63,9 +63,6 @@ def _from_data(config: RunConfig, reward: RewardLike | str | None) -> Task:
 
 def _mixture(config: RunConfig, reward: RewardLike | str | None) -> Task:
     weights = {name: part.weight for name, part in config.tasks.items()}
-    if config.data.path is not None:
-        rewards = {name: part.reward for name, part in config.tasks.items()}
-        return mix(part_by_column(task_from_data(config.data, None, config.seed), rewards), weights, reward)
     return mix({name: _part(name, part, config) for name, part in config.tasks.items()}, weights, reward)
 
 
@@ -226,36 +223,6 @@ def mix(parts: Mapping[str, Task], weights: Mapping[str, float], reward: RewardL
         runs_inline=all(part.runs_inline for part in parts.values()),
         weights={name: weights[name] / total for name in parts},
     )
-
-
-def part_by_column(task: Task, rewards: Mapping[str, str | None]) -> dict[str, Task]:
-    """The tasks of a data file whose rows name their task; `rewards` names them all."""
-    present = {row.task for row in (*task.prompts, *task.held_out)}
-    if None in present:
-        index = next(at for at, row in enumerate(task.prompts) if row.task is None)
-        raise DataError(
-            f"{task.name}: {task.prompts[index].label(index)} does not say which task it is of: data.task_key names "
-            "the column"
-        )
-    names = sorted(str(name) for name in present)
-    for name in rewards:
-        if name not in present:
-            raise InvalidSettings(f"tasks.{name}: {task.name} has no rows of that task{did_you_mean(name, names)} "
-                                  f"(it has {', '.join(names)})")  # fmt: skip
-    if left := [name for name in names if name not in rewards]:
-        raise InvalidSettings(f"{task.name} has rows of the task {left[0]!r}, and tasks does not name it; "
-                              f"add tasks.{left[0]}, or leave the rows out of the data")  # fmt: skip
-    return {
-        name: replace(
-            task,
-            name=name,
-            prompts=Prompts(tuple(row for row in task.prompts if row.task == name)),
-            held_out=Prompts(tuple(row for row in task.held_out if row.task == name)),
-            reward=reward,
-            notes=(),
-        )
-        for name, reward in rewards.items()
-    }
 
 
 def _keep_apart(name: str, parts: Mapping[str, Task]) -> Task:
