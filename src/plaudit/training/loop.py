@@ -42,7 +42,7 @@ class _Loop:
 
     def run(self) -> Outcome:
         """Train to the end, or until a signal asks to stop."""
-        for note in self.parts.notes:
+        for note in self.parts.task.notes:
             self.progress.note(note)
         newest = self.checkpoints.newest()
         state = None if newest is None else newest.load()
@@ -115,11 +115,11 @@ class _Loop:
                 return
             if step == self.config.steps:
                 self._save_model()  # a third of a checkpoint in size, and what the run was for
-            raise TrainingError(f"{error}; {self.checkpoints.resume_hint()}") from error
+            raise
 
     def _restore(self, state: dict[str, Any]) -> int:
         self.updater.restore(state)
-        self.stream_state = state.get("stream") or {"position": state["position"]}  # of earlier versions
+        self.stream_state = state["stream"]
         self.before, self.after, self.samples_before = state["before"], state["after"], state["samples_before"]
         self.progress.note(f"going on after step {state['step']}")
         return int(state["step"])

@@ -13,13 +13,14 @@ from typing import Any
 
 import msgspec
 import torch
+from safetensors import SafetensorError
 
 from plaudit.agents import Agent, EnvironmentHost, EpisodeLimits
 from plaudit.contract.function import RewardLike
 from plaudit.contract.ground_truth import check_ground_truth
 from plaudit.engine import Scorer
 from plaudit.engine.batch_dependence import warn_of_batch_dependence
-from plaudit.errors import InvalidSettings
+from plaudit.errors import InvalidSettings, RolloutsError, TrainingError
 from plaudit.loading import load_agent
 from plaudit.models.loading import choose_device
 from plaudit.training.batches.collecting import Collector, PrefetchedBatches, Scoring, SequentialBatches
@@ -36,7 +37,6 @@ from plaudit.training.learning.updater import Updater
 from plaudit.training.learning.warm_start import train_own_weights, warm_start
 from plaudit.training.model.loading import EMBEDDED, add_lora, load_policy
 from plaudit.training.model.policy import Policy
-from plaudit.training.reporting.checkpoint import explain_full_disk
 from plaudit.training.reporting.logs import check_logs
 from plaudit.training.reporting.progress import Progress
 from plaudit.training.reporting.run_folder import RunFolder
@@ -66,8 +66,6 @@ class Run:
     limits: EpisodeLimits | None = None
     hosts: list[EnvironmentHost] = field(default_factory=list)
     """What runs the environments of the samplers."""
-    notes: tuple[str, ...] = ()
-    """What the user should know of the data before the run begins."""
     demonstrations: tuple[Trajectory, ...] = ()
     """Right responses, where a warm start or the loss shows some."""
 
@@ -157,18 +155,20 @@ class Run:
 
 @contextmanager
 def open_run(config: RunConfig, options: RunOptions) -> Iterator[Run]:
-    """The run of a config with its folder opened; a full disk inside ends it with what to do about that."""
+    """The run of a config with its folder opened."""
     check_learning(config)
     _check_sampler(config)
     folder = RunFolder(Path(config.output_dir))
     folder.check(config, resume=options.resume, overwrite=options.overwrite)
     torch.set_num_threads(config.model.threads)
-    with closing(build_run(config, options.reward, options.progress)) as run, explain_full_disk(folder):
+    with closing(build_run(config, options.reward, options.progress)) as run:
         if config.model.gradient_checkpointing:
             run.policy.recompute_layers()
         folder.open(config, resume=options.resume, overwrite=options.overwrite)
         try:
             yield run
+        except (OSError, RolloutsError, SafetensorError) as error:
+            raise TrainingError(f"the run stopped: {error}; once that is fixed, --resume continues it") from error
         finally:
             folder.forget_failed_start()
 
@@ -209,8 +209,8 @@ def build_run(config: RunConfig, reward: RewardLike | None = None, progress: Pro
         limits = None if agent is None else _episode_limits(config, policy)
         stack.pop_all()
     sampling = config.sampling.settings(task.max_new_tokens)
-    notes = (*task.notes, *_note_unknown_characters(task, policy))
-    return Run(config, task, policy, scorer, judge, sampling, agent, limits, notes=notes, demonstrations=demonstrations)
+    task = replace(task, notes=(*task.notes, *_note_unknown_characters(task, policy)))
+    return Run(config, task, policy, scorer, judge, sampling, agent, limits, demonstrations=demonstrations)
 
 
 def _is_embedded(config: RunConfig) -> bool:

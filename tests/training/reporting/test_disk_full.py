@@ -4,14 +4,11 @@ The disk is a limit on the size of any file that the run writes (RLIMIT_FSIZE), 
 too. It is set by the reward, which runs in the process of the run, as soon as the first checkpoint is there.
 """
 
-import errno
-
 import pytest
 
 from plaudit.errors import TrainingError
 from plaudit.training import train
-from plaudit.training.reporting.checkpoint import Checkpoints, explain_full_disk
-from plaudit.training.reporting.run_folder import RunFolder
+from plaudit.training.reporting.checkpoint import Checkpoints
 from tests.forked import ForkedCommand
 from tests.training.full_disk import disk_full_after
 from tests.training.runs import SMALL, curves, metrics, rollouts, small
@@ -59,9 +56,9 @@ CASES = {
     "no room for weights": (
         1_000_000,
         6,
-        ("the checkpoint of step 4 could not be written", "training goes on", "checkpoint of step 6 could not be"),
+        ("the checkpoint of step 4 could not be written", "training goes on", "the one of step 2 is intact"),
     ),
-    "no room for anything": (1, 2, ("no room left in",)),
+    "no room for anything": (1, 2, ("the run stopped:", "File too large", "--resume continues it")),
 }
 
 
@@ -72,7 +69,6 @@ def test_a_full_disk_costs_no_checkpoint_and_the_run_is_resumed_to_equal_curves(
     folder = tmp_path / "run"
     said = run_out_of_room(folder, *told, room=room)
     assert [message for message in messages if message not in said] == []
-    assert said.endswith("make room and run it again with --resume, which goes on after step 2")
     assert metrics(folder)[-1]["step"] == last_step
     assert [path.name for path in (folder / "checkpoints").iterdir()] == ["step-000002"]
     assert Checkpoints(folder / "checkpoints").newest().load()["step"] == 2
@@ -90,19 +86,9 @@ def test_a_model_that_finds_no_room_at_the_end_is_written_when_there_is(tmp_path
     model.unlink()
     with (
         disk_full_after(100_000),
-        pytest.raises(TrainingError, match=r"no room left in .* \(File too large\); make room .* after step 2"),
+        pytest.raises(TrainingError, match=r"the run stopped: .*File too large.*--resume continues it"),
     ):
         train(config, resume=True)
     assert not model.exists()
     train(config, resume=True)
     assert model.stat().st_size > 100_000
-
-
-def test_another_error_of_the_operating_system_is_not_taken_for_a_full_disk(tmp_path):
-    with pytest.raises(PermissionError), explain_full_disk(RunFolder(tmp_path)):
-        raise PermissionError(errno.EACCES, "not yours")
-
-
-def test_a_disk_without_room_for_a_first_checkpoint_says_that_the_run_begins_anew(tmp_path):
-    with pytest.raises(TrainingError, match=r"make room and run it again$"), explain_full_disk(RunFolder(tmp_path)):
-        raise OSError(errno.ENOSPC, "no space left")

@@ -4,24 +4,19 @@ A checkpoint is written to a temporary folder, synced to disk and renamed; only 
 disk is full, the new checkpoint is lost, never an old one.
 """
 
-import errno
 import os
 import pickle
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 
-from plaudit.errors import RolloutsError, TrainingError
-from plaudit.training.reporting.run_folder import RunFolder
+from plaudit.errors import TrainingError
 
-__all__ = ["Checkpoint", "Checkpoints", "explain_full_disk"]
+__all__ = ["Checkpoint", "Checkpoints"]
 
 
 _NAME = re.compile(r"step-(\d{6,})")
@@ -70,9 +65,8 @@ class Checkpoints:
             shutil.rmtree(partial, ignore_errors=True)
             left = self.newest()
             kept = f"the one of step {left.step} is intact" if left else "there is none before it"
-            raise TrainingError(
-                f"the checkpoint of step {step} could not be written ({_why(error)}); {kept}"
-            ) from error
+            cause = error.__context__ if isinstance(error.__context__, OSError) else error
+            raise TrainingError(f"the checkpoint of step {step} could not be written ({cause}); {kept}") from error
         self._prune()
         return Checkpoint(target, step)
 
@@ -84,12 +78,6 @@ class Checkpoints:
         """Every complete checkpoint."""
         matches = ((path, _NAME.fullmatch(path.name)) for path in self.folder.glob("step-*"))
         return [Checkpoint(path, int(match[1])) for path, match in matches if match is not None]
-
-    def resume_hint(self) -> str:
-        """What to do when there was no room, and where the run continues then."""
-        newest = self.newest()
-        where = "" if newest is None else f" with --resume, which goes on after step {newest.step}"
-        return f"make room and run it again{where}"
 
     def _prune(self) -> None:
         for old in sorted(self.all(), key=lambda checkpoint: checkpoint.step)[: -self.keep]:
@@ -103,40 +91,9 @@ def _write(path: Path, state: dict[str, Any]) -> None:
         os.fsync(file.fileno())
 
 
-def _why(error: Exception) -> BaseException:
-    """The message of the operating system's error, if torch's error does not contain it."""
-    return error.__context__ if isinstance(error.__context__, OSError) else error
-
-
 def _to_disk(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_NUMBER = re.compile(r"\(os error (\d+)\)")
-
-
-@contextmanager
-def explain_full_disk(folder: RunFolder) -> Iterator[None]:
-    """Turn what a full disk raises inside into a TrainingError that says how to continue."""
-    try:
-        yield
-    except (OSError, RolloutsError, SafetensorError) as error:
-        number = _number(error)
-        if number not in FULL:
-            raise
-        remedy = Checkpoints(folder.checkpoints).resume_hint()
-        raise TrainingError(f"no room left in {folder.path} ({os.strerror(number)}); {remedy}") from error
-
-
-def _number(error: BaseException) -> int:
-    """The number of the operating system's error behind this one; 0 if there is none."""
-    cause = error.__cause__ if isinstance(error, RolloutsError) else error
-    if isinstance(cause, OSError):
-        return cause.errno or 0
-    named = _NUMBER.search(str(error))
-    return int(named[1]) if named else 0

@@ -93,7 +93,7 @@ class _TRLRun:
 
     def run(self) -> Outcome:
         """Train to the end, or until a signal asks to stop."""
-        for note in self.parts.notes:
+        for note in self.parts.task.notes:
             self.progress.note(note)
         newest = newest_checkpoint(self.folder)
         checkpoint, state = newest or (None, RunState())
