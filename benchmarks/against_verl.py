@@ -33,8 +33,7 @@ from plaudit.training.advantages.estimators import (
     RLOOAdvantage,
 )
 from plaudit.training.config.learning_keys import LOSSES, Average, KLEstimator, LossSettings
-from plaudit.training.learning.log_ratios import kl_divergence
-from plaudit.training.learning.losses import Anchors, policy_loss, value_loss
+from plaudit.training.learning.losses import OtherLogprobs, kl_divergence, policy_loss, value_loss
 
 PINNED = ("verl==0.9.1", "tensordict==0.15.3", "pyvers==0.2.3", "codetiming==1.4.0", "omegaconf==2.4.0")
 GROUPS, SAMPLES, TOKENS = 5, 4, 12
@@ -285,9 +284,9 @@ def unscored(batch: Batch) -> Batch:
 def our_loss(settings: LossSettings, *, corrected: bool = False) -> Side:
     def found(given: Batch) -> Tensor:
         batch = unscored(given)
-        anchors = Anchors(sampler=batch.sampler if corrected else None)
+        other = OtherLogprobs(sampler=batch.sampler if corrected else None)
         rest = (batch.old, batch.advantages, batch.mask)
-        return gradient(lambda now: policy_loss(now, *rest, settings=settings, anchors=anchors).value, batch.now)
+        return gradient(lambda now: policy_loss(now, *rest, settings=settings, other=other).value, batch.now)
 
     return found
 

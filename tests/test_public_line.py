@@ -123,7 +123,7 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.launching": {"Launch", "Machines", "plan_launch"},
     "plaudit.training": {
-        "ADVANTAGES", "Advantage", "Anchors", "BatchCredit", "Credit", "DrGRPOAdvantage", "EndpointSampler",
+        "ADVANTAGES", "Advantage", "OtherLogprobs", "BatchCredit", "Credit", "DrGRPOAdvantage", "EndpointSampler",
         "EpisodeSampler", "EpisodeScorer", "EvalConfig", "EvaluatedTask", "GAEAdvantage",
         "GDPOAdvantage", "FilterConfig", "GRPOAdvantage", "LOSSES", "Levels", "LossSettings",
         "MaxRLAdvantage", "OPOAdvantage", "Outcome", "PassAtKAdvantage", "Policy", "Progress", "PromptTemplate",

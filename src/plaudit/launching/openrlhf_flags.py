@@ -43,7 +43,6 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "loss.name": ("policy_loss_type", "actor.policy_loss_type"),
     "loss.dual_clip": ("dual_clip", "actor.dual_clip"),
     "loss.entropy_bonus": ("entropy_loss_coef", "actor.entropy_coef"),
-    "loss.kl_correction": ("algo.kl.unbiased_gradient",),
     "optimizer.lr": ("actor_learning_rate", "actor.adam.lr"),
     "optimizer.betas": ("adam_betas", "actor.adam.betas"),
     "optimizer.eps": ("actor.adam.eps",),

@@ -33,7 +33,7 @@ from .evaluation import EvaluatedTask as EvaluatedTask
 from .evaluation import evaluate as evaluate
 from .evaluation import evaluate_model as evaluate_model
 from .evaluation import pass_at_k as pass_at_k
-from .learning.losses import Anchors as Anchors
+from .learning.losses import OtherLogprobs as OtherLogprobs
 from .learning.losses import pad_advantages as pad_advantages
 from .learning.losses import policy_loss as policy_loss
 from .learning.losses import token_weights as token_weights

@@ -286,7 +286,7 @@ def _build_scorer(config: RunConfig, task: Task, chosen_reward: RewardLike | str
         backend = "inline" if chosen_reward is None and task.runs_inline else "processes"
     deadline = training.reward_deadline_s if training.reward_deadline_s and backend != "inline" else None
     scorer = Scorer(reward, backend=backend, workers=training.reward_workers, deadline_s=deadline)
-    return scorer if training.agent_file is None else EpisodeScorer(scorer, by_step=training.agent_reward == "steps")
+    return scorer if training.agent_file is None else EpisodeScorer(scorer)
 
 
 def _build_judge(config: RunConfig, task: Task, chosen_reward: RewardLike | str | None, scorer: Scoring) -> Scoring:

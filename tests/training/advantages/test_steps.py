@@ -6,7 +6,6 @@ from plaudit import RewardOutput, Status, Step, Tokens, Trajectory
 from plaudit.training import BatchCredit
 from plaudit.training.advantages.credit import find_steps
 from plaudit.training.advantages.estimators import StepAdvantage, advantage, step_returns
-from plaudit.training.batches.episodes import EpisodeScorer
 
 
 def episode(*steps, state=None, group=0):
@@ -70,28 +69,3 @@ def test_an_episode_without_a_reward_has_no_advantage_and_counts_nowhere():
     values = advantage("turns").estimate(BatchCredit.of(pairs))
     assert values[2] is None
     assert values[0][0] == pytest.approx(-values[1][0])
-
-
-class Lengths:
-    """Scores every sample by the length of its response; nothing said is an error."""
-
-    def score(self, trajectories):
-        return [
-            RewardOutput(float(len(each.response)), score=0.5)
-            if each.response
-            else RewardOutput.unscored(Status.ERROR, "empty")
-            for each in trajectories
-        ]
-
-    def close(self):
-        pass
-
-
-def test_a_reward_may_score_every_step_by_itself():
-    scorer = EpisodeScorer(Lengths(), by_step=True)
-    good, bad = scorer.score([episode(("aa", None), ("b", None)), episode(("a", None), ("", None))])
-    assert (good.reward, good.score, good.metadata["step_rewards"]) == (3.0, 0.5, [2.0, 1.0])
-    assert bad.reason == "step 2: empty"
-    steps = find_steps(episode(("aa", None), ("b", None)), good)
-    assert [step.reward for step in steps] == [2.0, 1.0]
-    assert BatchCredit.of([(episode(("aa", None), ("b", None)), good)], by="steps").credits[0].tokens == [2.0, 0.0, 1.0]

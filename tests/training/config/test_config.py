@@ -143,12 +143,12 @@ def test_what_the_config_says_of_estimator_and_loss_reaches_them():
     config = load_config(
         None,
         ["advantage=gae", "training.gae_lambda=0.5", "training.gamma=0.9", "loss.name=dapo", "loss.dual_clip=5",
-         "loss.ratio=sequence", "loss.surrogate=clipped", "loss.entropy_bonus=0.01", "loss.off_policy_limit=0.1"],
+         "loss.ratio=sequence", "loss.surrogate=clipped", "loss.entropy_bonus=0.01"],
     )  # fmt: skip
     assert build_advantage(config) == GAEAdvantage(gamma=0.9, lam=0.5)
     loss = config.loss
     assert (loss.dual_clip, loss.ratio, loss.surrogate, loss.average) == (5, "sequence", "clipped", "token")
-    assert (loss.entropy_bonus, loss.off_policy_limit) == (0.01, 0.1)
+    assert loss.entropy_bonus == 0.01
     scaled = load_config(None, ["advantage=grpo", "training.advantage_scale=batch"])
     assert build_advantage(scaled) == GRPOAdvantage(scale="batch")
     weighed = load_config(None, ["advantage=gdpo", "training.component_weights={a: 2, b: 1}"])

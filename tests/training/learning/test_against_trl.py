@@ -6,10 +6,8 @@ from msgspec.structs import replace
 
 from plaudit.training.advantages.estimators import GDPOAdvantage, GRPOAdvantage
 from plaudit.training.config.learning_keys import LOSSES
-from plaudit.training.learning.log_ratios import keep_on_policy
-from plaudit.training.learning.losses import Anchors, policy_loss
+from plaudit.training.learning.losses import OtherLogprobs, policy_loss
 from plaudit.training.model.loading import tiny_policy
-from tests.training.learning.test_losses import random_batch
 
 REWARDS = [1.0, 0.0, 0.5, 1.0, None, 0.2, 0.9, -1.0]
 BREVITY = [0.1, 0.4, 0.4, 0.0, None, 3.0, 1.0, 2.0]
@@ -100,20 +98,9 @@ def test_losses_and_gradients_are_those_of_trl(trainer, scored, name):
     theirs = trainer._compute_loss(trainer.model, batch)
     ours = policy_loss(
         logprobs_of(trainer, scored), old, advantages[:, None].expand_as(old), scored["completion_mask"],
-        settings=settings, anchors=Anchors(reference=reference),
+        settings=settings, other=OtherLogprobs(reference=reference),
     ).value  # fmt: skip
     assert ours.item() == pytest.approx(theirs.item(), rel=1e-5)
     parameters = list(trainer.model.parameters())
     for mine, their in zip(torch.autograd.grad(ours, parameters), torch.autograd.grad(theirs, parameters), strict=True):
         assert torch.allclose(mine, their, atol=1e-6, rtol=1e-4)
-
-
-def test_responses_left_behind_are_masked_as_there():
-    from trl import GRPOTrainer
-
-    now, _, sampler, advantages, mask = random_batch(1)
-    sampler = sampler + torch.tensor([[1.0], [0.0], [1.0], [0.0], [1.0]])
-    theirs = GRPOTrainer.get_off_policy_mask(advantages, now, sampler, mask, 0.2)
-    ours = keep_on_policy(now, sampler, advantages, mask, 0.2)
-    assert torch.equal(ours, theirs.expand_as(ours).float())
-    assert 0 < int(ours.sum()) < ours.numel()

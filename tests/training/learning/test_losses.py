@@ -11,8 +11,15 @@ from plaudit.errors import InvalidAdvantage, InvalidSettings
 from plaudit.training.advantages.credit import BatchCredit
 from plaudit.training.advantages.estimators import RLOOAdvantage
 from plaudit.training.config.learning_keys import LOSSES, LossSettings
-from plaudit.training.learning.log_ratios import importance_weights, kl_divergence
-from plaudit.training.learning.losses import Anchors, pad_advantages, policy_loss, token_weights, value_loss
+from plaudit.training.learning.losses import (
+    OtherLogprobs,
+    importance_weights,
+    kl_divergence,
+    pad_advantages,
+    policy_loss,
+    token_weights,
+    value_loss,
+)
 from plaudit.training.learning.update_batch import keep_top
 from plaudit.training.model.loading import tiny_policy
 
@@ -132,12 +139,12 @@ def test_clipped_tokens_lose_their_gradient_and_cispo_keeps_it():
 @pytest.mark.parametrize("name", LOSSES)
 def test_padding_reaches_neither_loss_nor_gradient_even_as_nan(name, batch):
     now, old, advantages, mask = batch
-    clean = policy_loss(now, old, advantages, mask, settings=LOSSES[name], anchors=Anchors(old, old))
+    clean = policy_loss(now, old, advantages, mask, settings=LOSSES[name], other=OtherLogprobs(old, old))
     hole = torch.where(mask.bool(), 0.0, torch.nan)
     dirty = now.detach().add(hole).requires_grad_()
-    anchors = Anchors(old + hole, old + hole)
+    other = OtherLogprobs(old + hole, old + hole)
     settings = replace(LOSSES[name], kl_beta=0.1)
-    loss = policy_loss(dirty, old + hole, advantages + hole, mask, settings=settings, anchors=anchors)
+    loss = policy_loss(dirty, old + hole, advantages + hole, mask, settings=settings, other=other)
     loss.value.backward()
     assert torch.isfinite(dirty.grad).all()
     assert (dirty.grad[mask == 0] == 0).all()
@@ -196,7 +203,7 @@ def test_kl_in_the_loss_pulls_towards_the_reference(batch):
     _, old, _, mask = batch
     now = (old + 0.5).requires_grad_()
     settings = LossSettings(kl_beta=0.1, kl_estimator="k2")
-    loss = policy_loss(now, old, torch.zeros_like(old), mask, settings=settings, anchors=Anchors(reference=old))
+    loss = policy_loss(now, old, torch.zeros_like(old), mask, settings=settings, other=OtherLogprobs(reference=old))
     loss.value.backward()
     assert loss.value.item() == pytest.approx(0.1 * 0.5**2 / 2)
     assert loss.stats["kl"] == pytest.approx(0.125)
@@ -219,12 +226,12 @@ def test_truncated_importance_sampling_corrects_a_sampler_that_differs():
     now = policy[:, None].clone().requires_grad_()
     mask = torch.ones_like(reward)
 
-    def gradient(anchors):
-        loss = policy_loss(now, policy[:, None], reward, mask, anchors=anchors, weights=drawn)
+    def gradient(other):
+        loss = policy_loss(now, policy[:, None], reward, mask, other=other, weights=drawn)
         return torch.autograd.grad(loss.value, now)[0]
 
     right = -(policy.exp()[:, None] * reward)
-    assert torch.allclose(gradient(Anchors(sampler=sampler[:, None])), right)
+    assert torch.allclose(gradient(OtherLogprobs(sampler=sampler[:, None])), right)
     assert not torch.allclose(gradient(None), right)
 
 
@@ -353,17 +360,6 @@ def test_sequence_weights_are_products_and_rejection_leaves_extremes_out():
     assert 0 < int(inside.sum()) < inside.numel()
 
 
-def test_the_corrected_kl_is_weighed_by_the_ratio():
-    now, old, reference, advantages, mask = random_batch()
-    settings = LossSettings(average="token", kl_beta=0.3, kl_correction=True)
-    none = torch.zeros_like(advantages)
-    loss = policy_loss(now, old, none, mask, settings=settings, anchors=Anchors(reference=reference))
-    apart = now - reference
-    k3 = torch.exp(-apart) - 1 + apart
-    expected = 0.3 * ((now - old).exp() * k3 * mask).sum() / mask.sum()
-    assert loss.value.item() == pytest.approx(expected.item())
-
-
 def test_an_entropy_bonus_moves_the_policy_towards_being_undecided():
     policy = tiny_policy(seed=1)
     batch = policy.pack([[4, 5]], [[6, 7, 1]])
@@ -373,8 +369,8 @@ def test_an_entropy_bonus_moves_the_policy_towards_being_undecided():
     assert torch.allclose(found.entropy_B_T[0], exact, atol=1e-5)
     none = torch.zeros(1, 3)
     logprobs, settings = found.logprobs_B_T, LossSettings(entropy_bonus=0.5)
-    anchors = Anchors(entropy=found.entropy_B_T)
-    loss = policy_loss(logprobs, logprobs.detach(), none, torch.ones(1, 3), settings=settings, anchors=anchors)
+    other = OtherLogprobs(entropy=found.entropy_B_T)
+    loss = policy_loss(logprobs, logprobs.detach(), none, torch.ones(1, 3), settings=settings, other=other)
     assert loss.value.item() == pytest.approx(-0.5 * exact.mean().item(), rel=1e-4)
     ours = torch.autograd.grad(loss.value, list(policy.parameters()), retain_graph=True)
     theirs = torch.autograd.grad(-0.5 * exact.mean(), list(policy.parameters()))

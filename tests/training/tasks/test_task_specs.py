@@ -99,22 +99,6 @@ def test_our_verifier_agrees_with_the_generators_on_their_own_answers(name):
     }
 
 
-def test_word_problems_end_with_their_number(tmp_path):
-    path = tmp_path / "train.jsonl"
-    lines = [{"question": f"{n} and 2?", "answer": f"{n}+2=<<{n}+2={n + 2}>>{n + 2}\nSo.\n#### {n + 2:,}"}
-             for n in range(990, 1010)]  # fmt: skip
-    path.write_text("\n".join(map(json.dumps, lines)))
-    task = find_task(f"gsm8k:{path}")
-    assert (len(task.prompts), len(task.held_out)) == (18, 2)
-    shown = task.demonstrations
-    assert all("<<" not in row.response and "####" in row.response for row in shown)
-    assert {output.score for output in score(load(task.reward), shown)} == {1.0}
-    assert {row.columns["difficulty"] for row in shown} == {2}
-    path.write_text(json.dumps({"question": "1?", "answer": "1"}))
-    with pytest.raises(DataError, match="problem 1 has no ####"):
-        find_task(f"gsm8k:{path}")
-
-
 def test_a_task_of_ones_own_is_one_file(own):
     for spec in ("own.py", "own.py:double", f"{own}/own.py:double(below=40)"):
         assert (len(find_task(spec).prompts), find_task(spec).name) == (32, "double")
@@ -133,7 +117,6 @@ def test_a_task_of_ones_own_is_one_file(own):
         ("reasoning_gym:chain_sum(min_term=2)", "no option 'min_term'; did you mean 'min_terms'"),
         ("reasoning_gym:chain_sum(min_terms=0)", "min_terms must be positive"),
         ("reasoning_gym:coin_flip(size=4, held_out=500)", "hold out fewer"),
-        ("gsm8k:none.jsonl", "no file none.jsonl"),
         ("train.jsonl", "is a data file: data.path=train.jsonl"),
         ("own.py:doubl", "no task 'doubl' in own.py:doubl; did you mean 'double'"),
         ("own.py:nothing", "returned int 3, not a Task"),

@@ -21,9 +21,7 @@ MAX_VALUE = 300
 def tasks(
     spec: Annotated[
         str | None,
-        typer.Argument(
-            metavar="[TASK]", help="sort_digits, reasoning_gym:NAME, gsm8k:FILE, my_task.py:NAME, with (options=…)."
-        ),
+        typer.Argument(metavar="[TASK]", help="sort_digits, reasoning_gym:NAME, my_task.py:NAME, with (options=…)."),
     ] = None,
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many prompts to show.")] = 3,
     json: options.Json = False,
@@ -47,7 +45,7 @@ def _list(*, as_json: bool) -> int:
     table.add_column("what it asks", no_wrap=True, overflow="ellipsis")
     for name, summary in summaries.items():
         table.add_row(name, Text(summary))
-    also = "\nAlso gsm8k:FILE (answers end with '#### 42') and my_task.py:NAME. `plaudit tasks NAME` shows one of them."
+    also = "\nAlso my_task.py:NAME. `plaudit tasks NAME` shows one of them."
     print_result(table, also)
     if missing:
         print_message(missing)

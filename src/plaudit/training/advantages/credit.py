@@ -26,9 +26,6 @@ __all__ = [
 LARGEST_REWARD = 1e30
 """Squares of larger rewards would leave the range of floats."""
 
-STEP_REWARDS = "step_rewards"
-"""In an output's metadata: what each step of the episode earned, where a reward scored them one by one."""
-
 CreditBy: TypeAlias = Literal["outcome", "tokens", "steps"]
 
 
@@ -266,16 +263,12 @@ def _step_rewards(trajectory: Trajectory, output: RewardOutput, chosen: Sequence
             "the mask must be 0 between steps, as episodes leave it"
         )
     tokens = [0.0] * len(chosen)
-    for end, earned in zip(ends, _rewards_of_steps(trajectory, output), strict=True):
+    for end, earned in zip(ends, _rewards_of_steps(trajectory), strict=True):
         tokens[end] = earned
     return tokens
 
 
-def _rewards_of_steps(trajectory: Trajectory, output: RewardOutput) -> list[float]:
-    """What each step earned: by its environment, or by a reward that scored steps one by one."""
-    scored = output.metadata.get(STEP_REWARDS)
-    if isinstance(scored, list) and len(scored) == len(trajectory.steps):
-        return [float(earned) for earned in scored]
+def _rewards_of_steps(trajectory: Trajectory) -> list[float]:
     return [step.reward or 0.0 for step in trajectory.steps]
 
 
@@ -289,7 +282,7 @@ def find_steps(trajectory: Trajectory, output: RewardOutput) -> list[StepCredit]
     spans = [step.metadata["tokens"] for step in trajectory.steps if "tokens" in step.metadata]
     if not spans or len(spans) < len(trajectory.steps):
         return [StepCredit(0, len(trajectory.tokens), output.reward, ())]
-    earned = _rewards_of_steps(trajectory, output)
+    earned = _rewards_of_steps(trajectory)
     earned[-1] += output.reward - math.fsum(earned)
     credits, history = [], hashlib.blake2b(digest_size=16)
     for step, span, reward in zip(trajectory.steps, spans, earned, strict=True):

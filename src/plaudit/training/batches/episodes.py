@@ -30,7 +30,6 @@ from plaudit.contract.event_loop import run_in_new_loop
 from plaudit.contract.failures import attempt
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import AgentError
-from plaudit.training.advantages.credit import STEP_REWARDS
 from plaudit.training.batches.collecting import Scoring
 from plaudit.training.config.schema import SamplingSettings
 from plaudit.training.data.prompts import Prompts
@@ -119,14 +118,10 @@ class EpisodeSampler(PromptSampler):
 
 
 class EpisodeScorer:
-    """The rewards that environments gave; episodes without any are scored by `otherwise`, if there is one.
+    """The rewards that environments gave; episodes without any are scored by `otherwise`, if there is one."""
 
-    With `by_step` it scores every step by itself, as a response to all that was said before it; the episode has the sum
-    as its reward, and the score of its last step.
-    """
-
-    def __init__(self, otherwise: Scoring | None = None, *, by_step: bool = False) -> None:
-        self.otherwise, self.by_step = otherwise, by_step
+    def __init__(self, otherwise: Scoring | None = None) -> None:
+        self.otherwise = otherwise
 
     def score(self, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:
         """One output per trajectory, in order; `extra_logs` of an environment are in its metadata."""
@@ -134,19 +129,11 @@ class EpisodeScorer:
         outputs = [_environment_output(trajectory) for trajectory in listed]
         left = [index for index, output in enumerate(outputs) if output is None]
         if left and self.otherwise is not None:
-            for index, output in zip(left, self._score_others([listed[index] for index in left]), strict=True):
+            for index, output in zip(left, self.otherwise.score([listed[index] for index in left]), strict=True):
                 logs = _episode_metadata(listed[index]).get("logs", {})
                 outputs[index] = msgspec.structs.replace(output, metadata={**logs, **output.metadata})
         nobody = RewardOutput.unscored(Status.SKIPPED, JUDGED_BY_NOBODY)
         return [nobody if output is None else output for output in outputs]
-
-    def _score_others(self, trajectories: list[Trajectory]) -> list[RewardOutput]:
-        assert self.otherwise is not None
-        if not self.by_step:
-            return self.otherwise.score(trajectories)
-        steps = [_split_steps(trajectory) for trajectory in trajectories]
-        outputs = iter(self.otherwise.score([step for parts in steps for step in parts]))
-        return [_join_outputs([next(outputs) for _ in parts]) for parts in steps]
 
     def close(self) -> None:
         """End the workers of the scorer inside."""
@@ -220,26 +207,6 @@ def _trajectory(
 def _episode_metadata(trajectory: Trajectory) -> dict[str, Any]:
     about: dict[str, Any] = trajectory.metadata.get("episode", {})
     return about
-
-
-def _split_steps(trajectory: Trajectory) -> list[Trajectory]:
-    """Every step as a separate sample, whose prompt is the conversation before it."""
-    parts, history = [], ""
-    for step in trajectory.steps:
-        history += step.observation
-        parts.append(msgspec.structs.replace(trajectory, prompt=history, response=step.response, tokens=None, steps=[]))
-        history += step.response
-    return parts or [trajectory]
-
-
-def _join_outputs(outputs: Sequence[RewardOutput]) -> RewardOutput:
-    """The outputs of an episode's steps as one; a step that was not scored leaves the episode without a score."""
-    for index, output in enumerate(outputs):
-        if output.reward is None:
-            return RewardOutput.unscored(output.status, f"step {index + 1}: {output.reason}", metadata=output.metadata)
-    earned = [output.reward or 0.0 for output in outputs]
-    last = outputs[-1]
-    return RewardOutput(sum(earned), score=last.score, metadata={**last.metadata, STEP_REWARDS: earned})
 
 
 def _environment_output(trajectory: Trajectory) -> RewardOutput | None:

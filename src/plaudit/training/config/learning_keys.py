@@ -77,8 +77,6 @@ class LossSettings(Section, frozen=True):
     """How the KL is estimated"""
     kl_in: Literal["loss", "reward"] = "loss"
     """Where the KL counts"""
-    kl_correction: bool = False
-    """Weigh the KL in the loss by the ratio: unbiased off policy"""
     entropy_bonus: NonNegative = 0.0
     """Weight of the entropy in the loss: keeps exploring"""
     sft_weight: NonNegative = 0.0
@@ -95,8 +93,6 @@ class LossSettings(Section, frozen=True):
     """What such a weight is for"""
     importance_mode: ImportanceMode = "truncate"
     """Weights beyond max_importance are cut to it, or count nothing"""
-    off_policy_limit: Positive | None = None
-    """Bad responses no longer count once the policy is this far (mean log-ratio) from their sampler"""
 
     def __post_init__(self) -> None:
         check_choice("loss", self.name, _PRESETS)
@@ -210,7 +206,5 @@ class TrainingConfig(Section, frozen=True):
     """Turns of an episode"""
     agent_max_tokens: Count | None = None
     """Tokens of an episode with its prompt; null: the model's context"""
-    agent_reward: Literal["episode", "steps"] = "episode"
-    """What reward_function is shown of an agent: whole episodes, or every step by itself"""
     agent_workers: NonNegativeInt = 32
     """Processes for environments, which a deadline can kill; 0: threads of this one"""

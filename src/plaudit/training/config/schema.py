@@ -292,7 +292,7 @@ class RunConfig(Section, frozen=True):
     engine: Literal["local", "trl"] = "local"
     """plaudit's own loop, or TRL's GRPOTrainer"""
     task: str | None = "sort_digits"
-    """sort_digits, reasoning_gym:NAME, gsm8k:FILE, my_task.py:NAME (`plaudit tasks`); not used where data.path or
+    """sort_digits, reasoning_gym:NAME, my_task.py:NAME (`plaudit tasks`); not used where data.path or
     tasks are set"""
     task_options: dict[str, Any] = msgspec.field(default_factory=dict)
     """Of the task: task.KEY=value, such as task.seed=7"""

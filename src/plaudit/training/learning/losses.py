@@ -11,11 +11,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from plaudit.errors import InvalidAdvantage
-from plaudit.training.config.learning_keys import LossSettings
-from plaudit.training.learning.log_ratios import importance_weights, keep_on_policy, kl_divergence
+from plaudit.errors import InvalidAdvantage, InvalidSettings, did_you_mean
+from plaudit.training.config.learning_keys import ImportanceLevel, ImportanceMode, KLEstimator, LossSettings
 
-__all__ = ["Anchors", "Loss", "pad_advantages", "policy_loss", "token_weights", "value_loss"]
+__all__ = [
+    "KL_ESTIMATORS", "Loss", "OtherLogprobs", "importance_weights", "kl_divergence", "pad_advantages", "policy_loss",
+    "token_weights", "value_loss",
+]  # fmt: skip
 
 
 CLIPPED = LossSettings(average="token")
@@ -23,7 +25,7 @@ CLIPPED = LossSettings(average="token")
 
 
 @dataclass(frozen=True, slots=True)
-class Anchors:
+class OtherLogprobs:
     """Other log-probs of the same tokens: those of the `reference` model, and those the `sampler` drew them with.
 
     The sampler's differ from `old_logprobs` where it runs other code, other precision or older weights than the policy.
@@ -50,16 +52,16 @@ def policy_loss(
     mask: Tensor,
     *,
     settings: LossSettings | None = None,
-    anchors: Anchors | None = None,
+    other: OtherLogprobs | None = None,
     weights: Tensor | None = None,
 ) -> Loss:
     """The loss whose gradient improves the policy: PPO's surrogate (arXiv:1707.06347) as `settings` says.
 
     `weights` are the tokens' shares in the loss, `token_weights(mask, settings)` unless given.
     """
-    settings, anchors = settings or CLIPPED, anchors or Anchors()
+    settings, other = settings or CLIPPED, other or OtherLogprobs()
     _check_shapes(logprobs, old_logprobs=old_logprobs, advantages=advantages, mask=mask, weights=weights,
-                  reference=anchors.reference, sampler=anchors.sampler)  # fmt: skip
+                  reference=other.reference, sampler=other.sampler)  # fmt: skip
     weights = token_weights(mask, settings) if weights is None else weights
     counts = mask.bool()
     # What stands on padding may be anything, even NaN, and must not reach a gradient.
@@ -70,11 +72,10 @@ def policy_loss(
     ratio = _RATIOS[settings.ratio](_limit_log_ratio(log_ratio, advantages, settings), mask).exp()
     objective = _SURROGATES[settings.surrogate](logprobs, ratio, advantages, settings)
     stats = _ratio_stats(ratio, log_ratio, advantages, counts, settings)
-    if anchors.sampler is not None:
-        sampler = _zero_padding(anchors.sampler, counts)
+    if other.sampler is not None:
         importance = importance_weights(
             old_logprobs,
-            sampler,
+            _zero_padding(other.sampler, counts),
             cap=settings.max_importance,
             mask=mask,
             level=settings.importance_level,
@@ -82,18 +83,13 @@ def policy_loss(
         )
         objective = objective * importance
         stats |= {"importance/mean": _mean(importance, counts), "importance/max": _max(importance, counts)}
-    if settings.off_policy_limit is not None:
-        drawn_with = old_logprobs if anchors.sampler is None else sampler
-        objective = objective * keep_on_policy(logprobs, drawn_with, advantages, mask, settings.off_policy_limit)
     value = -(objective * weights).sum()
-    if anchors.reference is not None:
-        kl = kl_divergence(logprobs, _zero_padding(anchors.reference, counts), settings.kl_estimator)
-        if settings.kl_correction:  # unbiased where the samples are not the policy's own (arXiv:2512.02556)
-            kl = kl * log_ratio.exp()
+    if other.reference is not None:
+        kl = kl_divergence(logprobs, _zero_padding(other.reference, counts), settings.kl_estimator)
         value = value + settings.kl_beta * (kl * weights).sum()
         stats["kl"] = _mean(kl, counts)
-    if anchors.entropy is not None:
-        entropy = _zero_padding(anchors.entropy, counts)
+    if other.entropy is not None:
+        entropy = _zero_padding(other.entropy, counts)
         value = value - settings.entropy_bonus * (entropy * weights).sum()
         stats["entropy/exact"] = _mean(entropy, counts)
     return Loss(value, stats)
@@ -140,6 +136,58 @@ def pad_advantages(estimates: Sequence[Sequence[float] | float | None], mask: Te
     advantages = torch.tensor(rows, dtype=torch.float32, device=mask.device).reshape(mask.shape)
     scored = torch.tensor([estimate is not None for estimate in estimates], device=mask.device)
     return advantages, mask * scored[:, None]
+
+
+def kl_divergence(logprobs: Tensor, reference: Tensor, estimator: KLEstimator = "k3") -> Tensor:
+    """KL(policy ‖ reference) per token, estimated from the tokens drawn (joschu.net/blog/kl-approx.html).
+
+    With d = log π − log π_ref: k1 = d, unbiased; k2 = d²/2, whose gradient is the right one in a loss; k3 = e^(−d) − 1
+    + d, unbiased and never negative.
+    """
+    if estimator not in KL_ESTIMATORS:
+        hint = did_you_mean(str(estimator), KL_ESTIMATORS)
+        raise InvalidSettings(f"no KL estimator {estimator!r}{hint} (there is {', '.join(KL_ESTIMATORS)})")
+    return KL_ESTIMATORS[estimator](logprobs - reference)
+
+
+def _k1(d: Tensor) -> Tensor:
+    return d
+
+
+def _k2(d: Tensor) -> Tensor:
+    return d.square() / 2
+
+
+def _k3(d: Tensor) -> Tensor:
+    return torch.expm1(-d) + d
+
+
+KL_ESTIMATORS: dict[str, Callable[[Tensor], Tensor]] = {"k1": _k1, "k2": _k2, "k3": _k3}
+
+
+def importance_weights(
+    logprobs: Tensor,
+    sampler_logprobs: Tensor,
+    *,
+    cap: float = 2.0,
+    mask: Tensor | None = None,
+    level: ImportanceLevel = "token",
+    mode: ImportanceMode = "truncate",
+) -> Tensor:
+    """π / π_sampler of every token, or of the whole response for each of its tokens (`level="sequence"`).
+
+    Weights above `cap` are set to it (truncated importance sampling, Ionides 2008, doi:10.1198/106186008X320456), which
+    keeps every token's gradient and bounds what one can weigh; or, with `mode="reject"`, those above `cap` and below
+    1 / `cap` count for nothing (rejection, as verl and IcePop do).
+    """
+    log_ratio = logprobs.detach() - sampler_logprobs
+    if level == "sequence":
+        counted = log_ratio if mask is None else log_ratio * mask
+        log_ratio = counted.sum(1, keepdim=True).expand_as(log_ratio)
+    weights = log_ratio.exp()
+    if mode == "truncate":
+        return weights.clamp(max=cap)
+    return torch.where((weights <= cap) & (weights >= 1.0 / cap), weights, torch.zeros_like(weights))
 
 
 def _row(index: int, estimate: Sequence[float] | float | None, width: int) -> Sequence[float]:

@@ -20,8 +20,7 @@ from plaudit.training.batches.collecting import Batch
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.learning.critic import Critic
 from plaudit.training.learning.from_config import build_advantage
-from plaudit.training.learning.log_ratios import kl_divergence
-from plaudit.training.learning.losses import Anchors, pad_advantages, policy_loss, token_weights
+from plaudit.training.learning.losses import OtherLogprobs, kl_divergence, pad_advantages, policy_loss, token_weights
 from plaudit.training.learning.optimizer import MasterAdamW, learning_rate
 from plaudit.training.learning.update_batch import UpdateBatch, compute_split, keep_top, split_rows
 from plaudit.training.learning.warm_start import imitate
@@ -194,7 +193,7 @@ class Updater:
             part.advantages,
             part.mask,
             settings=self.loss,
-            anchors=Anchors(part.reference, part.sampler, entropy),
+            other=OtherLogprobs(part.reference, part.sampler, entropy),
             weights=weights[:, : logprobs.shape[1]],
         )
         loss.value.backward()  # type: ignore[no-untyped-call]

@@ -1,38 +1,81 @@
-"""Find tasks by spec: built in, of reasoning-gym, of a file of word problems, or of a user's file.
+"""The built-in tasks, and how tasks are found by spec: built in, of reasoning-gym, or of a user's file.
 
 | spec | what it is |
 |---|---|
 | `sort_digits`, `sort_digits(digits=5)` | built in |
 | `reasoning_gym:chain_sum` | a data set of reasoning-gym |
-| `gsm8k:train.jsonl` | word problems whose answers end with `#### 42` |
 | `my_task.py:double`, `package.module:double` | a function that returns a `Task`, or a `Task` |
 """
 
 import inspect
 import json
+import random
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidSettings, PlauditError, RewardNotLoaded, did_you_mean
+from plaudit.loading.building import reward
 from plaudit.loading.execution.statements import check_complete
 from plaudit.loading.expressions import parse_call
 from plaudit.loading.failures import explain_failures
 from plaudit.loading.importing import module_at, module_from_file
 from plaudit.training.data.sources import FILES
-from plaudit.training.tasks.built_in import addition, gsm8k, sort_digits
 from plaudit.training.tasks.reasoning_tasks import reasoning_task
 from plaudit.training.tasks.task import Task
 
-__all__ = ["FAMILIES", "TASKS", "Task", "addition", "find_task", "list_options", "sort_digits"]
+__all__ = ["FAMILIES", "TASKS", "Task", "addition", "find_task", "list_options", "sort_digits", "sorts_digits"]
+
+
+@reward(bounds=(0.0, 1.0))
+def sorts_digits(response: str, ground_truth: str) -> RewardOutput:
+    """1.0 when the response is the sorted digits and nothing else, else 0.0; "123" is not "0123" sorted."""
+    answer = response.strip()
+    right = float(answer == ground_truth)
+    return RewardOutput(right, score=right, reason=f"{answer!r:.40}, sorted is {ground_truth!r}")
+
+
+def sort_digits(*, digits: int = 4, held_out: int = 256, seed: int = 0, size: int = 10_000) -> Task:
+    """Sort `digits` digits; a prompt that is held out never occurs in training, not even by chance."""
+    numbers = sorted(random.Random(seed).sample(range(10**digits), min(size, 10**digits)))
+    texts = [f"{number:0{digits}d}" for number in numbers]
+    task = Task.from_rows(
+        "sort_digits",
+        [{"prompt": f"{text}=", "ground_truth": "".join(sorted(text)), "id": text} for text in texts],
+        f"{__name__}:sorts_digits",
+        held_out=held_out,
+        seed=seed,
+        max_new_tokens=digits + 2,
+        warm_start_steps=25,
+    )
+    return replace(task, runs_inline=True)
+
+
+def addition(*, below: int = 20, held_out: int = 64, seed: int = 0) -> Task:
+    """Add two numbers below `below`; each pair is either trained on or held out."""
+    pairs = [(first, second) for first in range(below) for second in range(below)]
+    task = Task.from_rows(
+        "addition",
+        [{"prompt": f"{a}+{b}=", "ground_truth": str(a + b), "id": f"{a}+{b}"} for a, b in pairs],
+        "exact_match",
+        held_out=held_out,
+        seed=seed,
+        max_new_tokens=len("<answer></answer>") + len(str(2 * below)) + 2,
+        respond=lambda row: f"<answer>{row.ground_truth}</answer>",
+        warm_start_steps=150,
+    )
+    return replace(task, runs_inline=True)
+
 
 TASKS: dict[str, Callable[..., Task]] = {"sort_digits": sort_digits, "addition": addition}
 """Every built-in task by name."""
-FAMILIES: dict[str, Callable[..., Task]] = {"reasoning_gym": reasoning_task, "gsm8k": gsm8k}
-"""Tasks that are named after a colon: `reasoning_gym:NAME`, `gsm8k:FILE`."""
+FAMILIES: dict[str, Callable[..., Task]] = {"reasoning_gym": reasoning_task}
+"""Tasks that are named after a colon: `reasoning_gym:NAME`."""
 
 _SPEC = re.compile(r"(?P<name>[^(]+?)\s*(?P<arguments>\(.*\))?", re.DOTALL)
 _FILE = re.compile(r"(?P<path>.+?\.py)(?::(?P<member>\w+))?")
@@ -67,8 +110,7 @@ def _find(name: str, options: Mapping[str, Any]) -> Task:
     if family in FAMILIES and member:
         return _call(FAMILIES[family], name, options, member)
     if name.endswith(FILES):
-        raise InvalidSettings(f"{name} is a data file: data.path={name} reads it, or task=gsm8k:{name} where its "
-                              "answers end with '#### 42'")  # fmt: skip
+        raise InvalidSettings(f"{name} is a data file, which data.path={name} reads")
     if (match := _FILE.fullmatch(name)) is not None:
         module = module_from_file(Path.cwd() / Path(match["path"]).expanduser())
         return _take(module, match["member"], name, options)
@@ -78,8 +120,8 @@ def _find(name: str, options: Mapping[str, Any]) -> Task:
             raise InvalidSettings(f"no task {name!r}: there is no module {family!r}{did_you_mean(family, FAMILIES)}")
         return _take(imported, member, name, options)
     raise InvalidSettings(
-        f"no task named {name!r}{did_you_mean(name, TASKS)} (there are {', '.join(TASKS)}, reasoning_gym:NAME, "
-        "gsm8k:FILE and my_task.py:NAME; `plaudit tasks` lists them)"
+        f"no task named {name!r}{did_you_mean(name, TASKS)} (there are {', '.join(TASKS)}, reasoning_gym:NAME "
+        "and my_task.py:NAME; `plaudit tasks` lists them)"
     )
 
 

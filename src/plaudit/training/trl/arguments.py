@@ -29,8 +29,6 @@ RENAMED: dict[str, str] = {
     "loss.mask_truncated": "mask_truncated_completions",
     "loss.top_entropy": "top_entropy_quantile",
     "loss.entropy_bonus": "entropy_coef",
-    "loss.off_policy_limit": "off_policy_mask_threshold",
-    "loss.kl_correction": "use_bias_correction_kl",
     "model.gradient_checkpointing": "gradient_checkpointing",
     "optimizer.lr": "learning_rate",
     "optimizer.eps": "adam_epsilon",
@@ -69,7 +67,7 @@ COMPUTED: dict[str, str] = {
 BY_PLAUDIT: tuple[str, ...] = (
     "output_dir", "engine", "task", "trl", "model.", "data.", "eval.", "logging.", "training.reward_",
     "training.log_rewards", "training.max_unscored_batches", "training.save_reward_analysis",
-    "training.max_staleness", "training.agent_max_", "training.agent_workers", "training.agent_reward",
+    "training.max_staleness", "training.agent_max_", "training.agent_workers",
 )  # fmt: skip
 """Keys, or how they begin, that mean the same with either engine since plaudit does what they say, or that only serve
 a key which is refused."""
