@@ -11,8 +11,7 @@ from plaudit import Trajectory
 from plaudit.engine import Scorer
 from plaudit.training.batches.collecting import Collector
 from plaudit.training.config.schema import FilterConfig, RunConfig, SamplingConfig, SamplingSettings
-from plaudit.training.data.prompts import Prompts
-from plaudit.training.data.streams import PromptStream
+from plaudit.training.data.prompts import Prompts, PromptStream
 from plaudit.training.sampling.sampler import Samples
 from tests.promises.paths import GROUP_SIZE, Case, Outcome, Session, outcomes
 from tests.promises.wrappers import STEP

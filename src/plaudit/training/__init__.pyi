@@ -23,7 +23,7 @@ from .config.schema import FilterConfig as FilterConfig
 from .config.schema import ModelConfig as ModelConfig
 from .config.schema import RunConfig as RunConfig
 from .config.schema import SamplingSettings as SamplingSettings
-from .data.levels import Levels as Levels
+from .data.curriculum import Levels as Levels
 from .data.prompts import Prompts as Prompts
 from .data.sources import read_prompts as read_prompts
 from .data.templates import PromptTemplate as PromptTemplate

@@ -19,7 +19,7 @@ from plaudit.report.statistics.pass_rates import pass_at_k
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import Scoring
 from plaudit.training.config.schema import EvalConfig, RunConfig, SamplingSettings
-from plaudit.training.data.levels import Levels
+from plaudit.training.data.curriculum import Levels
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.reporting.metrics import split_by
 from plaudit.training.sampling.sampler import Sampler, derive_seed

@@ -26,14 +26,12 @@ from plaudit.models.loading import choose_device
 from plaudit.training.batches.collecting import Collector, PrefetchedBatches, Scoring, SequentialBatches
 from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
 from plaudit.training.config.schema import RunConfig, SamplingSettings
-from plaudit.training.data.curriculum import build_stream
-from plaudit.training.data.levels import Levels
+from plaudit.training.data.curriculum import Levels, build_stream
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.data.templates import set_template_arguments
 from plaudit.training.engine import RunOptions
 from plaudit.training.evaluation import HeldOut
-from plaudit.training.learning.from_config import check_learning
-from plaudit.training.learning.updater import Updater
+from plaudit.training.learning.updater import Updater, check_learning
 from plaudit.training.learning.warm_start import train_own_weights, warm_start
 from plaudit.training.model.loading import EMBEDDED, add_lora, load_policy
 from plaudit.training.model.policy import Policy

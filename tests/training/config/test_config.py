@@ -8,7 +8,7 @@ from plaudit.training.config.keys import flatten
 from plaudit.training.config.learning_keys import LossSettings, OptimizerConfig
 from plaudit.training.config.reading import KEYS, build_config, document_config, load_config
 from plaudit.training.config.schema import RunConfig, SamplingConfig, SamplingSettings
-from plaudit.training.learning.from_config import build_advantage, check_learning
+from plaudit.training.learning.updater import build_advantage, check_learning
 
 
 def test_without_anything_it_is_the_embedded_default():

@@ -9,10 +9,8 @@ import pytest
 from plaudit import Trajectory
 from plaudit.errors import DataError
 from plaudit.training.config.schema import CurriculumConfig
-from plaudit.training.data.curriculum import CurriculumStream, Stages, SuccessRates
-from plaudit.training.data.levels import Levels
-from plaudit.training.data.prompts import Prompts
-from plaudit.training.data.streams import MixedStream, PromptStream, StreamPart
+from plaudit.training.data.curriculum import CurriculumStream, Levels, Stages, SuccessRates
+from plaudit.training.data.prompts import MixedStream, Prompts, PromptStream, StreamPart
 
 TEN = Prompts.of([f"prompt {index}" for index in range(10)])
 RATED = Prompts(

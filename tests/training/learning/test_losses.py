@@ -20,7 +20,7 @@ from plaudit.training.learning.losses import (
     token_weights,
     value_loss,
 )
-from plaudit.training.learning.update_batch import keep_top
+from plaudit.training.learning.updater import keep_top
 from plaudit.training.model.loading import tiny_policy
 
 LENGTHS = [5, 2, 4, 1]

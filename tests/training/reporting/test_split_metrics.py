@@ -10,7 +10,7 @@ from plaudit.rollouts import Rollout
 from plaudit.training.batches.collecting import Batch
 from plaudit.training.config.reading import load_config
 from plaudit.training.config.schema import SamplingSettings
-from plaudit.training.data.levels import Levels
+from plaudit.training.data.curriculum import Levels
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.evaluation import HeldOut
 from plaudit.training.reporting.metrics import split_metrics

@@ -19,8 +19,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.errors import TrainingError
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.config.schema import FilterConfig, RunConfig, SamplingSettings
-from plaudit.training.data.prompts import Prompts
-from plaudit.training.data.streams import Stream
+from plaudit.training.data.prompts import Prompts, Stream
 from plaudit.training.model.policy import Policy
 from plaudit.training.sampling.sampler import Sampler, Samples, derive_seed
 from plaudit.trajectory import GroupKey, Trajectory

@@ -21,7 +21,6 @@ from plaudit.training.advantages.estimators import GAEAdvantage
 from plaudit.training.config.learning_keys import OptimizerConfig
 from plaudit.training.learning.losses import Loss, token_weights, value_loss
 from plaudit.training.learning.optimizer import MasterAdamW
-from plaudit.training.learning.update_batch import compute_split, split_rows
 from plaudit.training.model.policy import Policy, TokenBatch
 
 __all__ = ["Critic"]
@@ -60,7 +59,7 @@ class Critic:
     def add_values(self, batch: TokenBatch, batch_credit: BatchCredit) -> BatchCredit:
         """The batch_credit with this critic's values, as `gae` needs them."""
         with torch.no_grad():
-            values = compute_split(self.values, batch, self.micro_batches).tolist()
+            values = batch.compute(self.values, self.micro_batches).tolist()
         lengths = batch.lengths_B.tolist()
         return replace(batch_credit, values=[row[:length] for row, length in zip(values, lengths, strict=True)])
 
@@ -81,7 +80,7 @@ class Critic:
         for _ in range(self.passes):
             self._optimizer.zero_grad()
             losses = []
-            for rows in split_rows(batch, self.micro_batches):
+            for rows in batch.split(self.micro_batches):
                 part = batch.pick(rows)
                 width = part.mask_B_T.shape[1]
                 cut = [each[rows][:, :width] for each in (old_B_T, targets_B_T, mask_B_T, weights_B_T)]

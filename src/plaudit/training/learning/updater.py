@@ -4,9 +4,11 @@ Samples that were not scored count nowhere. Responses whose advantages are all 0
 computed unless a KL or an entropy bonus moves them: else they have no gradient.
 """
 
+import dataclasses
 import math
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -14,21 +16,62 @@ from msgspec import structs
 from torch import Tensor
 
 from plaudit.errors import InvalidSettings
+from plaudit.training.advantages.baseline import Advantage, BaselineAdvantage
 from plaudit.training.advantages.credit import BatchCredit, TaskScale
-from plaudit.training.advantages.estimators import GAEAdvantage
+from plaudit.training.advantages.estimators import GAEAdvantage, advantage
 from plaudit.training.batches.collecting import Batch
+from plaudit.training.config.learning_keys import LossSettings
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.learning.critic import Critic
-from plaudit.training.learning.from_config import build_advantage
 from plaudit.training.learning.losses import OtherLogprobs, kl_divergence, pad_advantages, policy_loss, token_weights
 from plaudit.training.learning.optimizer import MasterAdamW, learning_rate
-from plaudit.training.learning.update_batch import UpdateBatch, compute_split, keep_top, split_rows
 from plaudit.training.learning.warm_start import imitate
 from plaudit.training.model.policy import Policy, TokenBatch
 from plaudit.training.sampling.sampler import derive_seed
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Updater"]
+__all__ = ["UpdateBatch", "Updater", "build_advantage", "check_learning", "keep_top"]
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateBatch:
+    """One row per sample and one column per token of a response, (B, T); None where nothing needs it."""
+
+    tokens: TokenBatch
+    advantages: Tensor
+    mask: Tensor
+    """1 on tokens that count."""
+    old: Tensor | None = None
+    """Log-probabilities before the first update on the batch."""
+    reference: Tensor | None = None
+    """Those of the reference, where a KL is in the loss."""
+    sampler: Tensor | None = None
+    """Those that the tokens were drawn with, where another policy drew them."""
+
+    def pick(self, rows: Tensor) -> "UpdateBatch":
+        """Some of the samples, cut to the longest response among them."""
+        tokens = self.tokens.pick(rows)
+        width = tokens.mask_B_T.shape[1]
+
+        def cut(values: Tensor) -> Tensor:
+            return values[rows][:, :width]
+
+        optional = (None if each is None else cut(each) for each in (self.old, self.reference, self.sampler))
+        return UpdateBatch(tokens, cut(self.advantages), cut(self.mask), *optional)
+
+    def find_teaching(self, *, without_advantage: bool) -> Tensor:
+        """The rows of samples with a gradient: those with an advantage, or also those without one where something in
+        the loss (a KL, an entropy bonus) moves them all the same."""
+        counts = self.mask.bool() if without_advantage else self.mask.bool() & (self.advantages != 0)
+        return counts.any(1).nonzero().squeeze(1)
+
+
+def keep_top(values: Tensor, mask: Tensor, share: float) -> Tensor:
+    """1 on the `share` of the tokens that count with the largest values, 0 on the others."""
+    counted = values[mask.bool()]
+    if not len(counted):
+        return torch.ones_like(values)
+    return (values >= torch.quantile(counted.float(), 1.0 - share)).float()
 
 
 class Updater:
@@ -130,18 +173,16 @@ class Updater:
 
     @torch.no_grad()
     def _compute_logprobs(self, policy: Policy, tokens: TokenBatch) -> Tensor:
-        return compute_split(
-            lambda part: policy.logprobs(part, temperature=self._temperature).logprobs_B_T, tokens, self.micro_batches
+        return tokens.compute(
+            lambda part: policy.logprobs(part, temperature=self._temperature).logprobs_B_T, self.micro_batches
         )
 
     @torch.no_grad()
     def _mark_undecided(self, tokens: TokenBatch, mask: Tensor) -> Tensor:
         """1 on the share of tokens at which the policy was most undecided: they decide what a response becomes
         (arXiv:2506.01939)."""
-        entropy = compute_split(
-            lambda part: self.policy.logprobs(part, temperature=self._temperature).entropy_B_T,
-            tokens,
-            self.micro_batches,
+        entropy = tokens.compute(
+            lambda part: self.policy.logprobs(part, temperature=self._temperature).entropy_B_T, self.micro_batches
         )
         return keep_top(entropy, mask, self.config.loss.top_entropy)
 
@@ -179,7 +220,7 @@ class Updater:
 
     def _accumulate(self, part: UpdateBatch, weights: Tensor) -> dict[str, float]:
         """The gradient of the loss on a part, one micro-batch after the other."""
-        stats = [self._backward(part.pick(rows), weights[rows]) for rows in split_rows(part.tokens, self.micro_batches)]
+        stats = [self._backward(part.pick(rows), weights[rows]) for rows in part.tokens.split(self.micro_batches)]
         return {**_merge(stats, by_tokens=True), "loss": sum(each["loss"] for each in stats)}
 
     def _backward(self, part: UpdateBatch, weights: Tensor) -> dict[str, float]:
@@ -231,3 +272,51 @@ def _merge(stats: Sequence[dict[str, float]], *, by_tokens: bool = False) -> dic
         mean = math.fsum(map(float.__mul__, values, shares)) / math.fsum(shares)
         merged[name] = max(values) if name.endswith("/max") else mean
     return {**merged, "tokens": math.fsum(each["tokens"] for each in stats)} if by_tokens else merged
+
+
+OF_ESTIMATORS = {"lam": "gae_lambda", "scale": "advantage_scale", "k": "pass_k", "weights": "component_weights"}
+"""Fields of single estimators, and the keys of `training.` that set them."""
+
+
+def check_learning(config: RunConfig) -> None:
+    """Raise InvalidSettings for an estimator or a loss that cannot be built or cannot learn; nothing is loaded."""
+    estimator = build_advantage(config)
+    _check_estimator(config, estimator)
+    _check_off_policy(config)
+
+
+def build_advantage(config: RunConfig) -> Advantage:
+    """The advantage estimator that the config names, with its settings."""
+    estimator = advantage(config.advantage, gamma=config.training.gamma)
+    wanted = {name: getattr(config.training, key) for name, key in OF_ESTIMATORS.items()}
+    chosen = {name: value for name, value in wanted.items() if value not in (None, {})}
+    known = {field.name for field in dataclasses.fields(estimator)}  # type: ignore[arg-type]
+    for name in chosen.keys() - known:
+        raise InvalidSettings(f"training.{OF_ESTIMATORS[name]} is not for advantage={config.advantage}; leave it out")
+    return dataclasses.replace(estimator, **chosen)  # type: ignore[type-var]
+
+
+def _check_estimator(config: RunConfig, estimator: Advantage) -> None:
+    size = config.sampling.samples_per_prompt
+    if isinstance(estimator, BaselineAdvantage) and estimator.compares and size == 1:
+        raise InvalidSettings(
+            f"advantage={config.advantage} compares responses to one prompt, and sampling.samples_per_prompt=1 draws "
+            "one; sample several, or take reinforce or gae"
+        )
+    k = getattr(estimator, "k", 1)
+    if k > size:
+        raise InvalidSettings(
+            f"advantage={config.advantage} with training.pass_k={k} needs at least as many responses to a prompt; "
+            f"sampling.samples_per_prompt is {size}"
+        )
+
+
+def _check_off_policy(config: RunConfig) -> None:
+    if config.training.async_train or config.engine != "local":
+        return
+    usual = LossSettings()
+    for name in ("max_importance", "importance_level", "importance_mode"):
+        if getattr(config.loss, name) != getattr(usual, name):
+            raise InvalidSettings(
+                f"loss.{name} corrects for samples of older weights, and without training.async_train there are none"
+            )

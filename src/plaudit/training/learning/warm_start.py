@@ -12,7 +12,6 @@ from plaudit.errors import DataError
 from plaudit.training.config.learning_keys import OptimizerConfig
 from plaudit.training.config.schema import ModelConfig
 from plaudit.training.learning.optimizer import MasterAdamW
-from plaudit.training.learning.update_batch import split_rows
 from plaudit.training.model.policy import Policy
 from plaudit.trajectory import Trajectory
 
@@ -60,7 +59,7 @@ def imitate(
     """Add the gradient of `weight` times the mean cross entropy of the demonstrations' tokens; that mean."""
     batch = policy.encode_demonstrations(demonstrations)
     count, total = batch.mask_B_T.sum(), 0.0
-    for rows in split_rows(batch, micro_batches):
+    for rows in batch.split(micro_batches):
         loss = -policy.logprobs(batch.pick(rows)).logprobs_B_T.sum() / count
         torch.autograd.backward(weight * loss)
         total += float(loss.detach())

@@ -7,7 +7,7 @@ Log-probabilities are at the sampling temperature and 0 where there is no token.
 # ruff: noqa: N803, N806, N815 - tensor names carry shapes
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +52,18 @@ class TokenBatch:
         ids = self.ids_B_L[rows][:, :longest]
         width = int(lengths.max())
         return TokenBatch(ids, starts, lengths, self.mask_B_T[rows][:, :width])
+
+    def split(self, count: int) -> Iterator[Tensor]:
+        """The rows of each of `count` micro-batches."""
+        return (rows for rows in torch.arange(len(self)).chunk(count) if len(rows))
+
+    def compute(self, function: "Callable[[TokenBatch], Tensor]", micro_batches: int) -> Tensor:
+        """One number per response token, (B, T), from a function that is called for each micro-batch."""
+        result = torch.zeros_like(self.mask_B_T)
+        for rows in self.split(micro_batches):
+            values = function(self.pick(rows))
+            result[rows, : values.shape[1]] = values.to(result.dtype)
+        return result
 
 
 @dataclass(frozen=True, slots=True)

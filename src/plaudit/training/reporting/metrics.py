@@ -15,7 +15,7 @@ from plaudit.report.coverage import mean_reward, mean_score
 from plaudit.report.distribution import Distribution
 from plaudit.rollouts import ScoredRollout
 from plaudit.training.batches.collecting import Batch
-from plaudit.training.data.levels import Levels
+from plaudit.training.data.curriculum import Levels
 from plaudit.trajectory import GroupKey, Trajectory
 
 __all__ = ["batch_metrics", "reward_metrics", "split_by", "split_metrics", "step_metrics", "time_metrics"]

@@ -14,7 +14,7 @@ from plaudit.errors import DataError, InvalidSettings, did_you_mean
 from plaudit.loading import load
 from plaudit.settings import read_settings
 from plaudit.training.config.schema import DataConfig, RunConfig, TaskPart
-from plaudit.training.data.levels import DIFFICULTY
+from plaudit.training.data.curriculum import DIFFICULTY
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.data.sources import read_demonstrations, read_prompts
 from plaudit.training.data.templates import PromptTemplate

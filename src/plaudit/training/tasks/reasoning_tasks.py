@@ -15,7 +15,7 @@ from plaudit.dialects.stub_packages import StubFinder
 from plaudit.dialects.systems.reasoning_gym import SOLVER, find_data_set
 from plaudit.errors import DataError, InvalidSettings, did_you_mean, require
 from plaudit.loading.failures import explain_failures
-from plaudit.training.data.levels import DIFFICULTY
+from plaudit.training.data.curriculum import DIFFICULTY
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.tasks.task import Task
 from plaudit.trajectory import Trajectory

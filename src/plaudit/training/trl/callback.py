@@ -14,7 +14,7 @@ from typing import Any
 from transformers import TrainerCallback
 
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.data.levels import Levels
+from plaudit.training.data.curriculum import Levels
 from plaudit.training.reporting.metrics import batch_metrics, split_metrics, time_metrics
 from plaudit.training.reporting.progress import StopSignals
 from plaudit.training.reporting.recorder import Recorder, UnscoredBatches

@@ -3,8 +3,6 @@
 import pytest
 import torch
 
-from plaudit.training.learning.update_batch import compute_split
-
 
 @pytest.mark.parametrize("count", [3, 100])
 def test_numbers_of_micro_batches_stand_where_those_of_the_whole_stand(warm_policy, count):
@@ -12,5 +10,5 @@ def test_numbers_of_micro_batches_stand_where_those_of_the_whole_stand(warm_poli
     batch = warm_policy.batch(sampled)
     with torch.no_grad():
         whole = warm_policy.logprobs(batch).logprobs_B_T
-        split = compute_split(lambda part: warm_policy.logprobs(part).logprobs_B_T, batch, count)
+        split = batch.compute(lambda part: warm_policy.logprobs(part).logprobs_B_T, count)
     torch.testing.assert_close(split, whole, atol=1e-5, rtol=0)
