@@ -1,11 +1,11 @@
-"""Environments of other systems: Gymnasium, with the real package."""
+"""Environments of other systems: Gymnasium with the real package; verifiers has its own in `make compat`."""
 
 import textwrap
 
 import pytest
 
 from plaudit.agents import EpisodeStart
-from plaudit.errors import AgentError
+from plaudit.errors import AgentError, MissingPackage
 from plaudit.loading import load_agent
 
 ENVIRONMENTS = '''
@@ -77,3 +77,11 @@ def test_texts_are_actions_and_truncation_ends_the_episode(build):
 def test_observations_that_are_no_texts_are_refused_by_name(build):
     with pytest.raises(AgentError, match="Numbers gives int as observations"):
         build("Numbers").reset(EpisodeStart("Go: "))
+
+
+def test_an_environment_of_verifiers_names_the_package_that_it_needs(tmp_path):
+    (tmp_path / "game.py").write_text(
+        "import verifiers as vf\n\n\ndef load_environment():\n    return vf.MultiTurnEnv(max_turns=3)\n"
+    )
+    with pytest.raises(MissingPackage, match=r"needs 'verifiers': pip install 'verifiers<0\.2'"):
+        load_agent(tmp_path / "game.py")

@@ -1,4 +1,4 @@
-"""Environments of other systems as ours: Gymnasium, OpenEnv, TRL.
+"""Environments of other systems as ours: Gymnasium, OpenEnv, TRL; those of verifiers are in `verifiers_rollouts`.
 
 - Gymnasium: texts as observations and as actions. An observation may also be a dict with one text. A discrete action is
   the first integer in the model's text; an invalid action costs a step and its feedback lists the choices. Rewards are
@@ -20,6 +20,7 @@ from typing import Any, get_type_hints
 
 from plaudit.agents import Environment, EpisodeStart, StepResult, ToolEnvironment
 from plaudit.contract.calling import await_value
+from plaudit.dialects import verifiers_rollouts
 from plaudit.errors import AgentError
 
 __all__ = ["find_adapter"]
@@ -30,7 +31,7 @@ _OBSERVED = ("echoed_message", "message", "text", "prompt", "content", "output",
 
 
 def find_adapter(candidate: Any) -> Callable[[Any], type] | None:
-    """The function that adapts a class of another system to an environment; None if there is none."""
+    """The function that adapts a class or function of another system to an environment; None if there is none."""
     return next((adapt for matches, adapt in _ADAPTERS if matches(candidate)), None)
 
 
@@ -191,4 +192,5 @@ _ADAPTERS: tuple[tuple[Callable[[Any], bool], Callable[[Any], type]], ...] = (
     (_is_gymnasium, _adapt_gymnasium),
     (_is_openenv, _adapt_openenv),
     (_is_trl, _adapt_trl),
+    (verifiers_rollouts.matches, verifiers_rollouts.adapt),
 )

@@ -24,7 +24,7 @@ def load_agent(spec: str | Path) -> Agent:
 
     `agent.py` is `AgentInstance` in a file, or its only class with `reset` and `step`, or its function `step`;
     `agent.py:Class` and `package.module:Class` name a class, and `treasure_hunt(hints=False)` a built-in environment.
-    Classes of TRL, Gymnasium and OpenEnv are accepted too.
+    Classes of TRL, Gymnasium and OpenEnv are accepted, and so are environments from `load_environment` of verifiers.
     """
     text = str(spec)
     built_in = build_environment(text)
@@ -54,7 +54,8 @@ def _agent_in_file(path: str) -> Agent:
     environment = _choose(path, "AgentInstance", [each for each in _own_classes(module) if _is_environment(each)])
     if environment is None:
         foreign = [each for each in _own_classes(module) if find_adapter(each) is not None]
-        environment = _choose(path, "AgentInstance", foreign)
+        builder = getattr(module, "load_environment", None)
+        environment = builder if find_adapter(builder) is not None else _choose(path, "AgentInstance", foreign)
     if environment is not None:
         environment = _as_environment(path, environment)
     if environment is None and inspect.iscoroutinefunction(getattr(module, "step", None)):
@@ -100,21 +101,21 @@ def _import_module(spec: str, name: str) -> ModuleType:
 
 def _find(spec: str, module: ModuleType, name: str) -> Any:
     value = getattr(module, name, None)
-    if not isinstance(value, type):
+    if not isinstance(value, type) and find_adapter(value) is None:
         classes = [each.__name__ for each in _own_classes(module)]
         raise AgentError(f"{spec}: no class {name!r}{did_you_mean(name, classes)}")
     return value
 
 
-def _as_environment(spec: str, value: type) -> type:
-    """The class itself if it follows one of our contracts, else an environment that wraps it."""
+def _as_environment(spec: str, value: Any) -> type:
+    """The class itself if it follows one of our contracts, else an environment that wraps the value."""
     adapter = find_adapter(value)
     if adapter is not None:
         try:
             return adapter(value)
         except AgentError as error:
             raise AgentError(f"{spec}: {error}") from error
-    if not _is_environment(value):
+    if not isinstance(value, type) or not _is_environment(value):
         raise AgentError(f"{spec}: {value.__name__} has no `reset` and `step`")
     return value
 
