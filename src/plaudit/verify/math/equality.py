@@ -10,13 +10,22 @@ from typing import Literal, NamedTuple
 from plaudit.verify.math.choices import same_choice
 from plaudit.verify.math.comparison.forms import Forms, Method
 from plaudit.verify.math.comparison.lowest_form import find_open_operation
-from plaudit.verify.math.comparison.words import same_words
+from plaudit.verify.math.comparison.scalars import same_words
 from plaudit.verify.math.exact.folding import fold
-from plaudit.verify.math.exact.rounding import is_rounded
-from plaudit.verify.math.parsing.budget import OverBudget, Unreadable, start_work
+from plaudit.verify.math.exact.values import is_rounded
 from plaudit.verify.math.parsing.notation import read_mixed, same_spacing_aside, unify_notation
 from plaudit.verify.math.parsing.parser import parse
-from plaudit.verify.math.parsing.tree import Node, Op, is_number, number, operations, rewrite
+from plaudit.verify.math.parsing.tree import (
+    Node,
+    Op,
+    OverBudget,
+    Unreadable,
+    is_number,
+    number,
+    operations,
+    rewrite,
+    start_work,
+)
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.number_words import find_number_words, parse_number_words
 from plaudit.verify.numbers import is_reducible_fraction, parse_plain_number

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plaudit.verify.math.extraction.sentences import BOUND, EVIDENCE, find_answer_number
+from plaudit.verify.math.extraction.unmarked import BOUND, EVIDENCE, find_answer_number
 from plaudit.verify.numbers import find_numbers
 
 WEIGHTS = {

@@ -2,8 +2,7 @@
 
 import pytest
 
-from plaudit.verify.math.parsing.glyphs import replace_unicode
-from plaudit.verify.math.parsing.notation import read_mixed, same_spacing_aside, unify_notation
+from plaudit.verify.math.parsing.notation import read_mixed, replace_unicode, same_spacing_aside, unify_notation
 
 UNIFIED = {
     r"$\dfrac{1}{2}$": r"\frac {1}{2}",

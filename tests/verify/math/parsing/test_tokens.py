@@ -2,8 +2,8 @@
 
 import pytest
 
-from plaudit.verify.math.parsing.budget import MAX_LENGTH, OverBudget
 from plaudit.verify.math.parsing.tokens import Kind, tokenize
+from plaudit.verify.math.parsing.tree import MAX_LENGTH, OverBudget
 
 CUT = {
     "2xy": [(Kind.NUMBER, "2"), (Kind.NAME, "x"), (Kind.NAME, "y")],

@@ -10,9 +10,8 @@ from functools import cmp_to_key
 
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.values import same_value, sign_of
-from plaudit.verify.math.parsing.budget import Unreadable
-from plaudit.verify.math.parsing.tree import Node, Op, name, nodes, number, substitute, symbols
-from plaudit.verify.math.parsing.vocabulary import FLIPPED
+from plaudit.verify.math.parsing.tokens import FLIPPED
+from plaudit.verify.math.parsing.tree import Node, Op, Unreadable, name, nodes, number, substitute, symbols
 
 __all__ = ["is_region", "same_region"]
 

@@ -1,12 +1,11 @@
 """Equations and other relations: `x = 5` names its value, `2x+4y = 6` is `x+2y = 3`, and `a < b` is `b > a`."""
 
 from plaudit.verify.math.comparison.lists import Same, all_of
-from plaudit.verify.math.exact.evaluation import Undefined, evaluate
+from plaudit.verify.math.exact.evaluation import PRIME, Residues, Undefined, evaluate
 from plaudit.verify.math.exact.folding import fold
-from plaudit.verify.math.exact.residues import PRIME, Residues
 from plaudit.verify.math.exact.values import hash_to_fraction, same_value, sign_of
+from plaudit.verify.math.parsing.tokens import FLIPPED
 from plaudit.verify.math.parsing.tree import Node, Op, name, number, operations, substitute, symbols
-from plaudit.verify.math.parsing.vocabulary import FLIPPED
 
 __all__ = ["is_definition", "same_relation", "value_of"]
 

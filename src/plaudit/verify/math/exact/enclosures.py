@@ -13,8 +13,7 @@ from functools import cache, reduce
 from typing import Any, NamedTuple
 
 from plaudit.verify.math.exact.evaluation import Undefined, evaluate
-from plaudit.verify.math.parsing.budget import spend
-from plaudit.verify.math.parsing.tree import Node, nodes, number
+from plaudit.verify.math.parsing.tree import Node, nodes, number, spend
 
 __all__ = ["BITS", "Comparison", "Point", "compare_at", "sign_at"]
 

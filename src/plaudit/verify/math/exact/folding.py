@@ -8,8 +8,7 @@ import operator
 from collections.abc import Callable
 from fractions import Fraction
 
-from plaudit.verify.math.parsing.budget import MAX_BITS, MAX_TERMS, spend
-from plaudit.verify.math.parsing.tree import Node, Op, is_number, nodes, number, substitute
+from plaudit.verify.math.parsing.tree import MAX_BITS, MAX_TERMS, Node, Op, is_number, nodes, number, spend, substitute
 
 __all__ = ["fold"]
 
@@ -160,7 +159,7 @@ def _common(above: Callable[..., int], below: Callable[..., int]) -> Callable[..
     return apply
 
 
-# The parser sees to the number of arguments, see `ARITY`.
+# The parser checks the number of arguments.
 _FUNCTIONS: dict[str, Callable[..., Fraction | int | None]] = {
     "factorial": _factorial,
     "multifactorial": _factorial,

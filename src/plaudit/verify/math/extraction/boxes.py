@@ -7,7 +7,7 @@ without readable text is a blank of the problem, not an answer.
 import re
 
 from plaudit.verify.math.extraction.marks import INK, MAX_MARKS, Mark, Source
-from plaudit.verify.math.parsing.vocabulary import GREEK
+from plaudit.verify.math.parsing.tokens import GREEK
 from plaudit.verify.patterns import compile_late
 
 __all__ = ["find_boxes"]

@@ -11,8 +11,16 @@ from typing import NamedTuple
 
 from plaudit.verify.fences import find_fences
 from plaudit.verify.math.extraction.boxes import find_boxes
-from plaudit.verify.math.extraction.formulas import without_environment
-from plaudit.verify.math.extraction.marks import DIGIT, INK, MATHEMATICAL, MAX_MARKS, Mark, Source, find_last
+from plaudit.verify.math.extraction.marks import (
+    DIGIT,
+    INK,
+    MATHEMATICAL,
+    MAX_MARKS,
+    Mark,
+    Source,
+    find_last,
+    without_environment,
+)
 from plaudit.verify.math.extraction.phrases import find_phrases
 from plaudit.verify.math.extraction.trust import (
     CompetingAnswer,

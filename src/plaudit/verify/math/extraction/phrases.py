@@ -6,8 +6,15 @@ A statement ends with its sentence, and its head, which is the answer proper, be
 import re
 from itertools import pairwise
 
-from plaudit.verify.math.extraction.formulas import end_of_statement, find_formulas, without_formulas
-from plaudit.verify.math.extraction.marks import DIGIT, Mark, Source, find_last
+from plaudit.verify.math.extraction.marks import (
+    DIGIT,
+    Mark,
+    Source,
+    end_of_statement,
+    find_formulas,
+    find_last,
+    without_formulas,
+)
 from plaudit.verify.patterns import compile_late
 
 __all__ = ["find_phrases"]

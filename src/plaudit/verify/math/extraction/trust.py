@@ -19,18 +19,9 @@ from plaudit.verify.numbers import NUMBER, find_numbers
 from plaudit.verify.patterns import compile_late
 
 __all__ = [
-    "RULES",
-    "Rejection",
-    "CompetingAnswer",
-    "Rule",
-    "denies_itself",
-    "find_condition",
-    "find_objection",
-    "find_competing_answers",
-    "is_corrected",
-    "is_denied_at",
-    "is_letter",
-]
+    "RULES", "Rejection", "CompetingAnswer", "Rule", "denies_itself", "find_condition", "find_objection",
+    "find_competing_answers", "is_corrected", "is_denied_at", "is_letter",
+]  # fmt: skip
 
 
 class Rejection(StrEnum):

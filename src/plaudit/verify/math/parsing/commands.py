@@ -3,11 +3,9 @@ r"""LaTeX commands and functions: fractions, roots, binomials, sums, decorated l
 from collections.abc import Callable
 from fractions import Fraction
 
-from plaudit.verify.math.parsing.brackets import group, parse_absolute, parse_bracket, parse_rounding
-from plaudit.verify.math.parsing.budget import Unreadable
-from plaudit.verify.math.parsing.cursor import Cursor
+from plaudit.verify.math.parsing.cursor import Cursor, group, parse_absolute, parse_bracket, parse_rounding
 from plaudit.verify.math.parsing.tokens import Kind
-from plaudit.verify.math.parsing.tree import Node, Op, call, name, nodes, number, symbols
+from plaudit.verify.math.parsing.tree import Node, Op, Unreadable, call, name, nodes, number, symbols
 
 __all__ = ["parse_command", "parse_function"]
 
@@ -18,6 +16,7 @@ _INVERSES = {
     function: f"arc{function}"
     for function in ("sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "coth", "sech", "csch")
 }
+_ARITY = {"binomial": 2, "mod": 2, "max": 0, "min": 0, "gcd": 0, "lcm": 0}  # others take one argument, 0 is any number
 _SAME_DECORATION = {"bar": "overline", "overrightarrow": "vec", "widehat": "hat"}
 _DIFFERENTIALS = (name("d"), name("∂"))
 _MINUS_ONE = Node(Op.NEGATE, (number(1, "1"),))
@@ -56,6 +55,9 @@ def _scripts(cursor: Cursor) -> tuple[Node | None, Node | None]:
 def _apply(named: str, arguments: tuple[Node, ...], base: Node | None) -> Node:
     if named == "log" and len(arguments) == 2 and base is None:
         base, arguments = name("e") if arguments[1] == name("E") else arguments[1], arguments[:1]
+    count = _ARITY.get(named, 1)
+    if count and len(arguments) != count:
+        raise Unreadable(f"{named} takes {count} arguments, not {len(arguments)}")
     applied = call(named, *arguments)
     if named in ("sqrt", "cbrt"):
         return Node(Op.POWER, (arguments[0], HALF if named == "sqrt" else number(Fraction(1, 3))))

@@ -5,12 +5,10 @@ Two things side by side are multiplied, except a whole number and a fraction (on
 
 from collections.abc import Callable
 
-from plaudit.verify.math.parsing.brackets import group, parse_absolute, parse_bracket, parse_number
-from plaudit.verify.math.parsing.budget import Unreadable
 from plaudit.verify.math.parsing.commands import parse_command, parse_function
-from plaudit.verify.math.parsing.cursor import Cursor, Rule
+from plaudit.verify.math.parsing.cursor import Cursor, Rule, group, parse_absolute, parse_bracket, parse_number
 from plaudit.verify.math.parsing.tokens import Kind
-from plaudit.verify.math.parsing.tree import CONSTANTS, Node, Op, call, name, nodes, number
+from plaudit.verify.math.parsing.tree import CONSTANTS, Node, Op, Unreadable, call, name, nodes, number
 from plaudit.verify.math.parsing.units import may_be_unit
 from plaudit.verify.number_words import scale_of
 

@@ -5,13 +5,11 @@ Text that is not mathematics raises Unreadable; it is then compared as text.
 
 import re
 
-from plaudit.verify.math.parsing.budget import MAX_ITEMS, MAX_LEVELS, OverBudget, Unreadable
 from plaudit.verify.math.parsing.cursor import Cursor, Grammar
 from plaudit.verify.math.parsing.expressions import factor, total
 from plaudit.verify.math.parsing.notation import unify_notation
-from plaudit.verify.math.parsing.tokens import Kind, Token, tokenize
-from plaudit.verify.math.parsing.tree import Node, Op
-from plaudit.verify.math.parsing.vocabulary import RELATIONS
+from plaudit.verify.math.parsing.tokens import RELATIONS, Kind, Token, tokenize
+from plaudit.verify.math.parsing.tree import MAX_ITEMS, MAX_LEVELS, Node, Op, OverBudget, Unreadable
 
 __all__ = ["describe_parse", "parse"]
 

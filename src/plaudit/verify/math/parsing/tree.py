@@ -1,29 +1,58 @@
 """The expression tree of an answer: numbers, symbols, operations, and the forms around them (lists, relations, sets).
 
 A tree keeps the notation: "2+2" is a sum and "0.50" keeps its zero. Values come from `folding` and `values`.
+
+The bounds say how much work one decision may cost: beyond them an input is undecided, never slow. Work is counted in
+nodes that are read, substituted or evaluated, so that a verdict is the same on every machine. The two exceptions do not
+leave the package: `decide` turns them into a decision with a reason.
 """
 
+import threading
 from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple, cast
 
-from plaudit.verify.math.parsing.budget import Unreadable
-from plaudit.verify.math.parsing.vocabulary import ARITY
-
 __all__ = [
-    "CONSTANTS",
-    "Node",
-    "Op",
-    "call",
-    "is_number",
-    "name",
-    "nodes",
-    "number",
-    "operations",
-    "rewrite",
-    "substitute",
-    "symbols",
-]
+    "CONSTANTS", "MAX_BITS", "MAX_DEPTH", "MAX_ITEMS", "MAX_LENGTH", "MAX_LEVELS", "MAX_NODES", "MAX_TERMS", "Node",
+    "Op", "OverBudget", "Unreadable", "call", "is_number", "name", "nodes", "number", "operations", "rewrite",
+    "spend", "start_work", "substitute", "symbols",
+]  # fmt: skip
+
+MAX_LENGTH = 20_000  # characters of one answer
+MAX_NODES = 6_000  # of one tree
+MAX_DEPTH = 40  # brackets within brackets
+MAX_LEVELS = 150  # of one tree, so that no walk over it runs out of stack
+MAX_BITS = 24_000  # of a number that is worked out
+MAX_TERMS = 300  # of a sum or product that is written out
+MAX_ITEMS = 2_000  # of a list
+MAX_WORK = 200_000  # nodes that one decision evaluates
+
+
+class Unreadable(ValueError):
+    """Text that does not read as mathematics."""
+
+
+class OverBudget(Unreadable):
+    """Text that would take too long to read or to work out."""
+
+
+class _Work(threading.local):
+    left = MAX_WORK
+
+
+_work = _Work()
+
+
+def start_work() -> None:
+    """Give the next decision its budget."""
+    _work.left = MAX_WORK
+
+
+def spend(nodes: int) -> None:
+    """Pay for work before it is done; raises OverBudget where too little is left."""
+    _work.left -= nodes
+    if _work.left < 0:
+        raise OverBudget(f"more than {MAX_WORK:,} steps")
 
 
 class Op(str):
@@ -68,9 +97,7 @@ def name(text: str) -> Node:
 
 
 def call(function: str, *args: Node) -> Node:
-    """A function of arguments; raises Unreadable for a known function with another number of them."""
-    if (count := ARITY.get(function)) and len(args) != count:
-        raise Unreadable(f"{function} takes {count} arguments, not {len(args)}")
+    """A function of arguments."""
     return Node(Op.CALL, args, function)
 
 
