@@ -8,6 +8,7 @@ answers into wrong ones. Both apply to each load and each call, not to all of th
 """
 
 import contextlib
+import fcntl
 import os
 import time
 from collections.abc import Callable
@@ -17,7 +18,9 @@ from typing import Protocol
 
 from plaudit.errors import InvalidSettings
 
-__all__ = ["Budget", "LockedProcess", "ProcessHost", "Protection", "Protections", "RunLimits", "Tier"]
+__all__ = ["Budget", "LockedProcess", "ProcessHost", "Protection", "Protections", "RunLimits", "Tier", "write_sealed"]
+
+ADD_SEALS, SEALS = 1033, 0b1111  # no writing, growing, shrinking or further sealing; Python names these on Linux only
 
 
 class Tier(IntEnum):
@@ -105,6 +108,15 @@ class LockedProcess:
         for descriptor in self.descriptors:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
+
+
+def write_sealed(descriptor: int, content: bytes) -> None:
+    """Write content to a file in memory, which cannot be changed any more."""
+    left, offset = memoryview(content), 0
+    while left:
+        written = os.pwrite(descriptor, left, offset)
+        left, offset = left[written:], offset + written
+    fcntl.fcntl(descriptor, ADD_SEALS, SEALS)
 
 
 class ProcessHost(Protocol):

@@ -44,6 +44,7 @@ class Exchange:
         budget: Budget,
     ) -> None:
         self._channel, self._process, self._limits = child.channel, child.process, limits
+        self._outputs = (child.stdout, child.stderr)
         os.set_blocking(child.channel, False)
         self._clock, self._clock_is_local, self._budget = clock, clock_is_local, budget
         self._incoming, self._outgoing = FrameBuffer(limits.result_bytes), bytearray()
@@ -117,6 +118,8 @@ class Exchange:
             raise Stopped(CallStatus.CPU_LIMIT, self._cpu_s())
         if wall_left <= 0:
             raise Stopped(CallStatus.WALL_LIMIT, self._cpu_s())
+        if any(os.fstat(file).st_size > self._limits.output_bytes for file in self._outputs):
+            raise Stopped(CallStatus.OUTPUT_LIMIT, self._cpu_s())  # Java does not end where it can print no more
         return min(max(cpu_left, 0.001), wall_left, LOOK_S)
 
     def _read(self) -> None:

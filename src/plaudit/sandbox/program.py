@@ -5,7 +5,7 @@ data. No part of it says whether the program is right.
 """
 
 import contextlib
-import fcntl
+import json
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 
 from plaudit.errors import SandboxError
 from plaudit.frames import frame
-from plaudit.sandbox.confined_process import Budget, LockedProcess, ProcessHost, RunLimits
+from plaudit.sandbox.confined_process import Budget, LockedProcess, ProcessHost, RunLimits, write_sealed
 from plaudit.sandbox.exchange import Exchange, Stopped
 from plaudit.sandbox.outcome import UNDEFINED, CallStatus, Outcome, Raised
 from plaudit.sandbox.values import PROGRAM_DEPTH, Graph, NotPlain, Opaque, dumps, loads
@@ -23,7 +23,6 @@ __all__ = ["Program"]
 
 T = TypeVar("T")
 LEAVE = frame(b"")
-ADD_SEALS, SEALS = 1033, 0b1111  # no writing, growing, shrinking or further sealing; Python names these on Linux only
 
 
 class Program:
@@ -49,8 +48,20 @@ class Program:
         request = frame(dumps(["load", source, stdin is not None]).encode())
         if stdin is None:
             return self._ask(request)
-        _fill(self._process.stdin, stdin)
+        write_sealed(self._process.stdin, stdin)
         return self._ask(request + LEAVE, leaves=True)
+
+    def execute(self, argv: Sequence[str], environment: Mapping[str, str], stdin: bytes, *, placed: bool) -> Outcome:
+        """Become a command, and run to its end; `placed` says that it is the program that the server holds.
+
+        Only for a process that executes; SandboxError if the command cannot be started.
+        """
+        write_sealed(self._process.stdin, stdin)
+        command = {"argv": list(argv), "environment": dict(environment), "placed": placed}
+        outcome = self._ask(frame(json.dumps(command).encode()))
+        if outcome.error is not None:
+            raise SandboxError(f"{argv[0]} could not be started: {outcome.error.message}")
+        return outcome
 
     def call(self, path: str, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None) -> Outcome:
         """Call one function; what it returned, or how it failed. NotPlain if an argument cannot be sent."""
@@ -219,12 +230,3 @@ _REPLIES: dict[str, Callable[..., dict[str, Any]]] = {
     "unsendable": _read_unsendable,
 }
 _SIGNALS: dict[int, CallStatus] = {signal.SIGXFSZ: CallStatus.OUTPUT_LIMIT, signal.SIGXCPU: CallStatus.CPU_LIMIT}
-
-
-def _fill(descriptor: int, content: bytes) -> None:
-    """Write a program's standard input and seal it."""
-    left, offset = memoryview(content), 0
-    while left:
-        written = os.pwrite(descriptor, left, offset)
-        left, offset = left[written:], offset + written
-    fcntl.fcntl(descriptor, ADD_SEALS, SEALS)

@@ -27,12 +27,13 @@ from plaudit.errors import MissingPackage, SandboxError
 from plaudit.sandbox.child.confinement.profiles import PROGRAM, Profile
 from plaudit.sandbox.child.protocol import FETCH, LIMITS, NEXT, PLACE, QUIT, REAP, STATUS, TAKE, ServerSettings
 from plaudit.sandbox.child.system_limits import explain_error, find_small_limit
-from plaudit.sandbox.confined_process import LockedProcess, Protection, Protections, RunLimits, Tier
+from plaudit.sandbox.confined_process import LockedProcess, Protection, Protections, RunLimits, Tier, write_sealed
 
 __all__ = ["ForkServer", "processor_clock"]
 
 START_S, ANSWER_S = 60.0, 30.0
 DESCRIPTORS = 5
+MFD_EXEC = 0x10  # which kernels before 6.3 do not know
 PACKAGE = Path(__file__).resolve().parents[1]
 # The packages are named without running their __init__: a server needs nothing of plaudit but what is in `child`.
 BOOT = """
@@ -149,13 +150,16 @@ class ForkServer:
         except (OSError, ValueError) as error:
             raise self._lost(error) from error
 
-    def place(self, file: int, name: str = "") -> None:
+    def place(self, content: bytes, name: str = "") -> None:
         """Put a file into the folder, replacing the one before it; without a name it is the program to execute."""
+        file = _memory_file(content, executable=not name)
         try:
             socket.send_fds(self._control, [PLACE + name.encode()], [file])
             answer = self._control.recv(256)
         except OSError as error:
             raise self._lost(error) from error
+        finally:
+            os.close(file)
         if answer != b"placed":
             raise self._lost("it could not place a file")
 
@@ -279,6 +283,17 @@ def processor_clock(process: int) -> int:
         os.close(descriptor)
     pid = int(words[words.index(b"Pid:") + 1])  # as seen from here; the server may be in another namespace
     return (~pid << 3) | 2
+
+
+def _memory_file(content: bytes, *, executable: bool) -> int:
+    """A descriptor of a file in memory that cannot be changed any more."""
+    flags = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
+    try:
+        descriptor = os.memfd_create("program", flags | (MFD_EXEC if executable else 0))
+    except OSError:  # a kernel where all of them can be executed
+        descriptor = os.memfd_create("program", flags)
+    write_sealed(descriptor, content)
+    return descriptor
 
 
 def _start(settings: ServerSettings, control: socket.socket) -> "subprocess.Popen[bytes]":

@@ -5,7 +5,6 @@ import time
 import pytest
 
 from plaudit.sandbox import RunLimits, Tier
-from plaudit.sandbox.languages.binaries import BinaryCache
 from plaudit.sandbox.languages.compiling import CompileError, CompileLimits, compile_program
 from plaudit.sandbox.languages.language import LANGUAGES
 from plaudit.sandbox.languages.running import CommandPool
@@ -85,14 +84,14 @@ COMPILED = [
 
 
 @pytest.mark.parametrize(("language", "at_most"), COMPILED, ids=lambda value: getattr(value, "name", value).lower())
-def test_no_secret_is_read_while_compiling(language, at_most, folder, tmp_path, monkeypatch):
+def test_no_secret_is_read_while_compiling(language, at_most, folder, monkeypatch):
     if not is_installed(language):
         return
     monkeypatch.setenv("PLAUDIT_SECRET", SECRET)
     told = {}
     if language == "rust" and at_most is Tier.LANDLOCK and "/root/" in find_toolchain(LANGUAGES["rust"]).tool:
         at_most = Tier.NAMESPACES  # what lies in root's home cannot be read by another user
-    with CommandPool(BinaryCache(tmp_path), at_most) as pool:
+    with CommandPool(at_most) as pool:
         for source_language, name, template in READS:
             if source_language != language:
                 continue
@@ -107,23 +106,21 @@ def test_no_secret_is_read_while_compiling(language, at_most, folder, tmp_path, 
                 told[name] = str(error)
     assert told
     assert {name: text for name, text in told.items() if SECRET in text or "root:x" in text} == {}
-    assert [path for path in tmp_path.iterdir() if SECRET.encode() in path.read_bytes()] == []
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_program_that_uses_up_its_compiler_fails(name, tmp_path):
+def test_a_program_that_uses_up_its_compiler_fails(name):
     language, source = BOMBS[name]
     if not is_installed(language):
         return
     began = time.monotonic()
     toolchain = find_toolchain(LANGUAGES[language])
     with pytest.raises(CompileError):
-        compile_program(toolchain, source, BinaryCache(tmp_path), BOUNDS)
+        compile_program(toolchain, source, BOUNDS)
     assert time.monotonic() - began < 300
-    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 1 << 20
 
 
 @pytest.mark.parametrize("language", sorted({language for language, _ in BOMBS.values()}))
-def test_a_program_that_uses_up_nothing_is_compiled_within_the_same_limits(language, tmp_path):
+def test_a_program_that_uses_up_nothing_is_compiled_within_the_same_limits(language):
     if is_installed(language):
-        assert compile_program(find_toolchain(LANGUAGES[language]), "int main() {}", BinaryCache(tmp_path), BOUNDS)
+        assert compile_program(find_toolchain(LANGUAGES[language]), "int main() {}", BOUNDS)

@@ -10,7 +10,6 @@ import pytest
 from plaudit.errors import SandboxError
 from plaudit.sandbox import CallStatus, Job, JudgePool, RunLimits, StreamSuite, Tier, read_suite
 from plaudit.sandbox.judging.verdict import RunStatus
-from plaudit.sandbox.languages.binaries import BinaryCache
 from plaudit.sandbox.languages.language import LANGUAGES
 from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchains import MissingToolchain, find_toolchain
@@ -145,20 +144,20 @@ for (;;) try { require("fs").writeSync(1, "x".repeat(1 << 16)); } catch (error) 
 
 
 @pytest.mark.parametrize("at_most", [Tier.NAMESPACES, Tier.LANDLOCK], ids=lambda tier: tier.name.lower())
-def test_random_numbers_can_be_read_and_not_written(at_most, tmp_path):
+def test_random_numbers_can_be_read_and_not_written(at_most):
     """A JVM that cannot read them takes five seconds of processor time to make its own."""
     if not is_installed("javascript"):
         return
     node = find_toolchain(LANGUAGES["javascript"])
-    with CommandPool(BinaryCache(tmp_path), at_most) as pool, pool.load(node, RANDOM, LIMITS) as program:
+    with CommandPool(at_most) as pool, pool.load(node, RANDOM, LIMITS) as program:
         assert program.run(b"").stdout == b"8\n8\n"
 
 
-def test_a_program_that_prints_on_without_effect_is_stopped_before_its_time_is_up(tmp_path):
+def test_a_program_that_prints_on_without_effect_is_stopped_before_its_time_is_up():
     if not is_installed("javascript"):
         return
     node, limits = find_toolchain(LANGUAGES["javascript"]), replace(LIMITS, output_bytes=1 << 18)
-    with CommandPool(BinaryCache(tmp_path)) as pool, pool.load(node, FLOOD, limits) as program:
+    with CommandPool() as pool, pool.load(node, FLOOD, limits) as program:
         outcome = program.run(b"")
     assert outcome.status is CallStatus.OUTPUT_LIMIT
     assert outcome.cpu_s < LIMITS.cpu_s
@@ -222,10 +221,10 @@ def test_pools_leave_no_process_descriptor_or_folder_behind(tmp_path, monkeypatc
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before, descriptors = descendants(), set(os.listdir("/proc/self/fd"))
     for language in {"c", "javascript"} & set(FOUND):
-        with CommandPool(BinaryCache(tmp_path / "cache")) as pool:
+        with CommandPool() as pool:
             with pool.load(find_toolchain(LANGUAGES[language]), ADD[language], LIMITS) as program:
                 assert program.run(b"1 2").stdout == b"3\n"
             started = descendants() - before
         assert gone(started)
-    assert {path.name for path in tmp_path.iterdir() if not path.name.startswith("plaudit-go-")} <= {"cache"}
+    assert not {path.name for path in tmp_path.iterdir() if not path.name.startswith("plaudit-go-")}
     assert set(os.listdir("/proc/self/fd")) == descriptors

@@ -29,6 +29,6 @@ def make_service() -> Callable[[], None]:
             program = KEPT_DESCRIPTOR if command["placed"] else command["argv"][0]
             os.execve(program, command["argv"], command["environment"])
         except OSError as error:
-            put(str(error).encode()[:500])
+            put(json.dumps(["undefined", str(error)[:500]]).encode())
 
     return become_command

@@ -9,21 +9,20 @@ import os
 import re
 import stat
 from dataclasses import dataclass
+from functools import lru_cache
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox.child.confinement.profiles import Profile
 from plaudit.sandbox.confined_process import RunLimits, Tier
-from plaudit.sandbox.languages.binaries import BinaryCache
-from plaudit.sandbox.languages.commands import Command, CommandEnd, memory_file, run_command
 from plaudit.sandbox.languages.toolchains import Toolchain
+from plaudit.sandbox.outcome import CallStatus, Outcome
+from plaudit.sandbox.program import Program
 from plaudit.sandbox.server import ForkServer
 
 __all__ = ["COMPILE_LIMITS", "CompileError", "CompileLimits", "compile_program", "main_class"]
 
 OUT = "program"
 MESSAGE = 500
-FORMAT = "2"  # of an entry of the cache: the bytes of the program
-SIGXCPU, SIGXFSZ = 24, 25
 
 
 class CompileError(Exception):
@@ -37,26 +36,9 @@ class CompileLimits:
     memory_mb: int = 2048
     output_mb: int = 64
     work_mb: int = 1024
-    processes: int = 128
 
 
 COMPILE_LIMITS = CompileLimits()
-
-
-def compile_program(
-    toolchain: Toolchain,
-    source: str,
-    cache: BinaryCache,
-    limits: CompileLimits = COMPILE_LIMITS,
-    at_most: Tier = Tier.NAMESPACES,
-) -> bytes:
-    """The compiled program; CompileError if the compiler refuses it."""
-    language = toolchain.language
-    if not language.compile:
-        return source.encode()
-    tool = (toolchain.tool, toolchain.version)
-    key = "\0".join((FORMAT, language.name, *tool, repr(language.compile), repr(limits), source))
-    return cache.get(key.encode(), lambda: _compile(toolchain, source, limits, at_most))
 
 
 def main_class(source: str) -> str:
@@ -70,15 +52,20 @@ def main_class(source: str) -> str:
     return classes[-1] if classes else "Main"
 
 
-def _compile(toolchain: Toolchain, source: str, limits: CompileLimits, at_most: Tier) -> bytes:
+@lru_cache(maxsize=16)
+def compile_program(
+    toolchain: Toolchain, source: str, limits: CompileLimits = COMPILE_LIMITS, at_most: Tier = Tier.NAMESPACES
+) -> bytes:
+    """The compiled program, or a script as it is; CompileError if the compiler refuses it."""
     language = toolchain.language
+    if not language.compile:
+        return source.encode()
     profile = Profile(
         executes=True,
         compiles=True,
         reads=toolchain.compile_reads,
         folder_mb=limits.work_mb,
         stack_mb=64 if language.run == () else 8,
-        processes=limits.processes,
         descriptors=256,
     )
     server = ForkServer(at_most=at_most, profile=profile)
@@ -86,14 +73,11 @@ def _compile(toolchain: Toolchain, source: str, limits: CompileLimits, at_most: 
     bounds = RunLimits(cpu_s, 10 * cpu_s, limits.memory_mb, output_bytes=limits.output_mb << 20)
     try:
         name = language.file(source)
-        text = memory_file("source", source.encode())
-        try:
-            server.place(text, name)
-        finally:
-            os.close(text)
+        server.place(source.encode(), name)
         for line in _lines(toolchain, server.folder, name, source):
-            ended = run_command(server, Command(line, _environment(toolchain, server.folder)), bounds)
-            if refusal := _refusal(toolchain, ended):
+            with Program(server, server.take(bounds), bounds) as compiler:
+                outcome = compiler.execute(line, _environment(toolchain, server.folder), b"", placed=False)
+            if refusal := _refusal(toolchain, outcome):
                 raise CompileError(refusal)
         return _program(server, limits.output_mb << 20)
     finally:
@@ -118,16 +102,16 @@ def _environment(toolchain: Toolchain, work: str) -> dict[str, str]:
     return environment | dict(toolchain.language.compile_environment)
 
 
-def _refusal(toolchain: Toolchain, ended: CommandEnd) -> str:
+def _refusal(toolchain: Toolchain, outcome: Outcome) -> str:
     """The compiler's message about why it built no program; empty if it built one."""
-    if ended.code == 0 and not ended.over:
+    if outcome.status is CallStatus.EXITED and outcome.exit_code == 0:
         return ""
-    if ended.over in ("cpu", "wall") or ended.code == -SIGXCPU:
+    if outcome.status in (CallStatus.CPU_LIMIT, CallStatus.WALL_LIMIT):
         return f"compiling took more than {toolchain.language.compile_cpu_s:g} s"
-    messages = (ended.stderr or ended.stdout).decode(errors="replace")
+    messages = (outcome.stderr or outcome.stdout).decode(errors="replace")
     lines = [line.strip() for line in messages.splitlines() if line.strip()]
     first = next((line for line in lines if re.search(r"\b(?:error|fatal)\b", line, re.IGNORECASE)), "")
-    return (first or (lines[0] if lines else f"the compiler ended with {ended.code}"))[:MESSAGE]
+    return (first or (lines[0] if lines else f"the compiler ended: {outcome.reason}"))[:MESSAGE]
 
 
 def _program(server: ForkServer, most_bytes: int) -> bytes:

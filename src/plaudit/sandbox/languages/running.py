@@ -14,11 +14,10 @@ from dataclasses import replace
 from plaudit.errors import SandboxError
 from plaudit.sandbox.child.confinement.profiles import Profile
 from plaudit.sandbox.confined_process import RunLimits, Tier
-from plaudit.sandbox.languages.binaries import BinaryCache
-from plaudit.sandbox.languages.commands import Command, CommandEnd, memory_file, run_command
-from plaudit.sandbox.languages.compiling import SIGXCPU, SIGXFSZ, compile_program
+from plaudit.sandbox.languages.compiling import compile_program
 from plaudit.sandbox.languages.toolchains import Toolchain
-from plaudit.sandbox.outcome import CallStatus, Outcome
+from plaudit.sandbox.outcome import Outcome
+from plaudit.sandbox.program import Program
 from plaudit.sandbox.server import ForkServer
 
 __all__ = ["CommandPool", "LoadedProgram"]
@@ -36,8 +35,8 @@ ENVIRONMENT = {
 class CommandPool:
     """Warm servers for programs; as a context manager it leaves no process behind."""
 
-    def __init__(self, cache: BinaryCache | None = None, at_most: Tier = Tier.NAMESPACES) -> None:
-        self.cache, self.at_most = cache or BinaryCache(), at_most
+    def __init__(self, at_most: Tier = Tier.NAMESPACES) -> None:
+        self.at_most = at_most
         self._idle: list[tuple[Profile, ForkServer]] = []
         self._lock = threading.Lock()
         self._owner = os.getpid()
@@ -45,14 +44,9 @@ class CommandPool:
     @contextlib.contextmanager
     def load(self, toolchain: Toolchain, source: str, limits: RunLimits) -> Iterator["LoadedProgram"]:
         """A program, compiled and ready to be run any number of times; CompileError if it cannot be compiled."""
-        content = compile_program(toolchain, source, self.cache, at_most=self.at_most)
-        file = memory_file("program", content, executable=not toolchain.language.run)
-        program = LoadedProgram(self, toolchain, source, file, limits)
-        try:
+        content = compile_program(toolchain, source, at_most=self.at_most)
+        with contextlib.closing(LoadedProgram(self, toolchain, source, content, limits)) as program:
             yield program
-        finally:
-            program.close()
-            os.close(file)
 
     def acquire(self, profile: Profile) -> ForkServer:
         """A server whose programs have this profile."""
@@ -90,9 +84,9 @@ class CommandPool:
 class LoadedProgram:
     """One program on one server; runs are independent of each other."""
 
-    def __init__(self, pool: CommandPool, toolchain: Toolchain, source: str, file: int, limits: RunLimits) -> None:
+    def __init__(self, pool: CommandPool, toolchain: Toolchain, source: str, content: bytes, limits: RunLimits) -> None:
         language = toolchain.language
-        self._pool, self._toolchain, self._file, self._limits = pool, toolchain, file, limits
+        self._pool, self._toolchain, self._content, self._limits = pool, toolchain, content, limits
         self._name = language.file(source) if not language.compile else "program.jar"
         self._profile = Profile(
             executes=True,
@@ -111,8 +105,9 @@ class LoadedProgram:
         for tries_left in reversed(range(TRIES)):
             server = self._ready_server()
             try:
-                ended = run_command(server, self._command(server.folder), self._with_runtime, stdin)
-                return self._outcome(ended, server.protections.tier)
+                with Program(server, server.take(self._with_runtime), self._with_runtime) as program:
+                    line = self._command_line(server.folder)
+                    return program.execute(line or ["program"], ENVIRONMENT, stdin, placed=not line)
             except SandboxError:
                 self.close()
                 if not tries_left:
@@ -128,33 +123,15 @@ class LoadedProgram:
     def _ready_server(self) -> ForkServer:
         if self._server is None:
             self._server = self._pool.acquire(self._profile)
-            self._server.place(self._file, self._name if self._toolchain.language.run else "")
+            self._server.place(self._content, self._name if self._toolchain.language.run else "")
         return self._server
 
-    def _command(self, work: str) -> Command:
+    def _command_line(self, work: str) -> list[str]:
+        """The command that runs the program; empty where the program itself is executed."""
         words = {
             "tool": self._toolchain.tool,
             "bin": os.path.dirname(self._toolchain.tool),
             "memory": self._limits.memory_mb,
             "program": f"{work}/{self._name}",
         }
-        line = [part.format_map(words) for part in self._toolchain.language.run]
-        return Command(line or ["program"], ENVIRONMENT, placed=not line)
-
-    def _outcome(self, ended: CommandEnd, tier: Tier) -> Outcome:
-        printed = max(len(ended.stdout), len(ended.stderr))
-        if ended.code == -SIGXFSZ or printed > self._limits.output_bytes:
-            status = CallStatus.OUTPUT_LIMIT
-        elif ended.over or ended.code == -SIGXCPU:
-            status = CallStatus.WALL_LIMIT if ended.over == "wall" else CallStatus.CPU_LIMIT
-        else:
-            status = CallStatus.CRASHED if ended.code < 0 else CallStatus.EXITED
-        return Outcome(
-            status,
-            exit_code=ended.code if ended.code >= 0 else None,
-            signal=-ended.code if ended.code < 0 else None,
-            stdout=ended.stdout,
-            stderr=ended.stderr,
-            cpu_s=ended.cpu_s,
-            tier=tier,
-        )
+        return [part.format_map(words) for part in self._toolchain.language.run]
