@@ -11,9 +11,8 @@ from plaudit.sandbox.judging.handles.violations import UnsupportedTest
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.launcher import Launcher, ProgramSource
 from plaudit.sandbox.judging.plan.test_plan import TestPlan, plan_suite
-from plaudit.sandbox.judging.styles.asserts import judge_asserts
-from plaudit.sandbox.judging.styles.calls import judge_calls
 from plaudit.sandbox.judging.styles.pytest_stub import pytest_stub
+from plaudit.sandbox.judging.styles.statements import judge_asserts, judge_calls
 from plaudit.sandbox.judging.styles.streams import judge_streams
 from plaudit.sandbox.judging.styles.test_files import judge_file
 from plaudit.sandbox.judging.suites import AssertSuite, CallSuite, FileSuite, StreamSuite, Suite

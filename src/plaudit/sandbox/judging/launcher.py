@@ -8,12 +8,12 @@ from plaudit.sandbox.confined_process import RunLimits
 from plaudit.sandbox.judging.handles.program_proxy import NotLoaded, ProgramProxy, run_status_of, tail
 from plaudit.sandbox.judging.handles.violations import take_violation
 from plaudit.sandbox.judging.plan.names import imports_in, with_prefix
-from plaudit.sandbox.judging.recorder import Recorder, StopTests, fault_of_tests, short_reason
+from plaudit.sandbox.judging.recorder import Caught, Recorder, StopTests, fault_of_tests, short_reason
 from plaudit.sandbox.judging.verdict import RunStatus, TestResult, Verdict
 from plaudit.sandbox.outcome import CallStatus, Outcome
 from plaudit.sandbox.program import Program
 
-__all__ = ["Launcher", "ProgramSource", "conclude", "load_failure"]
+__all__ = ["Launcher", "ProgramSource"]
 
 MAX_REASON = 500
 
@@ -36,12 +36,27 @@ class Launcher:
     on_first_value: Callable[[], object] = lambda: None
     trusts_objects: bool = False
 
-    def proxy(self, imports: list[str]) -> ProgramProxy:
-        """The program, loaded after the data set's own import lines; raises NotLoaded."""
-        prefix = imports_in("\n".join(imports)) if imports else ""
-        source = with_prefix(prefix, self.source)
+    def judge(
+        self,
+        names: tuple[str, ...],
+        run: Callable[[ProgramProxy, Recorder], None],
+        imports: Sequence[str] = (),
+        in_answers: frozenset[int] = frozenset(),
+    ) -> Verdict:
+        """The verdict of named checks, which `run` runs; import lines of the data set run before the program."""
+        source = with_prefix(imports_in("\n".join(imports)) if imports else "", self.source)
         take_violation()
-        return ProgramProxy(lambda: self._load(source), self.on_first_value, trusts_objects=self.trusts_objects)
+        try:
+            proxy = ProgramProxy(lambda: self._load(source), self.on_first_value, trusts_objects=self.trusts_objects)
+        except NotLoaded as missing:
+            return _load_failure(names, missing.outcome)
+        recorder = Recorder(names, proxy, stop_early=self.stop_early, in_answers=in_answers)
+        try:
+            with Caught() as caught:
+                run(proxy, recorder)
+            return _conclude(self, proxy, recorder, caught.error)
+        finally:
+            proxy.close()
 
     def _load(self, source: str) -> tuple[Program, Outcome]:
         program = self.programs.open(self.limits)
@@ -52,7 +67,7 @@ class Launcher:
         raise NotLoaded(outcome)
 
 
-def load_failure(names: Sequence[str], outcome: Outcome) -> Verdict:
+def _load_failure(names: Sequence[str], outcome: Outcome) -> Verdict:
     """The verdict on a program that could not be loaded: no test passed."""
     reason = f"the program could not be loaded: {outcome.reason}"[:MAX_REASON]
     return Verdict(
@@ -66,7 +81,7 @@ def load_failure(names: Sequence[str], outcome: Outcome) -> Verdict:
     )
 
 
-def conclude(launcher: Launcher, proxy: ProgramProxy, recorder: Recorder, error: BaseException | None) -> Verdict:
+def _conclude(launcher: Launcher, proxy: ProgramProxy, recorder: Recorder, error: BaseException | None) -> Verdict:
     """The verdict on a run: its checks, how the program ended, and what was raised outside of checks."""
     fault = recorder.fault or ("" if error is None else fault_of_tests(error))
     if fault:

@@ -48,7 +48,7 @@ class Recorder:
         stop_early: bool,
         in_answers: frozenset[int] = frozenset(),
     ) -> None:
-        self._names, self._program, self._stop_early, self._in_answers = names, program, stop_early, in_answers
+        self.names, self._program, self._stop_early, self._in_answers = names, program, stop_early, in_answers
         self._failures: dict[int, str] = {}
         self.fault = ""  # why the tests themselves cannot be run
         self._ran: set[int] = set()
@@ -73,10 +73,6 @@ class Recorder:
             raise StopTests
 
     @property
-    def failed(self) -> bool:
-        return bool(self._failures)
-
-    @property
     def first_failure(self) -> str:
         return next(iter(self._failures.values()), "")
 
@@ -84,7 +80,7 @@ class Recorder:
         """One result per check; one that never ran has failed, if the text was `aborted` or an answer was empty."""
         return [
             TestResult(name, index not in self._failures and index in self._ran, self._reason(index, aborted))
-            for index, name in enumerate(self._names)
+            for index, name in enumerate(self.names)
             if index in self._ran or aborted or index in self._in_answers
         ]
 

@@ -71,50 +71,72 @@ class TestPlan:
 def plan_suite(suite: Suite) -> TestPlan:
     """The plan of a suite; InvalidTrajectory if its tests cannot be run."""
     if isinstance(suite, AssertSuite):
-        return _plan_asserts(tuple(suite.texts), suite.entry_point, "\n".join(suite.imports), suite.prompt)
+        return _plan_tests(tuple(suite.texts), "\n".join(suite.imports), suite.prompt, suite.entry_point, "")
     if isinstance(suite, FileSuite):
-        return _plan_file(suite.text, suite.module, suite.prompt, suite.entry_point)
+        return _plan_tests((suite.text,), "", suite.prompt, suite.entry_point, suite.module, is_file=True)
     return _plan_checker(suite.checker) if isinstance(suite, StreamSuite) and suite.checker else TestPlan()
 
 
 @lru_cache(maxsize=512)
-def _plan_asserts(texts: tuple[str, ...], entry_point: str | None, imports: str, prompt: str) -> TestPlan:
-    setup_text, text = f"{imports}\n{helpers_in(prompt, entry_point)}", "\n".join(texts)
-    setup, tree = parse_tests(setup_text, "imports or prompt"), parse_tests(text)
-    whole = ast.Module([*setup.body, *tree.body], [])
-    defined = top_level_names(setup_text)
-    program = program_names(tree, text, entry_point, defined)
-    expected = exception_names(tree)
-    exceptions = expected & frozenset(program)
-    packages = _packages(whole, setup_text + text)
-    if unsupported := find_unsupported(tree, program):
+def _plan_tests(
+    texts: tuple[str, ...],
+    imports: str,
+    prompt: str,
+    entry_point: str | None,
+    module: str | None,
+    *,
+    is_file: bool = False,
+) -> TestPlan:
+    """The plan of statements or of a test file; `module` is the name of the program, None if it may have any."""
+    text, setup_text = "\n".join(texts), f"{imports}\n{helpers_in(prompt, entry_point)}"
+    tree, setup = parse_tests(text), parse_tests(setup_text, "imports or prompt")
+    aliases, modules = _take_program_imports(tree, module)
+    if aliases or modules:
+        text = ast.unparse(tree)
+    defined = top_level_names(setup_text) | frozenset(aliases) | frozenset(modules)
+    names = program_names(tree, text, entry_point, defined, imported=bool(aliases or modules))
+    program = {name: name for name in names} | aliases
+    if unsupported := find_unsupported(tree, [*program, *modules]):
         raise InvalidTrajectory(unsupported)
-    check = _function_to_check(tree, entry_point, program)
+    check = None if is_file else _function_to_check(tree, entry_point, tuple(program))
     candidate = _candidate(tree) if check else ""
-    functions = (*program, candidate) if candidate else program
-    read = frozenset(program) - called_names(tree) - exceptions - {check}
+    expected = exception_names(tree)
+    whole = ast.Module([*setup.body, *tree.body], [])
     plan: dict[str, Any] = {
-        "program": {name: name for name in program},
-        "exceptions": exceptions,
+        "program": program,
+        "exceptions": expected & frozenset(program),
         "expected_errors": expected,
-        "unscored": find_unscored(tree, program, candidate=candidate),
-        "class_names": _capitalised(tree, program),
-        "packages": packages,
-        "is_stateless": is_stateless(whole),
+        "modules": modules,
+        "check": check,
+        "unscored": find_unscored(tree, program, modules, candidate),
+        "class_names": _capitalised(tree, [*program, *modules]),
+        "packages": _packages(whole, setup_text + text),
+        "is_stateless": not modules and is_stateless(whole),
     }
     setup.body += [ast.Import([ast.alias(name)]) for name in sorted(standard_modules(tree, text) - defined)]
     plan["setup"] = _compile(rewrite(setup, ProgramUse(setup)), "<setup>")
-    use = ProgramUse(tree, functions)
+    use = ProgramUse(tree, [*program, *modules, *([candidate] if candidate else [])])
+    read = frozenset(program) - called_names(tree) - expected - {check}
+    return TestPlan(**plan, **_compile_tests(tree, texts, use, read, is_file=is_file))
+
+
+def _compile_tests(
+    tree: ast.Module, texts: tuple[str, ...], use: ProgramUse, read: Collection[str], *, is_file: bool
+) -> dict[str, Any]:
+    """The code of the tests and their checks: each of several texts, or the statements of one that can fail."""
+    if is_file:
+        return {"codes": (_compile(rewrite(tree, use, read)),)}
     if len(texts) > 1:
         parts = _split(rewrite(tree, use, read), texts)
-        return TestPlan(codes=tuple(map(_compile, parts)), checks=tuple(one.strip()[:120] for one in texts), **plan)
+        return {"codes": tuple(map(_compile, parts)), "checks": tuple(one.strip()[:120] for one in texts)}
     wrapper = CheckWrapper(use)
     tree.body = wrapper.wrap(tree.body, at_top=True)
-    checks = tuple(wrapper.names) or ("check" if check else "the tests",)
-    return TestPlan(
-        codes=(_compile(rewrite(tree, use, read)),), checks=checks, check=check,
-        in_answers=frozenset(wrapper.in_answers), is_whole=not wrapper.names, **plan,
-    )  # fmt: skip
+    return {
+        "codes": (_compile(rewrite(tree, use, read)),),
+        "checks": tuple(wrapper.names) or ("the tests",),
+        "in_answers": frozenset(wrapper.in_answers),
+        "is_whole": not wrapper.names,
+    }
 
 
 def _split(tree: ast.Module, texts: tuple[str, ...]) -> list[ast.Module]:
@@ -179,38 +201,6 @@ def _plan_checker(text: str) -> TestPlan:
     return TestPlan(codes=(code,), check=checkers[-1].name, packages=packages, is_stateless=False)
 
 
-@lru_cache(maxsize=512)
-def _plan_file(text: str, module: str | None, prompt: str, entry_point: str | None) -> TestPlan:
-    tree = parse_tests(text)
-    _refuse_two_programs(tree, module)
-    aliases, modules = _take_program_imports(tree, module)
-    helpers = helpers_in(prompt, entry_point)
-    source = f"{helpers}\n{ast.unparse(ast.fix_missing_locations(tree))}"
-    defined = top_level_names(source) | frozenset(aliases) | frozenset(modules)
-    parsed = parse_tests(source)
-    names = program_names(parsed, source, entry_point, defined, imported=bool(aliases or modules))
-    program = {name: name for name in names} | aliases
-    if unsupported := find_unsupported(tree, [*program, *modules]):
-        raise InvalidTrajectory(unsupported)
-    expected = exception_names(tree)
-    exceptions = expected & frozenset(program)
-    forgotten = "".join(f"import {name}\n" for name in sorted(standard_modules(parsed, source) - defined))
-    setup = parse_tests(f"{forgotten}{helpers}", "the prompt")
-    plan: dict[str, Any] = {
-        "program": program,
-        "exceptions": exceptions,
-        "expected_errors": expected,
-        "modules": modules,
-        "unscored": find_unscored(tree, program, modules),
-        "class_names": _capitalised(tree, [*program, *modules]),
-        "packages": _packages(parsed, source),
-        "is_stateless": not modules and is_stateless(parsed),
-        "setup": _compile(rewrite(setup, ProgramUse(setup)), "<setup>"),
-    }
-    read = frozenset(program) - called_names(tree) - exceptions
-    return TestPlan(codes=(_compile(rewrite(tree, ProgramUse(tree, (*program, *modules)), read)),), **plan)
-
-
 def _capitalised(tree: ast.Module, program: Collection[str]) -> frozenset[str]:
     """The capitalised names of the program that the tests mention, also as attributes of other ones."""
     names = set(program) & names_in(tree)
@@ -218,23 +208,20 @@ def _capitalised(tree: ast.Module, program: Collection[str]) -> frozenset[str]:
     return frozenset(name for name in names if name[:1].isupper())
 
 
-def _refuse_two_programs(tree: ast.Module, module: str | None) -> None:
+def _take_program_imports(tree: ast.Module, module: str | None) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Replace imports of the program by `pass`: the names they bind, with those in the program, and for all of it."""
     programs = {name.partition(".")[0] for name in imported(tree) if _is_program(name, module)}
     if len(programs) > 1:
         raise InvalidTrajectory(
-            f"the test file imports {', '.join(sorted(programs))}, of which one can be the program: name it as 'module'"
+            f"the tests import {', '.join(sorted(programs))}, of which one can be the program: name it as 'module'"
         )
-
-
-def _take_program_imports(tree: ast.Module, module: str | None) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Replace imports of the program by `pass`: the names they bind, with those in the program, and for all of it."""
     aliases: dict[str, str] = {}
     modules: list[str] = []
     for scope in list(ast.walk(tree)):
         for part in ("body", "orelse", "finalbody"):
             body = getattr(scope, part, None)
             for index, node in enumerate(body if isinstance(body, list) else ()):
-                if isinstance(node, ast.ImportFrom) and (node.level or _is_program(node.module or "", module)):
+                if isinstance(node, ast.ImportFrom) and _is_program(node.module or "", module, node.level):
                     aliases |= {alias.asname or alias.name: alias.name for alias in node.names if alias.name != "*"}
                     node.names = []
                 elif isinstance(node, ast.Import):
@@ -246,8 +233,13 @@ def _take_program_imports(tree: ast.Module, module: str | None) -> tuple[dict[st
     return aliases, tuple(modules)
 
 
-def _is_program(name: str, module: str | None) -> bool:
-    """Whether a module that a test file imports is the program: by its name, or since no other module has that name."""
+def _is_program(name: str, module: str | None, level: int = 0) -> bool:
+    """Whether a module that tests import is the program: by its name, or since no other module has that name.
+
+    In a test file (where `module` is not empty) a relative import is one of the program, too.
+    """
+    if level:
+        return module != ""
     top = name.partition(".")[0]
     if name == module or top in PROGRAM_MODULES:
         return True

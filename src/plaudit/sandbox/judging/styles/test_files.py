@@ -12,14 +12,14 @@ from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 
-from plaudit.sandbox.judging.handles.program_proxy import NotLoaded
+from plaudit.sandbox.judging.handles.program_proxy import ProgramProxy
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest
-from plaudit.sandbox.judging.launcher import Launcher, conclude, load_failure
+from plaudit.sandbox.judging.launcher import Launcher
 from plaudit.sandbox.judging.plan.test_plan import TestPlan
-from plaudit.sandbox.judging.recorder import Caught, Recorder
+from plaudit.sandbox.judging.recorder import Recorder
 from plaudit.sandbox.judging.styles.fixtures import Fixtures
-from plaudit.sandbox.judging.styles.namespace import fill_namespace
 from plaudit.sandbox.judging.styles.pytest_stub import CASES, SKIPPED, Skipped
+from plaudit.sandbox.judging.styles.statements import fill_namespace
 from plaudit.sandbox.judging.suites import FileSuite
 from plaudit.sandbox.judging.verdict import Verdict
 
@@ -38,39 +38,22 @@ class FoundTests:
 
 def judge_file(launcher: Launcher, suite: FileSuite, plan: TestPlan) -> Verdict:
     """The verdict of a test file."""
-    try:
-        proxy = launcher.proxy([])
-    except NotLoaded as error:
-        return load_failure((), error.outcome)
-    module = sys.modules[MODULE] = ModuleType(MODULE)
-    module.__dict__["__file__"] = f"{MODULE}.py"
-    try:
-        groups: list[FoundTests] = []
+
+    def run(proxy: ProgramProxy, recorder: Recorder) -> None:
+        module = sys.modules[MODULE] = ModuleType(MODULE)
+        module.__dict__["__file__"] = f"{MODULE}.py"
+        fill_namespace(module.__dict__, plan, proxy)
+        exec(plan.codes[0], module.__dict__)
         fixtures = Fixtures(module.__dict__)
-        with Caught() as collecting:
-            fill_namespace(module.__dict__, plan, proxy)
-            exec(plan.codes[0], module.__dict__)
-            groups = collect_tests(module.__dict__, fixtures)
-        recorder = Recorder(_names(groups), proxy, stop_early=launcher.stop_early)
-        if collecting.error is not None:
-            return conclude(launcher, proxy, recorder, collecting.error)
-        with Caught() as caught:
-            _run_groups(groups, fixtures, recorder)
-        return conclude(launcher, proxy, recorder, caught.error)
-    finally:
-        proxy.close()
+        groups = collect_tests(module.__dict__, fixtures)
+        recorder.names = tuple(name for group in groups for name in group.names)
+        start = 0
+        for group in groups:
+            group.run(recorder, start)
+            start += len(group.names)
+        fixtures.close()
 
-
-def _names(groups: list[FoundTests]) -> tuple[str, ...]:
-    return tuple(name for group in groups for name in group.names)
-
-
-def _run_groups(groups: list[FoundTests], fixtures: Fixtures, recorder: Recorder) -> None:
-    start = 0
-    for group in groups:
-        group.run(recorder, start)
-        start += len(group.names)
-    fixtures.close()
+    return launcher.judge((), run)
 
 
 def collect_tests(namespace: dict[str, Any], fixtures: Fixtures) -> list[FoundTests]:
