@@ -179,7 +179,8 @@ class Graph:
             return {"n": [kind.__name__, list(fields), items_of(self, tuple.__iter__(value), depth - 1)]}
         numpy = sys.modules.get("numpy")
         if numpy is not None:
-            if kind is numpy.ndarray or (issubclass(kind, numpy.ndarray) and kind is self._own_array_type()):
+            is_own = issubclass(kind, numpy.ndarray) and self._array_type is not None and kind is self._array_type()
+            if kind is numpy.ndarray or is_own:
                 if value.dtype.kind in "?biufcUS":
                     return self.encode_container(value, ARRAY, depth)
             elif issubclass(kind, numpy.generic) and kind.__module__ == "numpy" and value.dtype.kind in "?biufcUS":
@@ -216,11 +217,13 @@ class Graph:
             raise NotPlain(f"bad content of {tag[:20]!r}: {type(error).__name__}") from error
 
     def _decode_new(self, container: Container, content: Any, depth: int, extend: Callable[[Any], Any] | None) -> Any:
-        value = container.make(self, content)
+        value = container.build(self, content)
+        if container is ARRAY and self._array_type is not None:
+            value = value.view(self._array_type())
         if extend is not None:
             value = extend(value)
         entry = self._add(value, container, None, is_own=False)
-        container.fill(self, value, content, depth - 1)
+        container.replace_contents(self, value, content, depth - 1)
         entry.known = container.copy(value)
         return value
 
@@ -250,7 +253,7 @@ class Graph:
             if entry.is_own and entry.original is None:
                 entry.original, self._has_originals = copy.copy(entry.container), True
             try:
-                entry.kind.fill(self, entry.container, contents, DEPTH)
+                entry.kind.replace_contents(self, entry.container, contents, DEPTH)
             except (ValueError, TypeError, ArithmeticError, LookupError) as error:
                 raise NotPlain(f"bad contents: {error}") from error
             entry.known = entry.kind.copy(entry.container)
@@ -301,16 +304,9 @@ class Graph:
             return {key: self._rebuild(item, built) for key, item in contents.items()}
         return contents
 
-    def _own_array_type(self) -> Any:
-        return None if self._array_type is None else self._array_type()
-
     def entry(self, number: int) -> Entry | None:
         """The container of a number."""
         return self._entries.get(number)
-
-    def own_array(self, made: Any) -> Any:
-        """An array as the class of arrays on this side."""
-        return made if self._array_type is None else made.view(self._array_type())
 
 
 def _unshared_count() -> int:

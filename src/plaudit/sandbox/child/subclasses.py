@@ -54,11 +54,7 @@ def plain_base(value: Any) -> Any:
 def subclass_container(base: type) -> Container:
     """How instances of subclasses of a mutable container are read and changed: by the methods of the base."""
     kind, plain = CONTAINERS[base], UNDERLYING[base]
-    return Container(
-        kind.tag,
-        lambda value: kind.copy(plain(value)),
-        lambda graph, value, depth: kind.write(graph, plain(value), depth),
-        kind.fill,
-        kind.make,
-        lambda value, known: kind.is_same(plain(value), known),
+    raw = kind.raw
+    return kind._replace(
+        parts=lambda value: kind.parts(plain(value)), raw=None if raw is None else lambda value: raw(plain(value))
     )
