@@ -6,12 +6,14 @@ is expected to be plain. Comparing, ordering, hashing or adding instances would 
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import TypeAlias
 
 __all__ = ["class_names", "find_unscored"]
 
-Env: TypeAlias = dict[str, str]
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 INSTANCE, CONTAINER, FUNCTION = "instance", "container", "function"
 COPYING = {"copy", "deepcopy"}
 ITERATING = {"sorted", "list", "tuple", "set", "reversed", "filter", "enumerate"}
@@ -90,106 +92,116 @@ def find_unscored(tree: ast.Module, program: Iterable[str], modules: Iterable[st
     finder = _Finder(tree, frozenset(program) | {candidate}, frozenset(modules))
     for _ in range(2):  # fixtures and attributes of `self` are known after the first pass
         finder.problems.clear()
-        finder.visit_body(tree.body, finder.top)
-        for owner, function in finder.functions:
-            finder.visit_function(function, owner)
+        finder.visit(tree)
     return finder.problems[0] if finder.problems else ""
 
 
-class _Finder:
-    """Walks through the statements of the tests in order, with what each variable holds."""
+class _Finder(ast.NodeVisitor):
+    """Visits the tests in their order, with what each variable holds at that point."""
 
     def __init__(self, tree: ast.Module, program: frozenset[str], modules: frozenset[str]) -> None:
         self._program, self._modules = program, modules
         self._classes = class_names(tree, program)
-        self.top: Env = {}
-        self._attributes: Env = {}
-        self._returns: Env = {}
+        self._own_functions = {getattr(node, "name", "") for node in ast.walk(tree) if isinstance(node, FUNCTIONS)}
+        self._variables: dict[str, str] = {}
+        self._attributes: dict[str, str] = {}
+        self._returns: dict[str, str] = {}
+        self._function = ""
         self.problems: list[str] = []
-        self.functions = list(_functions(tree))
-        self._own_functions = {function.name for _, function in self.functions}
 
-    def visit_function(self, function: ast.FunctionDef | ast.AsyncFunctionDef, owner: str) -> None:
-        env = dict(self.top)
-        for argument in (*function.args.args, *function.args.kwonlyargs):
-            env.pop(argument.arg, None)
-            if self._returns.get(argument.arg):  # a fixture of that name
-                env[argument.arg] = self._returns[argument.arg]
-        for decorator in function.decorator_list:
-            self._check(decorator, self.top)
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self._variables[node.name] = FUNCTION
+        holds_instances = False
+        for decorator in node.decorator_list:
+            self.visit(decorator)
             rows = decorator.args[1:2] if isinstance(decorator, ast.Call) else []
-            if "parametrize" in ast.unparse(decorator) and any(self._kind(row, self.top) for row in rows):
-                env |= dict.fromkeys((arg.arg for arg in function.args.args), INSTANCE)
-        self.visit_body(function.body, env, function.name)
+            holds_instances |= "parametrize" in ast.unparse(decorator) and any(map(self._kind, rows))
+        outer, function = self._variables, self._function
+        self._variables, self._function = dict(outer), node.name
+        for argument in (*node.args.args, *node.args.kwonlyargs):  # a parameter, or a fixture of that name
+            self._variables[argument.arg] = INSTANCE if holds_instances else self._returns.get(argument.arg, "")
+        for statement in node.body:
+            self.visit(statement)
+        self._variables, self._function = outer, function
 
-    def visit_body(self, body: list[ast.stmt], env: Env, function: str = "") -> None:
-        for statement in body:
-            self._visit(statement, env, function)
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
 
-    def _visit(self, node: ast.stmt, env: Env, function: str) -> None:
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                env[node.name] = FUNCTION
-                return
-            case ast.ClassDef():
-                for base in node.bases:
-                    if isinstance(base, ast.Name) and base.id in self._program:
-                        self._report(node, f"the tests derive a class from {base.id} of the program")
-                return
-            case ast.Assign() | ast.AnnAssign() if node.value is not None:
-                self._check(node.value, env)
-                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                    self._bind(target, node.value, env)
-            case ast.AugAssign():
-                self._check(node.value, env)
-                if INSTANCE in (self._kind(node.target, env), self._kind(node.value, env)):
-                    self._report_use(node)
-            case ast.For() | ast.AsyncFor():
-                self._check(node.iter, env)
-                self._bind_items(node.target, self._kind(node.iter, env), env)
-            case ast.With() | ast.AsyncWith():
-                for item in node.items:
-                    self._check(item.context_expr, env)
-                    if item.optional_vars is not None:
-                        self._bind(item.optional_vars, item.context_expr, env)
-            case ast.Return(ast.expr() as value) | ast.Expr(ast.Yield(ast.expr() as value)):
-                self._check(value, env)
-                self._returns[function] = self._kind(value, env)
-            case ast.If(test) | ast.While(test) | ast.Assert(test):
-                self._check(test, env)
-            case _:
-                for part in ast.iter_child_nodes(node):
-                    if isinstance(part, ast.expr):
-                        self._check(part, env)
-        for field in ("body", "orelse", "finalbody"):
-            self.visit_body(getattr(node, field, []), env, function)
-        for handler in getattr(node, "handlers", []):
-            self.visit_body(handler.body, env, function)
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        for base in node.bases:
+            if isinstance(base, ast.Name) and base.id in self._program:
+                self._report(node, f"the tests derive a class from {base.id} of the program")
+        self.generic_visit(node)
 
-    def _bind(self, target: ast.expr, value: ast.expr, env: Env) -> None:
+    def visit_Assign(self, node: ast.Assign | ast.AnnAssign | ast.NamedExpr) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                self._bind(target, node.value)
+
+    visit_AnnAssign = visit_NamedExpr = visit_Assign  # noqa: N815
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self.visit(node.value)
+        self._report_use(node, node.target, node.value)
+
+    def visit_For(self, node: ast.For | ast.AsyncFor) -> None:
+        self.visit(node.iter)
+        self._bind_items(node.target, self._kind(node.iter))
+        for statement in (*node.body, *node.orelse):
+            self.visit(statement)
+
+    visit_AsyncFor = visit_For  # noqa: N815
+
+    def visit_withitem(self, node: ast.withitem) -> None:
+        self.visit(node.context_expr)
+        if node.optional_vars is not None:
+            self._bind(node.optional_vars, node.context_expr)
+
+    def visit_Return(self, node: ast.Return | ast.Yield) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+            self._returns[self._function] = self._kind(node.value)
+
+    visit_Yield = visit_Return  # noqa: N815
+
+    def visit_ListComp(self, node: Comprehension) -> None:
+        outer = self._enter(node)
+        self.generic_visit(node)
+        self._variables = outer
+
+    visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp  # noqa: N815
+
+    def _enter(self, node: Comprehension) -> dict[str, str]:
+        """Bind the variables of a comprehension; the variables outside of it."""
+        outer, self._variables = self._variables, dict(self._variables)
+        for generator in node.generators:
+            self._bind_items(generator.target, self._kind(generator.iter))
+        return outer
+
+    def _bind(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Tuple | ast.List):
             if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
                 for one, item in zip(target.elts, value.elts, strict=True):
-                    self._bind(one, item, env)
+                    self._bind(one, item)
             else:
-                self._bind_items(target, self._kind(value, env), env)
+                self._bind_items(target, self._kind(value))
         elif isinstance(target, ast.Name):
-            env[target.id] = FUNCTION if isinstance(value, ast.Lambda) else self._kind(value, env)
+            self._variables[target.id] = self._kind(value)
         elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
-            self._attributes[target.attr] = self._kind(value, env) or self._attributes.get(target.attr, "")
+            self._attributes[target.attr] = self._kind(value) or self._attributes.get(target.attr, "")
 
-    def _bind_items(self, target: ast.expr, kind: str, env: Env) -> None:
+    def _bind_items(self, target: ast.expr, kind: str) -> None:
         for part in ast.walk(target):
             if isinstance(part, ast.Name):
-                env[part.id] = INSTANCE if kind == CONTAINER else ""
+                self._variables[part.id] = INSTANCE if kind == CONTAINER else ""
 
-    def _kind(self, node: ast.expr, env: Env) -> str:
+    def _kind(self, node: ast.expr) -> str:
         """What an expression gives: an instance, a container, a function of the tests, or none of these."""
         match node:
             case ast.Call(ast.Name(name), arguments):
                 if name in self._classes:
                     return INSTANCE
-                kinds = [self._kind(one, env) for one in arguments]
+                kinds = [self._kind(one) for one in arguments]
                 if name in COPYING or name in ITERATING:
                     return (
                         CONTAINER if CONTAINER in kinds else INSTANCE if name in COPYING and INSTANCE in kinds else ""
@@ -200,89 +212,76 @@ class _Finder:
             case ast.Call(ast.Attribute(ast.Name(module), name), arguments):
                 if module in self._modules and is_class_name(name):
                     return INSTANCE
-                return self._kind(arguments[0], env) if name in ("copy", "deepcopy") and arguments else ""
+                return self._kind(arguments[0]) if name in ("copy", "deepcopy") and arguments else ""
             case ast.Name(name):
-                return env.get(name, "")
+                return self._variables.get(name, "")
             case ast.Attribute(ast.Name("self" | "cls"), name):
                 return self._attributes.get(name, "")
             case ast.List() | ast.Tuple() | ast.Set():
-                return CONTAINER if any(self._kind(item, env) in (INSTANCE, CONTAINER) for item in node.elts) else ""
+                return CONTAINER if any(self._kind(item) in (INSTANCE, CONTAINER) for item in node.elts) else ""
             case ast.Dict():
-                return CONTAINER if any(self._kind(item, env) in (INSTANCE, CONTAINER) for item in node.values) else ""
+                return CONTAINER if any(self._kind(item) in (INSTANCE, CONTAINER) for item in node.values) else ""
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
-                return CONTAINER if self._kind(node.elt, self._inside(node, env)) in (INSTANCE, CONTAINER) else ""
+                outer = self._enter(node)
+                item, self._variables = self._kind(node.elt), outer
+                return CONTAINER if item in (INSTANCE, CONTAINER) else ""
             case ast.Subscript(value):
-                return INSTANCE if self._kind(value, env) == CONTAINER else ""
+                return INSTANCE if self._kind(value) == CONTAINER else ""
             case ast.BinOp(left, _, right) if not isinstance(left, ast.Constant | ast.JoinedStr):
-                return self._kind(left, env) or self._kind(right, env)
+                return self._kind(left) or self._kind(right)
             case ast.UnaryOp(operator, operand) if not isinstance(operator, ast.Not):
-                return self._kind(operand, env)
+                return self._kind(operand)
             case ast.IfExp(_, body, orelse):
-                return self._kind(body, env) or self._kind(orelse, env)
+                return self._kind(body) or self._kind(orelse)
             case ast.NamedExpr(value=value) | ast.Starred(value) | ast.Await(value):
-                return self._kind(value, env)
+                return self._kind(value)
             case ast.Lambda():
                 return FUNCTION
         return ""
 
-    def _inside(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, env: Env) -> Env:
-        inner = dict(env)
-        for generator in node.generators:
-            self._bind_items(generator.target, self._kind(generator.iter, inner), inner)
-        return inner
-
-    def _check(self, node: ast.AST, env: Env) -> None:
-        """Report what an expression does with instances, outermost first."""
-        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
-            env = self._inside(node, env)
-        match node:
-            case ast.Compare():
-                self._check_comparison(node, env)
-            case ast.BinOp(left, operator, right) if INSTANCE in (self._kind(left, env), self._kind(right, env)):
-                is_text = isinstance(operator, ast.Mod) and isinstance(left, ast.Constant | ast.JoinedStr)
-                if not is_text:
-                    self._report_use(node)
-            case ast.Set() if self._kind(node, env):
-                self._report_use(node)
-            case ast.Dict() if any(key is not None and self._kind(key, env) == INSTANCE for key in node.keys):
-                self._report_use(node)
-            case ast.Call():
-                self._check_call(node, env)
-        for part in ast.iter_child_nodes(node):
-            if not isinstance(part, ast.expr_context | ast.operator | ast.cmpop | ast.boolop | ast.unaryop):
-                self._check(part, env)
-
-    def _check_comparison(self, node: ast.Compare, env: Env) -> None:
+    def visit_Compare(self, node: ast.Compare) -> None:
         sides = [node.left, *node.comparators]
-        for index, operator in enumerate(node.ops):
-            pair = sides[index : index + 2]
-            if isinstance(operator, ast.Is | ast.IsNot) or any(_is_none(side) for side in pair):
-                continue
-            if any(self._kind(side, env) in (INSTANCE, CONTAINER) for side in pair):
-                self._report_use(node)
+        for operator, pair in zip(node.ops, pairwise(sides), strict=True):
+            if not isinstance(operator, ast.Is | ast.IsNot) and not any(map(_is_none, pair)):
+                self._report_use(node, *pair, kinds=(INSTANCE, CONTAINER))
+        self.generic_visit(node)
 
-    def _check_call(self, node: ast.Call, env: Env) -> None:
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        if not (isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant | ast.JoinedStr)):
+            self._report_use(node, node.left, node.right)
+        self.generic_visit(node)
+
+    def visit_Set(self, node: ast.Set) -> None:
+        self._report_use(node, node, kinds=(CONTAINER,))
+        self.generic_visit(node)
+
+    def visit_Dict(self, node: ast.Dict) -> None:
+        self._report_use(node, *filter(None, node.keys))
+        self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
-        kinds = [self._kind(argument, env) for argument in arguments]
-        holds = INSTANCE in kinds or CONTAINER in kinds
+        kinds = [self._kind(argument) for argument in arguments]
         has_key = any(keyword.arg == "key" for keyword in node.keywords)
         orders = name in ORDERING and not has_key and not (name == "sum" and INSTANCE in kinds)
         asserts = name.startswith("assert") and name not in UNCOMPARED and not any(map(_is_none, arguments))
-        if holds and (orders or asserts):
-            self._report_use(node)
-        receiver = self._kind(node.func.value, env) if isinstance(node.func, ast.Attribute) else ""
-        if receiver == CONTAINER and name in ("index", "count", "remove") and INSTANCE in kinds:
-            self._report_use(node)
+        if orders or asserts:
+            self._report_use(node, *arguments, kinds=(INSTANCE, CONTAINER))
+        receiver = self._kind(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+        if receiver == CONTAINER and name in ("index", "count", "remove"):
+            self._report_use(node, *arguments)
         calls_program = receiver == INSTANCE or (isinstance(node.func, ast.Name) and name in self._program)
-        if calls_program and any(
-            kind == FUNCTION or isinstance(argument, ast.GeneratorExp)
-            for kind, argument in zip(kinds, arguments, strict=True)
-        ):
+        if calls_program and (FUNCTION in kinds or any(isinstance(one, ast.GeneratorExp) for one in arguments)):
             self._report(node, f"the tests pass a function of their own to the program ({_show(node)})")
+        self.generic_visit(node)
 
-    def _report_use(self, node: ast.AST) -> None:
-        self._report(node, f"the tests compare, order or compute with objects of the program ({_show(node)}); {REMEDY}")
+    def _report_use(self, node: ast.AST, *operands: ast.expr, kinds: tuple[str, ...] = (INSTANCE,)) -> None:
+        """Report what tests do with operands, if one of them is of these kinds."""
+        if any(self._kind(operand) in kinds for operand in operands):
+            self._report(
+                node, f"the tests compare, order or compute with objects of the program ({_show(node)}); {REMEDY}"
+            )
 
     def _report(self, node: ast.AST, problem: str) -> None:
         self.problems.append(f"line {getattr(node, 'lineno', 0)}: {problem}")
@@ -294,13 +293,6 @@ def _show(node: ast.AST) -> str:
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
-
-
-def _functions(tree: ast.AST, owner: str = "") -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield owner, node
-        yield from _functions(node, node.name if isinstance(node, ast.ClassDef) else owner)
 
 
 def _names_used_as_classes(tree: ast.AST, program: frozenset[str]) -> set[str]:
