@@ -20,7 +20,7 @@ from plaudit.errors import SandboxError
 from plaudit.frames import FrameBuffer, FrameTooLong, frame, write_all
 from plaudit.sandbox.child.confinement.profiles import JUDGE
 from plaudit.sandbox.child.protocol import FLAVOURS, READY
-from plaudit.sandbox.confined_process import Budget, LockedProcess, RunLimits
+from plaudit.sandbox.confined_process import Budget, LockedProcess, RunLimits, Tier
 from plaudit.sandbox.cores import CoreClaim
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.plan.test_plan import plan_suite
@@ -86,7 +86,6 @@ class JudgeClient:
         """
         session = Session(self._sandbox, self, job)
         try:
-            session.start_program()
             return session.judge(packed, plans, hash((self._seed, _encode(job.suites))), keep=keep)
         except SandboxError as error:
             if self._server.lost or self._sandbox.lost:
@@ -154,14 +153,6 @@ class Session:
     programs: dict[int, Running] = field(default_factory=dict)
     count: int = 0
     used_s: float = 0.0
-    waiting: list[int] = field(default_factory=list)  # started and not handed over yet
-
-    def start_program(self) -> None:
-        """Have a program's process ready."""
-        server, process = self.sandbox.take(self.job.limits)
-        self.count += 1
-        self.programs[self.count] = Running(server, process, server.clock_of(process))
-        self.waiting.append(self.count)
 
     def judge(self, packed: bytes, plans: bytes, seed: int, *, keep: bool) -> Verdict:
         """Send a judge its job, and answer its requests until it sends its verdict."""
@@ -170,8 +161,7 @@ class Session:
         is_ordinary = is_reaped = False
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, os.dup(judge.channel)) as channel:
-                self._hand_over(channel)
-                tier = self.programs[self.count].server.tier
+                tier = self._start_program(channel)
                 write_all(judge.channel, frame(_encode((int(tier), seed))) + frame(packed) + frame(plans))
                 verdict = self._serve(judge, channel, budget, is_ready=not is_new)
             if verdict is not None:
@@ -223,8 +213,7 @@ class Session:
 
     def _answer(self, judge: LockedProcess, channel: socket.socket, kind: str, content: list[Any]) -> None:
         if kind == "open" and self.count < MOST_PROGRAMS:
-            self.start_program()
-            self._hand_over(channel)
+            self._start_program(channel)
         elif kind == "end":
             self._end(content[0])
         elif kind == "exit code":
@@ -245,13 +234,18 @@ class Session:
             signal.pidfd_send_signal(running.process.process, signal.SIGKILL)
         return running.server.exit_code_of(running.process)
 
-    def _hand_over(self, channel: socket.socket) -> None:
-        number = self.waiting.pop(0)
-        process = self.programs[number].process
-        socket.send_fds(channel, [number.to_bytes(4, "little")], process.descriptors)
-        for descriptor in process.descriptors:
-            if descriptor != process.process:
-                os.close(descriptor)
+    def _start_program(self, channel: socket.socket) -> Tier:
+        """Hand a process for a program over to the judge; how strongly it is confined."""
+        server, process = self.sandbox.take(self.job.limits)
+        self.count += 1
+        self.programs[self.count] = Running(server, process, server.clock_of(process))
+        try:
+            socket.send_fds(channel, [self.count.to_bytes(4, "little")], process.descriptors)
+        finally:
+            for descriptor in process.descriptors:
+                if descriptor != process.process:
+                    os.close(descriptor)
+        return server.tier
 
     def _end(self, number: int) -> None:
         running = self.programs[number]
@@ -261,12 +255,7 @@ class Session:
         self._release(number)
 
     def _release(self, number: int) -> None:
-        running = self.programs.pop(number)
-        if number in self.waiting:  # never handed over: all its descriptors are ours
-            self.waiting.remove(number)
-            running.process.close()
-        else:
-            os.close(running.process.process)
+        os.close(self.programs.pop(number).process.process)
 
     def _total_s(self) -> float:
         return self.used_s + sum(running.clock() for running in self.programs.values())
