@@ -1,16 +1,22 @@
-"""Find sums that a response gets wrong: "13 * 2 = 27".
+"""Find equations that a response gets wrong: "13 * 2 = 27", "2 = 3".
 
 Only plain arithmetic on written numbers is read (+ − × ÷, no brackets, no unknowns), so reported sums are certainly
 false; rounded and truncated results are not reported.
 """
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import TypeVar
 
 from plaudit.verify.numbers import DECIMAL, decimal_value
 
-__all__ = ["false_sums"]
+__all__ = ["EQUALS", "false_equations", "false_sums"]
+
+Value = TypeVar("Value")
+EQUALS = re.compile(r"=|≈|\\approx")
+_CLAUSE_END = re.compile(r"[\n;:(]|[.,](?!\d)")
 
 _OPERAND = rf"\$?{DECIMAL}"
 _SUM = re.compile(
@@ -30,6 +36,23 @@ def false_sums(text: str) -> Iterator[str]:
         result, stated = _evaluate(match[1]), _number(match[2])
         if result is not None and stated is not None and abs(result - stated) >= _precision(match[2], result):
             yield match[0]
+
+
+def false_equations(
+    text: str, value_of: Callable[[str], Value | None], agree: Callable[[Value, Value], bool]
+) -> Iterator[str]:
+    """Every equation with two neighbouring sides that are values and do not agree; other sides say nothing.
+
+    >>> from plaudit.verify.numbers import parse_number
+    >>> list(false_equations("2 + 1 = 3, 4 = 5 dogs, 2 = 3", parse_number, lambda one, other: one == other))
+    ['2 = 3']
+    """
+    for clause in _CLAUSE_END.split(text) if EQUALS.search(text) else ():
+        values = [value_of(side.strip()) for side in EQUALS.split(clause)]
+        for one, other in itertools.pairwise(values):
+            if one is not None and other is not None and not agree(one, other):
+                yield clause.strip()
+                break
 
 
 def _precision(stated: str, result: Fraction) -> Fraction:

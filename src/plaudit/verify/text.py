@@ -28,7 +28,7 @@ _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # scripts th
 _WORD = compile_late(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
 _ASCII_MARKS = "".join(chr(code) for code in range(128) if not chr(code).isalnum())
 _LETTER_OR_DIGIT = compile_late(r"[^\W_]")
-_SENTENCE_END = compile_late(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
+_SENTENCE_END = compile_late(r"(?<=[.!?。！？])\s+|(?<=[。！？।॥۔؟])|\n+")
 _BARE_WORD = compile_late(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}](?:[^\\s{_UNSPACED}]*[^\\W_{_UNSPACED}])?")
 _SPACE = compile_late(r"\s+")
 _LEADING = compile_late(r"[\s*_`~#>\"'“”‘’«»]+")

@@ -67,7 +67,8 @@ PHRASES: dict[str, re.Pattern[str]] = {
 }
 """How a statement begins, by the words that it begins with; finding these words is quicker than a pattern of all."""
 ABSTENTION = compile_late(
-    r"\b(?:i\s+(?:do\s+not|don['’]t)\s+know|not\s+sure|no\s+idea|i\s+abstain|(?:can\s?not|can['’]t|unable\s+to)"
+    r"\b(?:i\s+(?:do\s+not|don['’]t)\s+know|not\s+sure|i\s+abstain"
+    r"|no\s+(?:idea|clue|information|context|way\s+to|(?:image|picture|photo)\s+(?:is|was|has))|(?:can\s?not|can['’]t|unable\s+to)"
     r"\s+(?:answer|determine|decide|say|tell)|not\s+certain|unsure)\b",
     re.IGNORECASE,
 )

@@ -1,5 +1,7 @@
 """Is the number of things right? One number counts, in digits or in words; a list of numbers is no count."""
 
+import itertools
+import operator
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,10 +10,10 @@ from typing import Any, ClassVar
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
-from plaudit.verify.answers.clauses import is_denied
+from plaudit.verify.answers.clauses import ABSTENTION, is_denied
 from plaudit.verify.answers.final_answer import find_final_answer
-from plaudit.verify.arithmetic import false_sums
-from plaudit.verify.number_words import parse_number_words
+from plaudit.verify.arithmetic import false_equations, false_sums
+from plaudit.verify.number_words import parse_number_words, scale_of
 from plaudit.verify.numbers import DECIMAL, decimal_value, parse_plain_number
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, need_truth
@@ -30,6 +32,7 @@ _MENTION = compile_late(
     r"|\b(?P<none>no(?=\s+(?!one\b|more\b|less\b|fewer\b|doubt\b)[a-z])|none|(?:not|\w{2,8}n['’]t)\s+(?:\w+\s+)?any)\b",
     re.IGNORECASE,
 )
+_NUMBER_OF_THINGS = compile_late(rf"({DECIMAL})(?:\s+([a-z]+))?", re.IGNORECASE)
 _PRONOUN_BEFORE = compile_late(r"\b(?:this|that|the|another|each|which|every|no|any|last|first)\s+\Z", re.IGNORECASE)
 _PRONOUN_AFTER = compile_late(r"\s+(?:of\b|is\b|was\b|has\b|on\b|in\b|at\b)", re.IGNORECASE)
 _ASIDE = compile_late(r"\((?![^()]*\b(?:or|maybe|perhaps|possibly|not)\b)[^()]*\)", re.IGNORECASE)
@@ -40,14 +43,13 @@ _CONCLUSION = compile_late(
 )
 _BOUND_BEFORE = compile_late(
     r"(?:at\s+(?:least|most)|(?:more|less|fewer|greater)\s+than|over|under|up\s+to|between|maybe|either|minimum\s+of"
-    r"|maximum\s+of|from|>=?|<=?|≥|≤)\s*\Z",
+    r"|maximum\s+of|from|nearly|almost|>=?|<=?|≥|≤)\s*\Z",
     re.IGNORECASE,
 )
 _BOUND_AFTER = compile_late(
     r"\s*(?:\+|or\s+(?:more|fewer|less|so)\b|[-–—]\s*\d|\bto\s+\d|/\s*\d|\bplus\b|\bdozens?\b|and\s+a\s+(?:half|quarter)\b)",
     re.IGNORECASE,
 )
-_EQUAL_NUMBERS = compile_late(rf"(?:\A|[\n.:;,(])\s*({DECIMAL})\s*=\s*({DECIMAL})(?![\w%]|[.,]\d)")
 
 
 @dataclass(frozen=True, repr=False)
@@ -72,8 +74,9 @@ class Count(Verifier[Fraction]):
         if not final.readings or len(final.readings[-1]) > LONGEST_ANSWER:
             return Verdict(0.0, "no single short answer")
         text = final.readings[-1]
-        if _has_false_equation(text):
-            return Verdict(0.0, f"{text.strip()!r:.80} has a false equation")
+        false = next(itertools.chain(false_sums(text), false_equations(text, _value_of_side, operator.eq)), None)
+        if false is not None:
+            return Verdict(0.0, f"{false!r:.80} is false")
         counts = find_counts(text)
         if len(counts) != 1:
             listed = ", ".join(str(count) for count in sorted(counts)[:8])
@@ -82,9 +85,10 @@ class Count(Verifier[Fraction]):
         return Verdict(float(count == task), f"the answer is {count}, right is {task}", details={"count": str(count)})
 
 
-def _has_false_equation(text: str) -> bool:
-    equal = (decimal_value(match[1]) == decimal_value(match[2]) for match in _EQUAL_NUMBERS.finditer(text))
-    return not all(equal) or any(false_sums(text))
+def _value_of_side(side: str) -> Fraction | int | None:
+    """The number that one side of an equation is, perhaps with a word for what is counted."""
+    number = _NUMBER_OF_THINGS.fullmatch(side)
+    return None if number is None or scale_of(number[2] or "") else decimal_value(number[1])
 
 
 def find_counts(text: str) -> set[Fraction]:
@@ -101,12 +105,12 @@ def find_counts(text: str) -> set[Fraction]:
     counts = _mentions(text)
     if len(counts) < 2:
         return counts
-    conclusions = list(_CONCLUSION.finditer(text))
-    if conclusions:
-        end = conclusions[-1].end()
-        sentence = text[max(text.rfind(mark, 0, end) for mark in (". ", "\n", "! ")) + 1 :]
-        if concluded := _mentions(text[end:]) or _mentions(sentence):
-            return concluded
+    ends = [conclusion.end() for conclusion in _CONCLUSION.finditer(text)]
+    concluded = next((counts for end in reversed(ends) if (counts := _mentions(text[end:]))), None)
+    if ends and not concluded:
+        concluded = _mentions(text[max(text.rfind(mark, 0, ends[-1]) for mark in (". ", "\n", "! ")) + 1 :])
+    if concluded:
+        return concluded
     main = _ASIDE.sub(" ", text)
     head = _HEAD.match(main)
     return (_mentions(head[0]) if head else set()) or _mentions(main) or counts
@@ -117,7 +121,7 @@ def _mentions(text: str) -> set[Fraction]:
     counts: set[Fraction] = set()
     for mention in _MENTION.finditer(text):
         if mention["none"]:
-            counts.add(Fraction(0))
+            counts |= set() if ABSTENTION.search(text) else {Fraction(0)}
             continue
         value = _value(mention)
         if value is None or is_denied(text, mention.start(), mention.end()):

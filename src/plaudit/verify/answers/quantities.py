@@ -11,6 +11,7 @@ from plaudit.errors import InvalidTrajectory, require
 from plaudit.settings import check_number
 from plaudit.trajectory import Trajectory
 from plaudit.verify.answers.final_answer import find_final_answer
+from plaudit.verify.arithmetic import EQUALS, false_equations
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, need_truth
 from plaudit.verify.verifier import Answer, Verdict, Verifier
@@ -37,7 +38,6 @@ _OPEN = compile_late(
     re.IGNORECASE,
 )
 """Denials, inequalities and ranges: what stands there is not the quantity."""
-_EQUALS = compile_late(r"=|≈|\\approx")
 _ONLY_NUMBER = compile_late(r"[\s$]*[-+−]?[\d.,]+\s*[A-Za-zµμΩ°\\]")
 _TRAILING = " .,;:!?)\n\t"
 _UNIT = compile_late(r"[A-Za-zµμΩ°%'\"][A-Za-zµμΩ°%/*^()\s\d·.-]*")
@@ -67,6 +67,11 @@ class ExpectedQuantity:
     def accepts(self, value: float) -> bool:
         """Whether a value in this unit is near enough."""
         return abs(value - self.value) <= self.tolerance * abs(self.value) + 1e-12
+
+    def agree(self, one: tuple[float, str], other: tuple[float, str]) -> bool:
+        """Whether two quantities are as near each other as an answer must be."""
+        converted = _convert(*one, other[1])
+        return converted is not None and ExpectedQuantity(*other, self.tolerance).accepts(converted)
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,7 +109,7 @@ class Quantity(Verifier[ExpectedQuantity]):
         final = find_final_answer(answer.text)
         if not final.readings or len(final.readings[0]) > LONGEST_ANSWER:
             return Verdict(0.0, "no single short answer")
-        *before, stated = _EQUALS.split(final.readings[0])
+        stated = EQUALS.split(final.readings[0])[-1]
         if _OPEN.search(stated):
             return Verdict(0.0, f"no single quantity is stated in {stated.strip()!r:.80}")
         quantities = read_quantities(stated)
@@ -119,20 +124,18 @@ class Quantity(Verifier[ExpectedQuantity]):
         converted = _convert(value, unit, task.unit)
         if converted is None:
             return Verdict(0.0, f"{unit} is of another dimension than {task.unit}", details=details)
+        false = next(false_equations(final.readings[0], _only_quantity, task.agree), None)
+        if false is not None:
+            return Verdict(0.0, f"{false!r:.80} is false", details=details)
         right = task.accepts(converted)
-        if right and not all(_may_equal(task, side) for side in before):
-            return Verdict(0.0, f"{final.readings[0].strip()!r:.80} is a false equation", details=details)
         reason = f"{value:g} {unit} is {converted:.6g} {task.unit}, right is {task.value:g}"
         return Verdict(float(right), reason, details=details)
 
 
-def _may_equal(task: ExpectedQuantity, side: str) -> bool:
-    """Whether one side of an equation is not just another quantity than the right one."""
+def _only_quantity(side: str) -> tuple[float, str] | None:
+    """The quantity that one side of an equation is; None where it is more, or less."""
     quantities = read_quantities(side)
-    if len(quantities) != 1 or not quantities[0][1] or not _ONLY_NUMBER.match(side):
-        return True
-    converted = _convert(*quantities[0], task.unit)
-    return converted is not None and task.accepts(converted)
+    return quantities[0] if len(quantities) == 1 and quantities[0][1] and _ONLY_NUMBER.match(side) else None
 
 
 def read_quantities(text: str) -> list[tuple[float, str]]:

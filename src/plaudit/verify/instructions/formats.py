@@ -16,13 +16,14 @@ _BULLET = compile_late(
 )
 _HIGHLIGHT = compile_late(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*\n]*[^\s*])\1(?!\*)")
 _PLACEHOLDER = compile_late(r"\[([^\[\]\n]*)\]")
-_TITLE = compile_late(r"(?<!<)<<([^<>\n]*)>>")
+_TITLE = compile_late(r"(?<![\w<])<<([^<>\n]*)>>(?![\w>])")
 _OPTIONS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 SIX_ASTERISKS = compile_late(r"(?<!\*)\*{6}(?!\*)")
 _BRACKETED_WORD = compile_late(r"\[[^\[\]\s]*\]")
 _BIGRAM = compile_late(r"<<([^<>]*)>>")
 _JOINED = compile_late(r"[.!?][\"'”’)]*+-(?=\S)")
-LINE_MARKUP = r"^[ \t#>*_\-\[(]*"
+_NOT_JOINED = compile_late(r"(?<=[^\W_]{2})[.!?…]++[\"'”’)]*+[A-ZÀ-Þ–—_~|/]")
+LINE_MARKUP = r"^[ \t#>*_\-–—\[(]*"
 
 
 def number_placeholders(text: str, num_placeholders: int) -> Verdict:
@@ -74,7 +75,9 @@ def number_highlights(text: str, num_highlights: int) -> Verdict:
 
 def number_sections(text: str, section_spliter: str, num_sections: int, relation: str) -> Verdict:
     """So many sections with content, each headed by the word and a number of its own."""
-    heading = re.compile(rf"{LINE_MARKUP}{re.escape(section_spliter.strip())}[^\S\n]?(\d+)(?!\w)", re.MULTILINE)
+    heading = re.compile(
+        rf"{LINE_MARKUP}(?:\d+[.)][ \t]+)?[*_]*{re.escape(section_spliter.strip())}[^\S\n]?(\d+)(?!\w)", re.MULTILINE
+    )
     headings = list(heading.finditer(text))
     ends = [*(match.start() for match in headings[1:]), len(text)]
     numbers = {match[1] for match, end in zip(headings, ends, strict=False) if has_word(text[match.end() : end])}
@@ -142,9 +145,10 @@ def bigrams(text: str) -> Verdict:
 
 def joined_sentences(text: str) -> Verdict:
     """Sentences are joined by hyphens without spaces."""
-    loose = sentences_of(text)
-    if len(loose) > 1:
-        return result(False, f"a space follows {loose[0][-40:]!r}")
+    loose, touching = sentences_of(text), _NOT_JOINED.search(text)
+    if len(loose) > 1 or touching:
+        before = loose[0] if touching is None else text[: touching.end() - 1]
+        return result(False, f"no hyphen follows {before[-40:]!r}")
     return result(
         " -" not in text and "- " not in text, f"{len(_JOINED.findall(text)) + 1} sentences joined by hyphens"
     )

@@ -1,7 +1,7 @@
 """Instructions about keywords.
 
 Keywords are found as IFEval finds them, in any case and inside longer words ("cat" in "category"). Forbidden words are
-whole words.
+whole words. Both are compared in one Unicode form, in which can’t is can't.
 """
 
 import functools
@@ -17,6 +17,7 @@ from plaudit.verify.instructions.instruction import (
     texts,
 )  # fmt: skip
 from plaudit.verify.instructions.parts import is_word, sentences_of, words_of
+from plaudit.verify.text import canonical
 from plaudit.verify.verifier import Verdict
 
 __all__ = ["FUNCTIONS", "IFEVAL", "TRAINING", "at_position", "occurrences", "whole_word"]
@@ -35,12 +36,14 @@ def frequency(text: str, keyword: str, frequency: int, relation: str) -> Verdict
 
 def word_frequency(text: str, keyword: str, frequency: int, relation: str) -> Verdict:
     """The keyword occurs so often as a word of its own."""
-    return compare(len(whole_word(keyword).findall(text)), relation, frequency, f"times the word {keyword!r:.40}")
+    times = len(whole_word(keyword).findall(canonical(text)))
+    return compare(times, relation, frequency, f"times the word {keyword!r:.40}")
 
 
 def forbidden_words(text: str, forbidden_words: tuple[str, ...]) -> Verdict:
     """None of the words is there."""
-    present = [word for word in forbidden_words if whole_word(word).search(text)]
+    plain = canonical(text)
+    present = [word for word in forbidden_words if whole_word(word).search(plain)]
     return result(not present, f"{', '.join(present)!r:.80} must not occur" if present else "no forbidden word")
 
 
@@ -66,13 +69,13 @@ def at_position(text: str, keyword: str, n: int, m: int) -> Verdict:
 
 def occurrences(text: str, keyword: str) -> int:
     """How often a keyword occurs, in any case, also inside words."""
-    return text.casefold().count(keyword.strip().casefold())
+    return canonical(text).casefold().count(canonical(keyword.strip()).casefold())
 
 
 @functools.lru_cache(maxsize=2048)
 def whole_word(word: str) -> re.Pattern[str]:
-    """A pattern for a word or a phrase that is not part of a longer word."""
-    spaced = r"\s+".join(re.escape(part) for part in word.split())
+    """A pattern for a word or a phrase that is not part of a longer word, in canonical text."""
+    spaced = r"\s+".join(re.escape(part) for part in canonical(word).split())
     return re.compile(rf"(?<!\w){spaced}(?!\w)", re.IGNORECASE)
 
 

@@ -11,9 +11,13 @@ from plaudit.verify.instructions.instruction import (
     text_argument,
 )  # fmt: skip
 from plaudit.verify.instructions.parts import blocks, divided, sentences_of, split_words, words_of
+from plaudit.verify.patterns import compile_late
+from plaudit.verify.text import canonical
 from plaudit.verify.verifier import Verdict
 
 __all__ = ["FUNCTIONS", "IFEVAL", "TRAINING"]
+
+_DASH = compile_late("[–—]")
 
 
 def number_words(text: str, num_words: int, relation: str) -> Verdict:
@@ -46,7 +50,8 @@ def nth_paragraph_first_word(text: str, num_paragraphs: int, nth_paragraph: int,
         return compare(len(paragraphs), "exactly", num_paragraphs, "paragraphs")
     if not 0 < nth_paragraph <= len(paragraphs):
         return result(False, f"there is no paragraph {nth_paragraph}")
-    first = paragraphs[nth_paragraph - 1].split()[0].lstrip("'\"“‘").rstrip(".,?!'\":;…”’)")
+    token = _DASH.split(paragraphs[nth_paragraph - 1].split()[0], maxsplit=1)[0]
+    first = token.lstrip("'\"“‘").rstrip(".,?!'\":;…”’)")
     return result(
         first.casefold() == first_word.strip().casefold(),
         f"paragraph {nth_paragraph} starts with {first!r:.40}, expected {first_word!r:.40}",
@@ -86,7 +91,7 @@ def composition(text: str, n_sent: int, n_words: int) -> Verdict:
 def unique_words(text: str) -> Verdict:
     """No word occurs twice, in any case."""
     seen: set[str] = set()
-    for word in words_of(text.casefold()):
+    for word in words_of(canonical(text).casefold()):
         if word in seen:
             return result(False, f"{word!r:.40} occurs twice")
         seen.add(word)

@@ -12,6 +12,7 @@ __all__ = ["FUNCTIONS", "IFEVAL", "TRAINING"]
 
 _POSSESSIVE = ("'s", "’s")
 _QUOTED = compile_late(r"[\"“]([^\"“”\n]{3,400})[\"”]")
+_LINE_OR_COLON = compile_late(r"[\n:]")
 COMMAS, DOTS, EXCLAMATIONS = ",，،、", ".…。．", "!！"
 
 
@@ -59,8 +60,10 @@ def no_alphabetical_neighbours(text: str) -> Verdict:
 
 
 def palindrome(text: str) -> Verdict:
-    """A word of three letters or more that reads the same backwards, or such a sentence or quotation."""
-    phrases = [*sentences_of(text), *_QUOTED.findall(text)]
+    """A word of three letters or more that reads the same backwards, or such a sentence, line or quotation."""
+    phrases = [*_QUOTED.findall(text)]
+    for sentence in sentences_of(text):
+        phrases += [sentence, *_LINE_OR_COLON.split(sentence)]
     for candidate in (*words_of(text), *phrases):
         letters = [character for character in candidate.casefold() if character.isalpha()]
         if len(letters) >= 3 and letters == letters[::-1] and len(set(letters)) > 1:

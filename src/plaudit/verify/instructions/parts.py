@@ -8,6 +8,7 @@ sentence that follows, as headings and verses do.
 import re
 
 from plaudit.verify.patterns import compile_late
+from plaudit.verify.text import canonical
 
 __all__ = [
     "blocks", "divided", "has_word", "is_word", "lines_of", "same_text", "sentence_mark", "sentences_of", "split_words",
@@ -17,7 +18,7 @@ __all__ = [
 _SPLIT_WORD = compile_late(r"\w+")
 _WORD = compile_late(r"[^\W_]+(?:['’.&\-][^\W_]+)*")
 _ALPHANUMERIC = compile_late(r"[^\W_]")
-_STOP = compile_late(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s|\Z)|[。！？]+[」』”]?|\n(?=[ \t]*\d+[.)]\s)")
+_STOP = compile_late(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s|\Z)|[。！？।॥۔؟]+[」』”]?|\n(?=[ \t]*\d+[.)]\s)")
 _END_MARKS = compile_late(r"(?<![.!?…。！？])[.!?…。！？]++[^\w.!?…。！？]*+\Z")
 _LAST_TOKEN = compile_late(r"\S+\Z")
 _BLANK_LINES = compile_late(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
@@ -65,12 +66,12 @@ def has_word(text: str) -> bool:
 
 def is_word(first: str, second: str) -> bool:
     """Whether two words are the same word, in any case."""
-    return first.replace("’", "'").casefold() == second.replace("’", "'").casefold()
+    return canonical(first).casefold() == canonical(second).casefold()
 
 
 def same_text(first: str, second: str) -> bool:
-    """Whether two texts are the same but for case and runs of spaces."""
-    return first.casefold().split() == second.casefold().split()
+    """Whether two texts are the same but for case, runs of spaces and the form of quotation marks."""
+    return canonical(first).casefold().split() == canonical(second).casefold().split()
 
 
 def sentences_of(text: str) -> list[str]:

@@ -39,6 +39,9 @@ _LEFT_OUT = compile_late(
     re.DOTALL,
 )
 _NAME = compile_late(r"(?<=[^\s.!?:;。\n])([ \t]+)[A-ZÀ-ÖØ-Þ][\w'’-]*")
+_LOAN_WORD = compile_late(r"\b\w*[À-ÖØ-öø-ÿ]\w*")
+_OTHER_SCRIPT = compile_late("[\u0370-\u1dff\u2e80-\ud7ff]")
+_LATIN_CLAUSE = compile_late(r"(?:[A-Za-z'’]+[\s,;:-]+){3,}[A-Za-z'’]+[.!?]?")
 _LATIN_NAME = compile_late(r"\b[A-Z][\w'’-]*")
 _LETTER = compile_late(r"[^\W\d_]")
 
@@ -114,10 +117,19 @@ def _sentences_to_judge(language: str, text: str) -> Iterable[str]:
         plain = _LATIN_NAME.sub("", plain)
     elif language not in NOUNS_CAPITALISED and not plain.isupper():
         plain = _NAME.sub(r"\1", plain)
-    listed = sentences(plain)[:MOST_SENTENCES]
+    if language == "en":
+        plain = _LOAN_WORD.sub("", plain)
+    listed = [part for sentence in sentences(plain)[:MOST_SENTENCES] for part in _by_script(sentence)]
     long = [sentence for sentence in listed if _letters(sentence) >= LEAST_LETTERS]
     short = [sentence for sentence in listed if _letters(sentence) < LEAST_LETTERS]
     return [*long, *([" ".join(short)] if short else [])]
+
+
+def _by_script(sentence: str) -> list[str]:
+    """A sentence, and clauses in Latin letters that it has beside another script as sentences of their own."""
+    if sentence.isascii() or not _OTHER_SCRIPT.search(sentence):
+        return [sentence]
+    return [_LATIN_CLAUSE.sub(" ", sentence), *_LATIN_CLAUSE.findall(sentence)]
 
 
 def _judge_sentence(language: str, sentence: str) -> tuple[bool | None, str]:
