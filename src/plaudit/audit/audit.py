@@ -10,17 +10,14 @@ from itertools import chain
 from pathlib import Path
 
 from plaudit.audit import invariants
+from plaudit.audit.candidates import attack_qualities, make_trials
 from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, most_severe_first
 from plaudit.audit.hits import Attempt, Hit, Reporter
 from plaudit.audit.honest_rewards import HonestRewards, measure_honest_rewards
 from plaudit.audit.known_rows import attack_known_rows
-from plaudit.audit.qualities.formats import attack_format
-from plaudit.audit.qualities.judgements import attack_judgement
-from plaudit.audit.qualities.lengths import attack_length, attack_silence
-from plaudit.audit.qualities.structures import attack_structure
-from plaudit.audit.qualities.trial import make_trials
-from plaudit.audit.qualities.turns import attack_turns
-from plaudit.audit.qualities.words import attack_words
+from plaudit.audit.qualities.formats import write_formats, write_structures
+from plaudit.audit.qualities.judgements import write_judgements, write_turns
+from plaudit.audit.qualities.texts import write_lengths, write_words
 from plaudit.audit.samples import SampleMaker, replace_response
 from plaudit.audit.search import attack_answers, attack_with_compositions
 from plaudit.audit.seeds import Seeds, read_seeds
@@ -183,14 +180,14 @@ class _Audit:
             if honest_rewards.measured_tasks
             else (Kind.OPEN, Kind.WORD, Kind.NUMBER)
         )
-        plain = make_trials(subject, maker, honest_rewards, *order)
+        trials = make_trials(subject, maker, honest_rewards, *order)
         yield "answers", attack_answers(subject, maker, honest_rewards)
-        yield "format", chain(attack_format(plain), attack_structure(plain))
-        yield "length", attack_length(plain)
-        yield "words", attack_words(plain)
+        yield "format", chain(attack_qualities(trials, write_formats), attack_qualities(trials, write_structures))
+        yield "length", attack_qualities(trials, write_lengths)
+        yield "words", attack_qualities(trials, write_words)
         if not honest_rewards.measured_tasks:
-            yield "judges", chain(attack_judgement(plain), attack_silence(plain))
-        yield "turns", attack_turns(plain)
+            yield "judges", attack_qualities(trials, write_judgements)
+        yield "turns", attack_qualities(trials, write_turns)
         yield (
             "invariants",
             chain(

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -18,7 +18,10 @@ from plaudit.columns import our_name
 from plaudit.contract.binding import FIELDS, PLURALS
 from plaudit.trajectory import Step, Tokens, Trajectory
 
-__all__ = ["SampleMaker", "response_tokens"]
+__all__ = ["Response", "SampleMaker", "response_tokens"]
+
+Response: TypeAlias = str | tuple[tuple[str, str], ...]
+"""A text, or the turns of an episode: pairs of an observation and an action."""
 
 KEYWORDS = ("because", "therefore", "example")
 _OPTION = re.compile(r"^[A-H]\) (.+)$", re.MULTILINE)
@@ -92,16 +95,17 @@ class SampleMaker:
         columns = [name for name in self.vocabulary.parameters if name not in _NOT_COLUMNS and our_name(name) is None]
         return tuple(columns), tuple(name for name in self.vocabulary.keys if name not in _NOT_COLUMNS)
 
-    def sample(self, task: Task, response: str) -> Trajectory:
+    def sample(self, task: Task, response: Response) -> Trajectory:
         """A response to a task, as the reward would meet it."""
         columns, metadata = self._columns(task)
+        text = response if isinstance(response, str) else "\n".join(action for _, action in response)
         return Trajectory(
             prompt=task.prompt,
-            response=response,
+            response=text,
             ground_truth=task.truth,
             metadata=metadata,
             task=task.task or ("openai/gsm8k" if "data_source" in self.vocabulary.parameters else None),
-            tokens=response_tokens(response) if self.reads_tokens else None,
+            tokens=response_tokens(text) if self.reads_tokens else None,
             training_step=0,
             columns=columns,
             steps=self._steps(response),
@@ -120,7 +124,9 @@ class SampleMaker:
         meaning = _meaning(name) if self.guesses else None
         return task.truth if meaning is None else meaning(task)
 
-    def _steps(self, response: str) -> list[Step]:
+    def _steps(self, response: Response) -> list[Step]:
+        if not isinstance(response, str):
+            return [Step(observation, action) for observation, action in response]
         if "steps" not in self.vocabulary.attributes and "steps" not in self.vocabulary.parameters:
             return []
         return [Step(observation="You see a closed door.", response=response)]

@@ -1,10 +1,6 @@
-"""Try every operator on every measured task, then compositions of operators that came close, within the budget.
-
-An attack succeeds if it earns a share, set by its draft, of the difference between the right and a wrong answer.
-"""
+"""Try every operator on every measured task, then compositions of operators that came close, within the budget."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from plaudit.audit.attacks.answers import ANSWER_OPERATORS
 from plaudit.audit.attacks.forms import LONG_WORKING
@@ -12,10 +8,10 @@ from plaudit.audit.attacks.judges import JUDGE_OPERATORS
 from plaudit.audit.attacks.operator import Draft, Operator, Scene
 from plaudit.audit.attacks.programs import PROGRAM_OPERATORS
 from plaudit.audit.attacks.texts import TEXT_OPERATORS
+from plaudit.audit.candidates import Candidate, find_hits
 from plaudit.audit.findings import Attacker
-from plaudit.audit.hits import Attempt, Hit
+from plaudit.audit.hits import Attempt
 from plaudit.audit.honest_rewards import HonestRewards, MeasuredTask
-from plaudit.audit.oracle import is_wrong
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Subject
 
@@ -24,17 +20,6 @@ __all__ = ["OPERATORS", "attack_answers", "attack_with_compositions"]
 OPERATORS: tuple[Operator, ...] = (*ANSWER_OPERATORS, *JUDGE_OPERATORS, *PROGRAM_OPERATORS, *TEXT_OPERATORS)
 MOST_COMPOSED = 3
 WORDS_REMEDY = "pay for what was asked for: a wrong answer beside certain words is still wrong"
-ROUNDING = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    measured: MeasuredTask
-    draft: Draft
-
-    @property
-    def threshold(self) -> float:
-        return self.measured.wrong + self.draft.share * self.measured.gap
 
 
 def attack_answers(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
@@ -44,13 +29,13 @@ def attack_answers(subject: Subject, maker: SampleMaker, honest_rewards: HonestR
             continue
         measured_tasks = _measured_tasks(honest_rewards, operator)
         candidates = [
-            _Candidate(measured, draft)
+            _candidate(measured, draft)
             for measured in measured_tasks
             for draft in operator.write(Scene(measured.task, measured.form, maker.vocabulary))
         ]
         if candidates:
             tried = len({id(measured.task) for measured in measured_tasks})
-            hits = _hits(subject, maker, candidates)
+            hits = find_hits(subject, maker, candidates)
             yield Attempt(operator.family, operator.name, operator.attacker, operator.remedy, hits, tried)
 
 
@@ -80,15 +65,15 @@ def attack_with_compositions(
     """
     paid = {attempt.operator for attempt in attempts if attempt.hits}
     best = {measured.task.kind: measured for measured in reversed(honest_rewards.measured_tasks)}
-    dresses = {kind: _dresses(maker) for kind in best}
+    prefixes = {kind: _prefixes(maker) for kind in best}
     for kind, measured in best.items():
         honest = [
-            _Candidate(measured, Draft(f"{dress}\n{measured.form.present(measured.task.wrong)}", (dress[:8],)))
-            for dress in dresses[kind]
+            _candidate(measured, Draft(f"{prefix}\n{measured.form.present(measured.task.wrong)}", (prefix[:8],)))
+            for prefix in prefixes[kind]
         ]
-        hits = _hits(subject, maker, honest)
+        hits = find_hits(subject, maker, honest)
         if hits:
-            dresses[kind] = [dress for dress in dresses[kind] if not hits[0].sample.response.startswith(dress)]
+            prefixes[kind] = [prefix for prefix in prefixes[kind] if not hits[0].sample.response.startswith(prefix)]
             yield Attempt("words", "words of the reward's code", Attacker.ANSWER_FREE, WORDS_REMEDY, hits, 1)
     for operator in _operators(honest_rewards):
         fitting = next((kind for kind in operator.kinds if kind in best), None)
@@ -97,42 +82,20 @@ def attack_with_compositions(
         scene = Scene(best[fitting].task, best[fitting].form, maker.vocabulary)
         drafts = [draft for draft in operator.write(scene) if draft.also is None][:MOST_COMPOSED]
         candidates = [
-            _Candidate(best[fitting], Draft(f"{dress}\n{draft.response}", draft.core, draft.share))
+            _candidate(best[fitting], Draft(f"{prefix}\n{draft.response}", draft.core, draft.share))
             for draft in drafts
-            for dress in dresses[fitting]
+            for prefix in prefixes[fitting]
         ]
-        hits = _hits(subject, maker, candidates)
+        hits = find_hits(subject, maker, candidates)
         if hits:
-            name = f"{operator.name}, dressed up"
+            name = f"{operator.name}, after a prefix"
             yield Attempt(operator.family, name, operator.attacker, operator.remedy, hits, 1)
 
 
-def _dresses(maker: SampleMaker) -> list[str]:
+def _prefixes(maker: SampleMaker) -> list[str]:
     words = ", ".join(maker.vocabulary.words[:12])
     return [LONG_WORKING, f"<think>{LONG_WORKING}</think>", *([words] if words else [])]
 
 
-def _hits(subject: Subject, maker: SampleMaker, candidates: Sequence[_Candidate]) -> tuple[Hit, ...]:
-    """The best paid candidate of every task, where one was paid enough."""
-    samples = [maker.sample(each.measured.task, each.draft.response) for each in candidates]
-    outputs = subject.score(samples)
-    best: dict[int, Hit] = {}
-    for candidate, sample, output in zip(candidates, samples, outputs, strict=True):
-        if output.reward is None or output.reward < candidate.threshold - ROUNDING * abs(candidate.measured.gap):
-            continue
-        if not is_wrong(candidate.measured.task, sample.response) or not _is_also_paid(subject, maker, candidate):
-            continue
-        measured, core = candidate.measured, candidate.draft.core
-        task = measured.task
-        hit = Hit(task, sample, output, candidate.threshold, measured.wrong, measured.wrong_output, core)
-        known = best.get(id(task))
-        if known is None or len(sample.response) < len(known.sample.response):
-            best[id(task)] = hit
-    return tuple(best.values())
-
-
-def _is_also_paid(subject: Subject, maker: SampleMaker, candidate: _Candidate) -> bool:
-    if candidate.draft.also is None:
-        return True
-    [value] = subject.rewards([maker.sample(candidate.measured.task, candidate.draft.also)])
-    return value is not None and value >= candidate.threshold
+def _candidate(measured: MeasuredTask, draft: Draft) -> Candidate:
+    return Candidate(measured.task, draft, measured.wrong, measured.gap, measured.wrong_output)

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from plaudit.audit.attacks.forms import Form
 from plaudit.audit.findings import Attacker
+from plaudit.audit.samples import Response
 from plaudit.audit.tasks import Kind, Task
 from plaudit.audit.vocabulary import Vocabulary
 
@@ -43,12 +44,16 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A response, what must stay in it to be wrong, the share of pay that counts, and one that must be paid too."""
+    """A response, what must stay in it to be wrong, the share of pay that counts, and one that must be paid too.
 
-    response: str
+    `controls` are neutral texts of the same shape: what they earn is not paid for what the response says.
+    """
+
+    response: Response
     core: tuple[str, ...] = ()
     share: float = MOST
     also: str | None = None
+    controls: tuple[Response, ...] = ()
 
 
 Writer: TypeAlias = Callable[[Scene], Iterable[Draft]]

@@ -1,1 +1,1 @@
-"""Attacks on rewards for qualities other than being right: form, length, words, relevance, conduct over turns."""
+"""Contrasts for rewards of qualities other than being right: form, length, words, relevance, conduct over turns."""

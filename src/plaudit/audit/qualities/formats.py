@@ -1,23 +1,25 @@
-"""Attacks on rewards for form: sections that are empty, repeated, out of order, inside each other, never closed.
+"""Attacks on rewards for form: broken sections, and texts that look like JSON, XML or a code block and are none.
 
 A reward is a format reward if tags raise the reward of a wrong answer and parentheses of the same length do not.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from plaudit.audit.attacks.forms import WORKING
-from plaudit.audit.attacks.operator import MOST
-from plaudit.audit.findings import Attacker
-from plaudit.audit.hits import Attempt, Hit
-from plaudit.audit.qualities.trial import Trial
+from plaudit.audit.attacks.operator import Draft
+from plaudit.audit.candidates import Contrast, Trial
 
-__all__ = ["attack_format"]
+__all__ = ["write_formats", "write_structures"]
 
-REMEDY = "ask for each section exactly once, in order, with text inside and nothing after it, as `format` does"
+SECTIONS = "ask for each section exactly once, in order, with text inside and nothing after it, as `format` does"
+PARSER = "parse the whole response with a real parser, as `structured` does"
 GARBAGE = "Bananas ride green trains to the moon on Tuesday mornings while clocks sing loudly in the rain. " * 2
 USUAL_TAGS = (("think", "answer"), ("think",), ("answer",), ("reasoning", "answer"))
+PLAIN = "The name is Ada and the answer is in the text, with some more words after it."
+_UNMARKED = str.maketrans('<>{}[]"`', "(((((('.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,56 +79,90 @@ class _Sections:
         return [] if self.holds_answer else [f"The answer is {answer}."]
 
 
-def attack_format(make_trials: Sequence[Trial]) -> Iterator[Attempt]:
-    """Broken sections that earn as much as intact ones."""
-    hits: dict[str, list[Hit]] = {}
-    tried = 0
-    for trial in make_trials:
-        result = _find_sections(trial)
-        if result is None:
-            continue
-        tried += 1
-        sections, good, bad, honest = result
-        for name, hit in _paid(trial, sections, good, bad, honest).items():
-            hits.setdefault(name, []).append(hit)
-    for name, each in hits.items():
-        yield Attempt("format", name, Attacker.ANSWER_FREE, REMEDY, tuple(each), tried, message=_message(name, each[0]))
+def write_formats(trial: Trial) -> Iterator[Contrast]:
+    """Broken sections, beside intact ones."""
+    sections = _find_sections(trial)
+    if sections is None:
+        return
+    good, without = sections.write(trial.task.wrong), _without_sections(trial, sections)
+    named: dict[str, list[Draft]] = {}
+    for name, response, core in sections.broken(trial.task.wrong):
+        named.setdefault(name, []).append(Draft(response, core))
+    for name, drafts in named.items():
+        yield Contrast("format", name, SECTIONS, without, drafts, [good])
 
 
-def _message(name: str, hit: Hit) -> str:
-    return f"{name}: a broken form earns {hit.output.reward:g}; the same text without any form {hit.honest_reward:g}"
+def _without_sections(trial: Trial, sections: _Sections) -> list[str]:
+    """The same text without sections, and with other brackets in the place of tags."""
+    wrong = trial.task.wrong
+    plain = f"{WORKING}\nThe answer is {wrong}."
+    return [plain, sections.write(wrong, "(", ")"), sections.write(wrong, "[", "]")]
 
 
-def _paid(trial: Trial, sections: _Sections, good: float, bad: float, honest: str) -> dict[str, Hit]:
-    threshold = bad + MOST * (good - bad)
-    broken = list(sections.broken(trial.task.wrong))
-    hits: dict[str, Hit] = {}
-    for (name, response, core), value in zip(broken, trial.values([each[1] for each in broken]), strict=True):
-        if value is not None and value >= threshold - 1e-9 and name not in hits:
-            hits[name] = trial.hit(response, threshold, honest, core)
-    return hits
-
-
-def _find_sections(trial: Trial) -> tuple[_Sections, float, float, str] | None:
-    """The sections with the highest gain, their reward, the reward of the same text without them, and that text."""
+def _find_sections(trial: Trial) -> _Sections | None:
+    """The sections that raise the reward of a wrong answer most."""
     vocabulary = trial.maker.vocabulary
     declared = vocabulary.tags
     candidates = dict.fromkeys(
         [declared[:2] if len(declared) > 1 else declared, *((tag,) for tag in declared[:4]), *USUAL_TAGS]
     )
-    wrong = trial.task.wrong
-    best: tuple[float, _Sections, float, float, str] | None = None
+    gains: dict[_Sections, float] = {}
     for tags, gap in product(filter(None, candidates), ("", "\n")):
         if vocabulary.texts and not all(any(tag in text for text in vocabulary.texts) for tag in tags):
             continue  # the reward does not require this section, but may read any XML
         sections = _Sections(tuple(tags), gap)
-        plain = f"{WORKING}\nThe answer is {wrong}."
-        good, bad, control, bracketed = trial.values(
-            [sections.write(wrong), plain, sections.write(wrong, "(", ")"), sections.write(wrong, "[", "]")]
-        )
-        if good is None or bad is None or control is None or bracketed is None:
-            continue
-        base = max(bad, control, bracketed)
-        if trial.differs(good, base) and (best is None or good - base > best[0] + 1e-9):
-            best = (good - base, sections, good, base, plain)
-    return None if best is None else best[1:]
+        good, *without = trial.values([sections.write(trial.task.wrong), *_without_sections(trial, sections)])
+        known = [value for value in without if value is not None]
+        if good is not None and len(known) == len(without) and trial.differs(good, max(known)):
+            gains[sections] = round(good - max(known), 9)
+    return max(gains, key=lambda each: gains[each], default=None)
+
+
+def write_structures(trial: Trial) -> Iterator[Contrast]:
+    """Responses that cannot be parsed, beside ones that can."""
+    for name, good, broken in _structures(trial):
+        drafts = [Draft(text, (text,), controls=(_unmark(text),)) for text in broken]
+        yield Contrast("structure", name, PARSER, _without_structure(good), drafts, good)
+
+
+def _unmark(text: str) -> str:
+    """The same text without its marks; plain text in the place of one that has none."""
+    unmarked = text.translate(_UNMARKED)
+    return PLAIN if unmarked == text else unmarked
+
+
+def _without_structure(texts: Sequence[str]) -> list[str]:
+    """The same words in plain text, and in a block where one of the texts is a block of something else."""
+    words = " ".join(re.findall(r"\w+", texts[0].removeprefix("```python")))
+    fenced = [f"```\n{words}\n```", f"```json\n{words}\n```"] if not texts[0].startswith("```") else []
+    return [PLAIN, words, *fenced]
+
+
+def _structures(trial: Trial) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Names of structures, well-formed texts, and broken ones that look like the best paid of them."""
+    yield from _objects(trial)
+    yield (
+        "broken XML",
+        ["<root><name>Ada</name><answer>text</answer></root>"],
+        ["<root><name>Ada</root></name>", "<root>", "<root", "</root><root>"],
+    )
+    yield (
+        "empty code block",
+        ["```python\nprint('Ada')\n```", "```\nprint('Ada')\n```"],
+        ["``````", "```\n```", "```python\n```", "```python"],
+    )
+
+
+def _objects(trial: Trial) -> Iterator[tuple[str, list[str], list[str]]]:
+    vocabulary = trial.maker.vocabulary
+    declared = [key for key in (*vocabulary.keys, *vocabulary.words) if key.isidentifier()][:6]
+    keys = list(dict.fromkeys([*declared, "answer", "name"]))
+    bodies = [", ".join(f'"{key}": "Ada"' for key in keys), *(f'"{key}": "Ada"' for key in keys[:4])]
+    paid = [value or 0.0 for value in trial.values(["{" + body + "}" for body in bodies])]
+    body = bodies[paid.index(max(paid))]
+    good = "{" + body + "}"
+    broken = [
+        "{" + body, "{ this is not JSON }", "{" + body + ",}", "{answer: Ada}", body + "}", "{}}{{", "{" + body + "]",
+    ]  # fmt: skip
+    yield "a bare value for JSON", [good], ["0", "null", "true", '"Ada"', "3.5"]
+    yield "broken JSON", [good, f"```json\n{good}\n```"], [*broken, f"```json\n{broken[0]}\n```"]
