@@ -1,18 +1,21 @@
-"""`plaudit export`: write a file that gives a reward to another trainer."""
+"""`plaudit export`: write a file that gives a reward to another trainer; `plaudit compat`: what was run there."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.table import Column, Table
 
 from plaudit.cli import options
-from plaudit.cli.console import print_json, print_message, print_text
+from plaudit.cli.console import print_json, print_message, print_result, print_text
 from plaudit.errors import InvalidSettings
 from plaudit.exports import write_shim
+from plaudit.exports.compat import compat_rows
 from plaudit.exports.exporting import EXPORTS
 from plaudit.loading import spec_using
 
-__all__ = ["export"]
+__all__ = ["compat", "export"]
 
 
 def export(
@@ -60,3 +63,26 @@ def export(
     else:
         print_message(f"wrote {out}; to use it:")
         print_text(f"{shim.usage}\n")
+
+
+def compat(json: options.Json = False) -> None:
+    """Show the systems that rewards load from and can be exported to, and what of it was run with the real package."""
+    rows = compat_rows()
+    if json:
+        print_json([asdict(row) for row in rows])
+        return
+    table = Table(
+        Column("system", no_wrap=True, min_width=13),
+        "version",
+        "date",
+        "import",
+        "export",
+        "groups",
+        "unscored",
+        box=None,
+        pad_edge=False,
+    )
+    for row in rows:
+        cells = (row.system, row.version, row.date, row.imported, row.exported, row.groups, row.unscored)
+        table.add_row(*(cell or "–" for cell in cells))
+    print_result(table, "\nchecks passed of those run; contract: called as documented, without the package")

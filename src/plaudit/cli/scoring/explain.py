@@ -6,8 +6,7 @@ import typer
 
 from plaudit.cli import options
 from plaudit.cli.console import print_json, print_result
-from plaudit.cli.scoring.run_report import build_selection
-from plaudit.cli.scoring.summary import require_scored
+from plaudit.cli.scoring.summary import build_selection, require_scored
 from plaudit.errors import RolloutsError
 from plaudit.loading import spec_using
 from plaudit.report.samples import DEFAULT_PICKS, Pick, PickedSample, pick_samples

@@ -1,5 +1,6 @@
-"""`plaudit score`: run a reward over a rollouts file."""
+"""`plaudit score`: run a reward over a rollouts file, or over every file of a folder."""
 
+import os
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,15 +15,22 @@ from rich.markup import escape
 from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_report, print_result, write_bytes
 from plaudit.cli.progress import Advance, count_lines, show_progress
-from plaudit.cli.scoring.folders import score_folder
-from plaudit.cli.scoring.retrying import retry_failed_samples
-from plaudit.cli.scoring.run_report import MAX_UNSCORED, RunReport, build_report, build_selection, exit_code
-from plaudit.contract.output import RewardOutput
+from plaudit.cli.scoring.summary import (
+    MAX_UNSCORED,
+    TOO_MANY_UNSCORED,
+    RunReport,
+    build_report,
+    build_selection,
+    exit_code,
+    has_too_many_unscored,
+)
+from plaudit.contract.output import RewardOutput, Status
 from plaudit.diff import ChangeCounts
-from plaudit.engine import Scorer, ScorerStats, reward_key
+from plaudit.engine import DatasetSummary, Scorer, ScorerStats, reward_key, score_dataset
 from plaudit.errors import RolloutsError
 from plaudit.loading import spec_using
 from plaudit.report.figures import Summary
+from plaudit.report.formatting import count_noun
 from plaudit.report.selection import Selection
 from plaudit.report.terminal.tables import render_engine_stats
 from plaudit.rewards.verifiers.auto import AutoReward
@@ -39,7 +47,7 @@ from plaudit.rollouts import (
 )
 from plaudit.trajectory import Trajectory
 
-__all__ = ["score"]
+__all__ = ["retry_failed_samples", "score", "score_folder"]
 
 INTERRUPTED = 130
 MOST_CHOICES = 30  # lines about what `auto` chose
@@ -240,3 +248,98 @@ def _destination(out: str | None, record: RunRecord, *, resume: bool, overwrite:
             if out.endswith((".jsonl", ".gz")):  # others cannot be resumed
                 record.write(record_path(Path(out)))
             yield writer.write
+
+
+SOME_FAILED = 1
+
+
+def score_folder(
+    reward: str,
+    folder: Path,
+    out: str | None,
+    engine: options.EngineOptions,
+    columns: list[str] | None,
+    max_unscored: float,
+    *,
+    json: bool,
+) -> int:
+    """Score each file of a folder into one of the same name; the exit code is 1 if a file failed."""
+    if out in (None, "-"):
+        raise RolloutsError(f"{folder} is a folder; name a folder for its scored files: -o OUTFOLDER")
+    if Path(str(out)).is_file():
+        raise RolloutsError(f"{out} is a file; a folder is scored into a folder")
+    summary = score_dataset(
+        options.load_reward(reward),
+        folder,
+        Path(str(out)),
+        backend=engine.backend.value,
+        address=engine.address,
+        workers=engine.workers,
+        deadline_s=engine.effective_deadline_s,
+        cache=engine.cache,
+        columns=options.column_mapping(columns),
+        check=options.check_first_samples,
+    )
+    if json:
+        print_json(_plain(summary))
+    else:
+        _print_summary(summary, str(out))
+    for file, reason in summary.failed.items():
+        print_message(f"{file}: {reason}")
+    statuses = (f"{count:,} × {each.value}" for each, count in summary.statuses.most_common() if each is not Status.OK)
+    if has_too_many_unscored(summary.samples, summary.statuses[Status.OK], max_unscored, statuses):
+        return TOO_MANY_UNSCORED
+    return SOME_FAILED if summary.failed else 0
+
+
+def _print_summary(summary: DatasetSummary, out: str) -> None:
+    statuses = ", ".join(f"{count:,} {status.value}" for status, count in summary.statuses.items())
+    files, samples = count_noun(len(summary.scored), "file"), count_noun(summary.samples, "sample")
+    print_result(f"{files} scored into {out}, {samples}: {statuses or 'none'}")
+    if summary.skipped:
+        print_result(f"done before: {count_noun(len(summary.skipped), 'file')}")
+
+
+def _plain(summary: DatasetSummary) -> dict[str, object]:
+    return {
+        "scored": [str(file) for file in summary.scored],
+        "skipped": [str(file) for file in summary.skipped],
+        "failed": {str(file): reason for file, reason in summary.failed.items()},
+        "statuses": {status.value: count for status, count in summary.statuses.items()},
+    }
+
+
+FAILED = (Status.ERROR, Status.TIMEOUT, Status.MEMORY)
+"""What may succeed in a second attempt; skipped and unparsed samples are as the reward judged them."""
+
+
+def retry_failed_samples(out: Path, scorer: Scorer) -> str:
+    """Score the failed samples of OUT again and replace OUT by the result; returns what was done, as a sentence.
+
+    OUT stays as it is until all of them are scored.
+    """
+    if scorer.reward.scope != "sample":
+        raise RolloutsError(
+            f"--retry-failed scores samples alone, and {scorer.reward.name} compares the samples of a "
+            f"{scorer.reward.scope}; score them all again with --overwrite"
+        )
+    with RolloutsWriter(out, mode="resume"):
+        pass  # cuts off a line that a killed run left unfinished
+    beside = out.with_name(f"retry-{out.name}")
+    failed = (rollout.trajectory for rollout in read_rollouts(out) if _has_failed(rollout.output))
+    retried = scorer.score_stream(options.check_first_samples(scorer, failed))
+    count = scored = 0
+    try:
+        with RolloutsWriter(beside, mode="new", overwrite=True) as writer:
+            for rollout in read_rollouts(out):
+                again = next(retried) if _has_failed(rollout.output) else None
+                writer.write(again or rollout)
+                count, scored = count + (again is not None), scored + (again is not None and again.output.ok)
+        os.replace(beside, out)
+    finally:
+        beside.unlink(missing_ok=True)
+    return f"retried {count:,} failed samples of {out}; {scored:,} of them are scored now"
+
+
+def _has_failed(output: RewardOutput | None) -> bool:
+    return output is not None and output.status in FAILED

@@ -1,4 +1,4 @@
-"""`plaudit launch`: the command that runs a config with another trainer."""
+"""`plaudit launch`: the command that runs a config with another trainer; and commands as jobs on Ray."""
 
 import dataclasses
 from pathlib import Path
@@ -9,15 +9,17 @@ import typer
 from plaudit import launching
 from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_text
-from plaudit.cli.training.jobs import run_job
 from plaudit.errors import InvalidSettings
 from plaudit.launching.ray_jobs import Job
 from plaudit.training.config.reading import KEYS, load_config
 
 if TYPE_CHECKING:
     from plaudit.launching import Launch
+import sys
 
-__all__ = ["launch"]
+from plaudit.launching.ray_jobs import submit_job
+
+__all__ = ["launch", "run_job"]
 
 
 def launch(
@@ -83,3 +85,26 @@ def _describe(planned: "Launch") -> None:
         print_message(f"not mapped: {key}")
     for note in planned.notes:
         print_message(f"differs: {note}")
+
+
+NOT_DONE, INTERRUPTED = 1, 130
+
+
+def run_job(address: str, job: Job) -> int:
+    """Submit a command, follow it to its end, and return an exit code; Ctrl-C ends the following, not the job."""
+    submitted = submit_job(address, job)
+    print_message(f"submitted to Ray at {address} as {submitted.id}")
+    try:
+        problem = submitted.follow(_show)
+    except KeyboardInterrupt:
+        print_message(f"{submitted.id} goes on; {submitted.commands}")
+        return INTERRUPTED
+    if problem is not None:
+        print_message(f"{submitted.id} {problem}")
+        return NOT_DONE
+    return 0
+
+
+def _show(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

@@ -15,7 +15,7 @@ from plaudit import training
 from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result, print_text
 from plaudit.cli.progress import StepProgress
-from plaudit.cli.training.jobs import run_job
+from plaudit.cli.training.launch import run_job
 from plaudit.errors import InvalidSettings, TrainingError, did_you_mean
 from plaudit.launching.openrlhf_flags import ForeignFlags, read_openrlhf_flags
 from plaudit.launching.ray_jobs import Job, plaudit_command
