@@ -9,8 +9,7 @@ from plaudit import RewardOutput, Trajectory, load
 from plaudit.audit import Attacker, Budget, audit_reward
 from plaudit.audit.attacks.patterns import examples_of, pumps_of
 from plaudit.audit.findings import read_baseline, without_accepted, write_baseline
-from plaudit.audit.hits import ANY_LENGTH
-from plaudit.audit.shrinking import shrink
+from plaudit.audit.hits import ANY_LENGTH, shrink
 from plaudit.audit.subject import Subject
 from plaudit.engine import Cache
 from plaudit.errors import InvalidSettings, ScoringFailed

@@ -9,8 +9,7 @@ import pytest
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.cli import main
 from plaudit.diff import compare_files, compare_rewards
-from plaudit.diff.difference import ChangeCounts, DifferenceBuilder
-from plaudit.diff.group_order import compare_group
+from plaudit.diff.difference import ChangeCounts, DifferenceBuilder, compare_group
 from plaudit.errors import RolloutsError
 from plaudit.rollouts import Rollout
 

@@ -6,7 +6,7 @@ import pytest
 
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.report import collect_figures
-from plaudit.report.statistics.response_kinds import NEAR_KINDS, find_kinds
+from plaudit.report.statistics.patterns import NEAR_KINDS, find_kinds
 from plaudit.report.terminal.analysis_text import WIDTH, describe_batch, render_analysis
 from plaudit.training.reporting.metrics import reward_metrics
 

@@ -1,8 +1,8 @@
 from .difference import ChangeCounts as ChangeCounts
 from .difference import Difference as Difference
 from .difference import Disagreement as Disagreement
+from .difference import GroupDifference as GroupDifference
 from .difference import Sides as Sides
-from .group_order import GroupDifference as GroupDifference
 from .matching import compare_files as compare_files
 from .matching import compare_pairs as compare_pairs
 from .matching import compare_rewards as compare_rewards

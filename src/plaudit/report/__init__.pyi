@@ -20,12 +20,12 @@ from .page.report_file import MAX_BYTES as MAX_BYTES
 from .page.report_file import ReportedRun as ReportedRun
 from .page.report_file import build_report as build_report
 from .page.report_file import write_page as write_page
-from .samples import Pick as Pick
-from .samples import PickedSample as PickedSample
-from .samples import pick_samples as pick_samples
 from .selection import Condition as Condition
 from .selection import Selection as Selection
 from .table import SampleTable as SampleTable
 from .terminal.analysis_text import describe_batch as describe_batch
 from .terminal.analysis_text import render_analysis as render_analysis
+from .terminal.sample_view import Pick as Pick
+from .terminal.sample_view import PickedSample as PickedSample
+from .terminal.sample_view import pick_samples as pick_samples
 from .view import ViewServer as ViewServer

@@ -10,10 +10,8 @@ import numpy as np
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.report.distribution import Distribution
 from plaudit.report.figures import Figures, Latency, Summary
-from plaudit.report.statistics.components import component_shares
 from plaudit.report.statistics.duplicates import near_duplicates
-from plaudit.report.statistics.groups import length_bias, summarize_groups
-from plaudit.report.statistics.pass_rates import pass_rates
+from plaudit.report.statistics.groups import component_shares, length_bias, pass_rates, summarize_groups
 from plaudit.report.statistics.patterns import ResponseKinds, find_patterns
 from plaudit.report.statistics.phrases import paying_phrases
 from plaudit.report.statistics.steps import measure_drift, step_curve

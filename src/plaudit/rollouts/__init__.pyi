@@ -2,12 +2,12 @@ from .reading import BadLine as BadLine
 from .reading import RolloutsReader as RolloutsReader
 from .reading import read_rollouts as read_rollouts
 from .resuming import Completed as Completed
+from .resuming import RunRecord as RunRecord
 from .resuming import read_completed as read_completed
+from .resuming import record_path as record_path
 from .resuming import rest_of as rest_of
 from .rollout import Rollout as Rollout
 from .rollout import ScoredRollout as ScoredRollout
-from .run_record import RunRecord as RunRecord
-from .run_record import record_path as record_path
 from .tables import to_arrow as to_arrow
 from .tables import to_pandas as to_pandas
 from .writing import Mode as Mode

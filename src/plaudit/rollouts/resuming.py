@@ -2,22 +2,28 @@
 
 A run writes its outputs in the order of its inputs, so the number of whole lines is the index to continue at; the last
 line is compared with its input, because continuing a file that was made from other data would mix the two.
+
+`OUT.run.json` names the reward, a key of its code and parameters, and the options that decide what is scored, so that a
+run is never continued with other settings. A file without one (moved alone, or written by hand) is continued on trust.
 """
 
+import json
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from plaudit.columns import ColumnMapping
 from plaudit.errors import PlauditError, RolloutsError
 from plaudit.jsonline import InvalidJSON
+from plaudit.rollouts.atomic_file import write_atomically
 from plaudit.rollouts.reading import rollout_of
 from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.sources import LineSource, by_suffix
 
-__all__ = ["Completed", "check_resumable", "read_completed", "rest_of"]
+__all__ = ["Completed", "RunRecord", "check_resumable", "read_completed", "record_path", "rest_of"]
 
 _SOURCES = {".jsonl": LineSource.of_file, ".gz": LineSource.of_gzip}
 
@@ -63,11 +69,11 @@ def check_resumable(done: Completed, rollout: Rollout) -> None:
         raise RolloutsError(
             f"{done.path} was not written by scoring (its last line has no reward_output); name another output file"
         )
-    for field in ("id", "prompt", "response"):
-        there, here = getattr(done.last.trajectory, field), getattr(rollout.trajectory, field)
+    for name in ("id", "prompt", "response"):
+        there, here = getattr(done.last.trajectory, name), getattr(rollout.trajectory, name)
         if there != here:
             raise RolloutsError(
-                f"{done.path} was made from other data: its rollout {done.count} has the {field} {there!r:.60}, "
+                f"{done.path} was made from other data: its rollout {done.count} has the {name} {there!r:.60}, "
                 f"the input has {here!r:.60}; resume with the same input, or write to another file"
             )
 
@@ -87,3 +93,56 @@ def rest_of(rollouts: Iterable[Rollout], done: Completed) -> Iterator[Rollout]:
     if last is not None:
         check_resumable(done, last)
     return remaining
+
+
+SUFFIX = ".run.json"
+
+
+def record_path(out: Path) -> Path:
+    """Where the record of an output file lies."""
+    return out.with_name(f"{out.name}{SUFFIX}")
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A reward as it prints, the key of its content, and the options that decide what is scored."""
+
+    reward: str
+    key: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def write(self, path: Path) -> None:
+        """Keep the record, whole or not at all."""
+        text = json.dumps({"reward": self.reward, "key": self.key, "options": dict(self.options)}, indent=1)
+        try:
+            write_atomically(path, f"{text}\n".encode())
+        except OSError as error:
+            raise RolloutsError(f"cannot write {path}: {error.strerror}") from error
+
+    @classmethod
+    def read(cls, path: Path) -> "RunRecord | None":
+        """The record at a path; None if there is none."""
+        try:
+            plain = json.loads(path.read_text())
+            return cls(str(plain["reward"]), str(plain["key"]), dict(plain["options"]))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RolloutsError(f"{path} cannot be read as the record of a run: {error}; delete it to go on") from None
+
+    def check(self, path: Path, what: str) -> None:
+        """Raise RolloutsError when `what` was made with another reward or other options than these."""
+        there = self.read(path)
+        if there is None or there == self:
+            return
+        remedy = f"write to another place, or delete {path} to go on all the same"
+        if there.reward != self.reward:
+            raise RolloutsError(f"{what} was made with {there.reward}, and this is {self.reward}; {remedy}")
+        for name in dict.fromkeys([*there.options, *self.options]):
+            before, now = there.options.get(name), self.options.get(name)
+            if before != now:
+                raise RolloutsError(f"{what} was made with {name} {before!r}, and this is {name} {now!r}; {remedy}")
+        raise RolloutsError(
+            f"{what} was made with {there.reward} of the key {there.key}, and this one has the key {self.key}: "
+            f"its code, or what it uses, has changed since; {remedy}"
+        )

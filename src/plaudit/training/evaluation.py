@@ -15,7 +15,7 @@ import msgspec
 
 from plaudit.contract.output import RewardOutput
 from plaudit.report.coverage import CoveredMean, mean_reward, mean_score, wilson_interval
-from plaudit.report.statistics.pass_rates import pass_at_k
+from plaudit.report.statistics.groups import pass_at_k
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import Scoring
 from plaudit.training.config.schema import EvalConfig, RunConfig, SamplingSettings

@@ -9,9 +9,7 @@ import pytest
 
 from plaudit.report.advice import remarks
 from plaudit.report.collecting import collect_figures, summary_of
-from plaudit.report.statistics.components import component_shares
-from plaudit.report.statistics.groups import length_bias, summarize_groups
-from plaudit.report.statistics.pass_rates import pass_at_k, pass_rates
+from plaudit.report.statistics.groups import component_shares, length_bias, pass_at_k, pass_rates, summarize_groups
 from plaudit.report.statistics.steps import ks_distance, measure_drift, step_curve
 from plaudit.report.table import MAX_COMPONENTS
 from tests.report.statistics.runs import random_run, rollout, samples_of, table_of

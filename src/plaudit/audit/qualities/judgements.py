@@ -66,8 +66,8 @@ def write_judgements(trial: Trial) -> Iterator[Contrast]:
         yield Contrast("similarity", "echo of the prompt", RELEVANCE, [task.wrong], list(_echoes(trial)), [task.right])
     [silent] = trial.values([""])
     if silent is not None and silent > 0:  # a penalty that silence merely avoids does not count
-        texts = [f"{text} The answer is {task.wrong}." for text in (*honest, UNRELATED)]
-        yield Contrast("length", "silence pays most", EMPTY, [*texts, "7"], [Draft("")], (), False)
+        spoken = [f"{text} The answer is {task.wrong}." for text in (*honest, UNRELATED)]
+        yield Contrast("length", "silence pays most", EMPTY, [*spoken, "7"], [Draft("")], (), False)
 
 
 def _controls(text: str) -> tuple[str, ...]:

@@ -9,8 +9,7 @@ from plaudit.cli.console import print_json, print_result
 from plaudit.cli.scoring.summary import build_selection, require_scored
 from plaudit.errors import RolloutsError
 from plaudit.loading import spec_using
-from plaudit.report.samples import DEFAULT_PICKS, Pick, PickedSample, pick_samples
-from plaudit.report.terminal.sample_view import render_sample
+from plaudit.report.terminal.sample_view import DEFAULT_PICKS, Pick, PickedSample, pick_samples, render_sample
 from plaudit.rollouts import Rollout
 
 __all__ = ["explain"]
