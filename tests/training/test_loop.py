@@ -13,9 +13,8 @@ from plaudit.serving import ServerSettings, ServerThread
 from plaudit.training import Samples, train
 from plaudit.training.batches.collecting import Batch
 from plaudit.training.config.reading import load_config
-from plaudit.training.reporting.logs import RunName, WandbWriter
 from plaudit.training.reporting.progress import NoProgress
-from plaudit.training.reporting.recorder import UnscoredBatches
+from plaudit.training.reporting.recorder import RunName, UnscoredBatches, WandbWriter
 from tests.training.runs import curves, metrics, rollouts, small, varied
 
 EVERYTHING = (
@@ -327,7 +326,7 @@ def test_a_failed_start_leaves_no_folder_that_blocks_the_next(tmp_path, monkeypa
     def fail(*_):
         raise InvalidSettings("no login")
 
-    monkeypatch.setattr("plaudit.training.reporting.recorder.open_logs", fail)
+    monkeypatch.setattr("plaudit.training.reporting.recorder.RunLog", fail)
     with pytest.raises(InvalidSettings, match="no login"):
         train(small(tmp_path / "run"))
     assert not (tmp_path / "run").exists()

@@ -25,8 +25,8 @@ from .config.schema import RunConfig as RunConfig
 from .config.schema import SamplingSettings as SamplingSettings
 from .data.curriculum import Levels as Levels
 from .data.prompts import Prompts as Prompts
+from .data.sources import PromptTemplate as PromptTemplate
 from .data.sources import read_prompts as read_prompts
-from .data.templates import PromptTemplate as PromptTemplate
 from .engine import Outcome as Outcome
 from .engine import train as train
 from .evaluation import EvaluatedTask as EvaluatedTask
@@ -46,9 +46,9 @@ from .model.policy import Policy as Policy
 from .model.transformers_sampler import TransformersSampler as TransformersSampler
 from .reporting.progress import Progress as Progress
 from .reward_model.held_out import Estimate as Estimate
+from .reward_model.held_out import LengthReport as LengthReport
+from .reward_model.held_out import LengthVerdict as LengthVerdict
 from .reward_model.held_out import RatedPair as RatedPair
-from .reward_model.length_bias import LengthReport as LengthReport
-from .reward_model.length_bias import LengthVerdict as LengthVerdict
 from .reward_model.pair import PairColumns as PairColumns
 from .reward_model.pair import PreferencePair as PreferencePair
 from .reward_model.pair_files import BuiltPairs as BuiltPairs

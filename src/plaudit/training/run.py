@@ -28,15 +28,15 @@ from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
 from plaudit.training.config.schema import RunConfig, SamplingSettings
 from plaudit.training.data.curriculum import Levels, build_stream
 from plaudit.training.data.prompts import Prompts
-from plaudit.training.data.templates import set_template_arguments
+from plaudit.training.data.sources import set_template_arguments
 from plaudit.training.engine import RunOptions
 from plaudit.training.evaluation import HeldOut
 from plaudit.training.learning.updater import Updater, check_learning
 from plaudit.training.learning.warm_start import train_own_weights, warm_start
 from plaudit.training.model.loading import EMBEDDED, add_lora, load_policy
 from plaudit.training.model.policy import Policy
-from plaudit.training.reporting.logs import check_logs
 from plaudit.training.reporting.progress import Progress
+from plaudit.training.reporting.recorder import check_logs
 from plaudit.training.reporting.run_folder import RunFolder
 from plaudit.training.sampling.encoding import keep_fitting
 from plaudit.training.sampling.sampler import Sampler, derive_seed

@@ -12,7 +12,7 @@ from plaudit.errors import InvalidSettings, PolicyError
 from plaudit.training.config.keys import read_config_file
 from plaudit.training.config.reading import load_config
 from plaudit.training.config.schema import RunConfig, SamplingSettings
-from plaudit.training.data.templates import PromptTemplate
+from plaudit.training.data.sources import PromptTemplate
 from plaudit.training.model.loading import load_policy
 from plaudit.training.model.policy import Policy
 from plaudit.training.reporting.run_folder import RunFolder

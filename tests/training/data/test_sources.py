@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from plaudit.errors import DataError, InvalidSettings
 from plaudit.training.data.prompts import Prompts
-from plaudit.training.data.sources import read_demonstrations, read_prompts
-from plaudit.training.data.templates import PromptTemplate, set_template_arguments
+from plaudit.training.data.sources import PromptTemplate, read_demonstrations, read_prompts, set_template_arguments
 from plaudit.training.model.loading import character_tokenizer
 from plaudit.training.sampling.encoding import count_tokens, encode_prompts, keep_fitting
 from tests.agents.tokenizers import tokenizer_of

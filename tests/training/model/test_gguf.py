@@ -9,7 +9,7 @@ import torch
 from huggingface_hub import constants
 from tokenizers.pre_tokenizers import ByteLevel
 
-from plaudit.models import gguf_weights
+from plaudit.models import locating
 from plaudit.training import SamplingSettings
 from plaudit.training.model.loading import load_policy
 
@@ -58,7 +58,7 @@ def drawn(policy):
 def test_the_kept_copy_is_the_model_that_was_unpacked(tiny_file, tmp_path, monkeypatch):
     first = load_policy(tiny_file)
     assert len(list((tmp_path / "home" / "plaudit").iterdir())) == 1
-    monkeypatch.setattr(gguf_weights, "unpack", None)
+    monkeypatch.setattr(locating, "unpack", None)
     again, half = load_policy(tiny_file), load_policy(tiny_file, dtype="bfloat16")
     assert all(torch.equal(weight, again.state()[name]) for name, weight in first.state().items())
     assert drawn(first) == drawn(again)
@@ -67,12 +67,12 @@ def test_the_kept_copy_is_the_model_that_was_unpacked(tiny_file, tmp_path, monke
 
 
 def test_a_copy_shares_what_was_unpacked_and_a_file_that_changed_does_not(tiny_file, tmp_path):
-    before = gguf_weights.unpacked_folder(tiny_file)
+    before = locating.unpacked_folder(tiny_file)
     (tmp_path / "other").mkdir()
-    assert gguf_weights.unpacked_folder(shutil.copy(tiny_file, tmp_path / "other" / tiny_file.name)) == before
+    assert locating.unpacked_folder(shutil.copy(tiny_file, tmp_path / "other" / tiny_file.name)) == before
     with tiny_file.open("ab") as file:
         file.write(b"more")
-    assert gguf_weights.unpacked_folder(tiny_file) != before
+    assert locating.unpacked_folder(tiny_file) != before
 
 
 def test_where_nothing_can_be_kept_the_model_is_loaded_all_the_same(tiny_file, tmp_path):

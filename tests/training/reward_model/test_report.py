@@ -5,8 +5,7 @@ import random
 import pytest
 
 from plaudit.training import LengthVerdict, PreferencePair, RatedPair
-from plaudit.training.reward_model.held_out import accuracy_of, calibrate, sigmoid
-from plaudit.training.reward_model.length_bias import measure_length_bias
+from plaudit.training.reward_model.held_out import accuracy_of, calibrate, measure_length_bias, sigmoid
 from plaudit.training.reward_model.training import measure_reward_model
 from plaudit.trajectory import Trajectory
 

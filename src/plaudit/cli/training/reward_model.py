@@ -16,8 +16,7 @@ from plaudit.cli.console import print_json, print_message, print_result, print_t
 from plaudit.cli.progress import StepProgress
 from plaudit.errors import InvalidSettings
 from plaudit.report.formatting import count_noun
-from plaudit.training.reward_model.held_out import Estimate
-from plaudit.training.reward_model.length_bias import LengthVerdict
+from plaudit.training.reward_model.held_out import Estimate, LengthVerdict
 from plaudit.training.reward_model.settings import document_reward_model_config
 
 __all__ = ["train_reward_model"]

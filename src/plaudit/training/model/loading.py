@@ -9,9 +9,8 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 
 from plaudit.errors import PolicyError, require
 from plaudit.models.cpu_precision import usable_dtype
-from plaudit.models.gguf_weights import smollm2_file, unpack_once
 from plaudit.models.loading import check_placement, choose_device, load_model
-from plaudit.models.locating import locate_model
+from plaudit.models.locating import locate_model, smollm2_file, unpack_once
 from plaudit.training.config.schema import BaseModelConfig
 from plaudit.training.model.policy import Policy
 

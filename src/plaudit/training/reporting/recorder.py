@@ -1,24 +1,34 @@
-"""Record a run while it continues: its files, other logs, and the displayed progress."""
+"""Record a run: its files, the displayed progress, TensorBoard and Weights & Biases.
 
+metrics.jsonl is always written and needs neither of the two logs. A log writer gets all numbers of a step at once,
+under the names that metrics.jsonl has.
+"""
+
+import os
 from collections import Counter, deque
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
+from plaudit.errors import InvalidSettings, require
 from plaudit.remote.tokens import hide_tokens
 from plaudit.report.terminal.analysis_text import describe_batch
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.batches.collecting import Batch
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.reporting.logs import LOG_WRITERS, RunName, open_logs
 from plaudit.training.reporting.progress import Progress
 from plaudit.training.reporting.run_folder import RunFolder, RunLog
 from plaudit.trajectory import Trajectory
 from plaudit.watch import RewardWatch, watch_run
 
-__all__ = ["Recorder", "UnscoredBatches"]
+__all__ = [
+    "LOG_WRITERS", "LogWriter", "Recorder", "RunName", "TensorBoardWriter", "UnscoredBatches", "WandbWriter",
+    "check_logs",
+]  # fmt: skip
 
 
 class Recorder:
@@ -29,7 +39,7 @@ class Recorder:
         names = [name for name in LOG_WRITERS if getattr(config.logging, name)]
         settings = hide_tokens(config.to_dict())
         run = RunName(folder.path, config.logging.project, config.logging.name, settings, first_step)
-        self._writers = open_logs(names, run)
+        self._writers = [LOG_WRITERS[name](run) for name in names]
         self._log = RunLog(folder)
         self._watch = self._open_watch(folder)
         self._has_noted_cuts = False
@@ -148,3 +158,113 @@ class UnscoredBatches:
             f"({reasons.most_common(1)[0][0]}); mend the reward (`plaudit check` tries one) and go on with --resume, "
             "or raise training.max_unscored_batches"
         )
+
+
+class LogWriter(Protocol):
+    """Takes the numbers of a run, step by step."""
+
+    def log(self, step: int, metrics: Mapping[str, Any]) -> None:
+        """Take the numbers of one step; what is no number is left out."""
+
+    def close(self) -> None:
+        """Write what is left and let go of everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunName:
+    """What a run is called in the logs, where its folder is, and the config to show with it.
+
+    `first_step` is the step a resumed run continues at: what was logged from there on before is replaced where the log
+    can do that (TensorBoard); W&B gets another run in the same group.
+    """
+
+    folder: Path
+    project: str = "plaudit"
+    name: str | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)
+    first_step: int = 0
+
+    @property
+    def label(self) -> str:
+        return self.name or self.folder.name
+
+
+class TensorBoardWriter:
+    """Event files in `<folder>/tensorboard`: `tensorboard --logdir <folder>`."""
+
+    def __init__(self, run: RunName) -> None:
+        require("tensorboard", extra="logs", purpose="logging to TensorBoard")
+        board = require("torch.utils.tensorboard", extra="train", purpose="logging to TensorBoard")
+        self._writer = board.SummaryWriter(str(run.folder / "tensorboard"), purge_step=run.first_step or None)
+
+    def log(self, step: int, metrics: Mapping[str, Any]) -> None:
+        for name, value in _numbers(metrics).items():
+            self._writer.add_scalar(name, value, step)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+LOGIN = "check the network, run `wandb login`, or set WANDB_MODE=offline"
+
+
+class WandbWriter:
+    """A run at Weights & Biases, or in `<folder>/wandb` where WANDB_MODE is offline."""
+
+    def __init__(self, run: RunName) -> None:
+        wandb = require("wandb", extra="logs", purpose="logging to Weights & Biases")
+        run.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._run = wandb.init(
+                project=run.project,
+                name=run.label,
+                group=run.label,
+                dir=str(run.folder),
+                config=dict(run.config),
+                reinit="create_new",  # whatever else logs in this process keeps its own run
+            )
+        except (wandb.Error, OSError) as error:
+            raise _unreachable(error) from error
+
+    def log(self, step: int, metrics: Mapping[str, Any]) -> None:
+        self._run.log(_numbers(metrics), step=step)
+
+    def close(self) -> None:
+        self._run.finish()
+
+
+LOG_WRITERS: dict[str, type[TensorBoardWriter | WandbWriter]] = {
+    "tensorboard": TensorBoardWriter,
+    "wandb": WandbWriter,
+}
+
+
+def check_logs(config: RunConfig) -> None:
+    """Raise an error for a log that the config asks for and that is not installed, or that nobody logged in to."""
+    for name in LOG_WRITERS:
+        if getattr(config.logging, name):
+            package = require(name, extra="logs", purpose=f"logging.{name}=true")
+            if name == "wandb" and os.environ.get("WANDB_MODE", "online") == "online":
+                _check_login(package)
+
+
+def _check_login(wandb: Any) -> None:
+    try:
+        logged_in = wandb.login(prompt=False)
+    except TypeError:  # a version that can only be asked by opening a run
+        return
+    except (wandb.Error, OSError) as error:
+        raise _unreachable(error) from error
+    if not logged_in:
+        raise InvalidSettings(f"logging.wandb=true: nobody is logged in to Weights & Biases; {LOGIN}")
+
+
+def _unreachable(error: Exception) -> InvalidSettings:
+    """An invalid API key, or no network: the user's to fix, whatever wandb calls it."""
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    return InvalidSettings(f"logging.wandb=true: cannot log in to Weights & Biases ({reason:.160}); {LOGIN}")
+
+
+def _numbers(metrics: Mapping[str, Any]) -> dict[str, float]:
+    """What can be drawn; the step is given apart."""
+    return {name: float(value) for name, value in metrics.items() if isinstance(value, int | float) and name != "step"}

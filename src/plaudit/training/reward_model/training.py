@@ -22,8 +22,17 @@ from plaudit.models.cpu_precision import limit_instructions
 from plaudit.report.distribution import Distribution
 from plaudit.rollouts.atomic_file import write_atomically
 from plaudit.training.reporting.progress import NoProgress, Progress
-from plaudit.training.reward_model.held_out import Calibration, Estimate, RatedPair, accuracy_of, calibrate, margins_of
-from plaudit.training.reward_model.length_bias import LengthReport, Rate, measure_length_bias
+from plaudit.training.reward_model.held_out import (
+    Calibration,
+    Estimate,
+    LengthReport,
+    Rate,
+    RatedPair,
+    accuracy_of,
+    calibrate,
+    margins_of,
+    measure_length_bias,
+)
 from plaudit.training.reward_model.pair import PairColumns, PreferencePair
 from plaudit.training.reward_model.pair_files import PairSplit, keep_apart, read_pairs, split_pairs, write_pairs
 from plaudit.training.reward_model.settings import RewardModelConfig, document_reward_model_config
