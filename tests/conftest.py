@@ -67,7 +67,6 @@ SLOW = (
     "tests/training/learning/test_optimizer.py",
     "tests/training/learning/test_token_rewards.py",
     "tests/training/learning/test_updater.py",
-    "tests/training/learning/test_update_batch.py",
     "tests/training/config/test_option_table.py",
     "tests/training/reporting/test_checkpoint.py",
     "tests/training/reporting/test_disk_full.py",
