@@ -117,7 +117,7 @@ def test_a_task_of_ones_own_is_one_file(own):
         ("reasoning_gym:chain_sum(min_term=2)", "no option 'min_term'; did you mean 'min_terms'"),
         ("reasoning_gym:chain_sum(min_terms=0)", "min_terms must be positive"),
         ("reasoning_gym:coin_flip(size=4, held_out=500)", "hold out fewer"),
-        ("train.jsonl", "is a data file: data.path=train.jsonl"),
+        ("train.jsonl", "is a data file, which data.path=train.jsonl reads"),
         ("own.py:doubl", "no task 'doubl' in own.py:doubl; did you mean 'double'"),
         ("own.py:nothing", "returned int 3, not a Task"),
         ("own.py:double(below='x')", "making the task own.py:double failed: TypeError"),
