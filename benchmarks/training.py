@@ -176,7 +176,7 @@ def in_trl(config: RunConfig, watch: Stopwatch) -> float:
     )
     trainer.remove_callback(transformers.PrinterCallback)
     trainer.train()
-    held_out = HeldOut(parts.task.held_out, parts.judge, config, settings=parts.sampling)
+    held_out = HeldOut(parts.task.held_out, parts.eval_scorer, config, settings=parts.sampling)
     score = held_out.evaluate(parts.policy.sampler(parts.sampling), config.steps)["eval/reward"]
     parts.close()
     return score

@@ -114,7 +114,7 @@ class HeldOut:
     def __init__(
         self,
         prompts: Prompts,
-        judge: Scoring,
+        eval_scorer: Scoring,
         config: RunConfig,
         *,
         settings: SamplingSettings,
@@ -122,7 +122,7 @@ class HeldOut:
     ) -> None:
         rows = (msgspec.structs.replace(row, group=f"held-out-{index}") for index, row in enumerate(prompts))
         self.prompts = Prompts(tuple(rows))
-        self.judge, self.config, self.settings, self.levels = judge, config, settings, levels
+        self.eval_scorer, self.config, self.settings, self.levels = eval_scorer, config, settings, levels
 
     def evaluate(self, sampler: Sampler, step: int) -> dict[str, float]:
         """`eval/score`, `eval/pass@k`, …; nothing where there are no held-out prompts."""
@@ -159,7 +159,7 @@ class HeldOut:
         return SamplingSettings(self.settings.max_new_tokens, temperature, stop=self.settings.stop, seed=seed)
 
     def _score(self, sampler: Sampler, count: int, settings: SamplingSettings) -> list[ScoredRollout]:
-        return list(_score_samples(sampler, self.judge, self.prompts, count, settings, self.config.batch_size))
+        return list(_score_samples(sampler, self.eval_scorer, self.prompts, count, settings, self.config.batch_size))
 
 
 def evaluate_model(

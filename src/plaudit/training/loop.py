@@ -29,7 +29,7 @@ def train(config: RunConfig, options: RunOptions) -> Outcome:
 
 class _Loop:
     def __init__(self, run: Run, progress: Progress) -> None:
-        self.config, self.folder, self.policy, self.parts = run.config, run.folder, run.policy, run
+        self.config, self.folder, self.policy, self._run = run.config, run.folder, run.policy, run
         self.progress = progress
         self.checkpoints = Checkpoints(self.folder.checkpoints, self.config.checkpoint.keep)
         self.sampler = run.build_sampler(self.policy)
@@ -42,18 +42,18 @@ class _Loop:
 
     def run(self) -> Outcome:
         """Train to the end, or until a signal asks to stop."""
-        for note in self.parts.task.notes:
+        for note in self._run.task.notes:
             self.progress.note(note)
         newest = self.checkpoints.newest()
         state = None if newest is None else newest.load()
-        self.parts.warm_start(self.progress, resumed=state is not None)
-        self.updater = self.parts.build_updater()
+        self._run.warm_start(self.progress, resumed=state is not None)
+        self.updater = self._run.build_updater()
         step = 0 if state is None else self._restore(state)
         self.folder.cut_back({} if state is None else state["sizes"])
         with ExitStack() as stack:
             self.recorder = stack.enter_context(Recorder(self.config, self.folder, self.progress, first_step=step))
             stop = stack.enter_context(StopSignals())
-            self.batches = stack.enter_context(closing(self.parts.open_batches(self.sampler, state=self.stream_state)))
+            self.batches = stack.enter_context(closing(self._run.open_batches(self.sampler, state=self.stream_state)))
             if state is None:
                 self._evaluate_start()
             while step < self.config.steps and stop.requested_by is None:
@@ -75,7 +75,7 @@ class _Loop:
         updated = self.updater.update(batch) if batch.outputs else {}
         ended = time.perf_counter()
         metrics = step_metrics(batch, updated, update_s=ended - collected, step_s=ended - began)
-        metrics |= split_metrics(batch, self.parts.levels)
+        metrics |= split_metrics(batch, self._run.levels)
         if step == self.config.steps or self._due(step, self.config.eval.every):
             self.after = self.held_out.evaluate(self.sampler, step)
             metrics |= self.after

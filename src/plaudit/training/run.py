@@ -57,7 +57,7 @@ class Run:
     task: Task
     policy: Policy
     scorer: Scoring
-    judge: Scoring
+    eval_scorer: Scoring
     """Scores held-out responses."""
     sampling: SamplingSettings
     agent: Agent | None = None
@@ -94,7 +94,7 @@ class Run:
 
     def build_held_out(self) -> HeldOut:
         """What evaluates the policy on held-out prompts."""
-        return HeldOut(self.task.held_out, self.judge, self.config, settings=self.sampling, levels=self.levels)
+        return HeldOut(self.task.held_out, self.eval_scorer, self.config, settings=self.sampling, levels=self.levels)
 
     def build_updater(self) -> Updater:
         """What improves the policy, from the weights it has now."""
@@ -110,7 +110,7 @@ class Run:
         if not config.training.async_train:
             return SequentialBatches(collector, sampler)
 
-        def last(step: int) -> int:
+        def last_prefetchable_step(step: int) -> int:
             """No batch is drawn across a checkpoint."""
             every = config.checkpoint.every
             return min(config.steps, -(-step // every) * every if every else config.steps)
@@ -120,7 +120,7 @@ class Run:
             self.policy,
             build_sampler=self.build_sampler,
             max_staleness=config.training.max_staleness,
-            last=last,
+            last_prefetchable_step=last_prefetchable_step,
         )
 
     def warm_start(self, progress: Progress, *, resumed: bool = False) -> None:
@@ -146,7 +146,7 @@ class Run:
     def close(self) -> None:
         """End all workers."""
         self.scorer.close()
-        self.judge.close()
+        self.eval_scorer.close()
         for host in self.hosts:
             host.close()
 
@@ -196,8 +196,8 @@ def build_run(config: RunConfig, reward: RewardLike | None = None, progress: Pro
             warning = warn_of_batch_dependence(scorer, _try_responses(task.prompts), SCOPES)
             if warning is not None and progress is not None:
                 progress.note(f"warning: {warning}")
-        judge = _build_judge(config, task, chosen_reward, scorer)
-        stack.callback(judge.close)
+        eval_scorer = _build_eval_scorer(config, task, chosen_reward, scorer)
+        stack.callback(eval_scorer.close)
         if progress is not None:
             embedded = "no model.path (--pretrain): training the embedded tiny model"
             progress.note(embedded if config.model.path is None else f"loading the model {config.model.path}")
@@ -208,7 +208,7 @@ def build_run(config: RunConfig, reward: RewardLike | None = None, progress: Pro
         stack.pop_all()
     sampling = config.sampling.settings(task.max_new_tokens)
     task = replace(task, notes=(*task.notes, *_note_unknown_characters(task, policy)))
-    return Run(config, task, policy, scorer, judge, sampling, agent, limits, demonstrations=demonstrations)
+    return Run(config, task, policy, scorer, eval_scorer, sampling, agent, limits, demonstrations=demonstrations)
 
 
 def _is_embedded(config: RunConfig) -> bool:
@@ -287,18 +287,20 @@ def _build_scorer(config: RunConfig, task: Task, chosen_reward: RewardLike | str
     return scorer if training.agent_file is None else EpisodeScorer(scorer)
 
 
-def _build_judge(config: RunConfig, task: Task, chosen_reward: RewardLike | str | None, scorer: Scoring) -> Scoring:
+def _build_eval_scorer(
+    config: RunConfig, task: Task, chosen_reward: RewardLike | str | None, scorer: Scoring
+) -> Scoring:
     """The scorer of held-out responses: the reward named for it, else the task's; episodes by their environments."""
-    judge = config.eval.reward_function or task.reward
+    reward = config.eval.reward_function or task.reward
     by_agent = config.training.agent_file is not None and config.eval.reward_function is None
     trained_on = task.reward if chosen_reward is None else chosen_reward
-    if by_agent or judge is None or judge is trained_on:
+    if by_agent or reward is None or reward is trained_on:
         return scorer
     if task.runs_inline or config.training.reward_backend == "inline":
-        return Scorer(judge, backend="inline")
+        return Scorer(reward, backend="inline")
     training = config.training
     return Scorer(
-        judge, backend="processes", workers=training.reward_workers, deadline_s=training.reward_deadline_s or None
+        reward, backend="processes", workers=training.reward_workers, deadline_s=training.reward_deadline_s or None
     )
 
 

@@ -34,7 +34,7 @@ def run(policy, collector, steps, *, max_staleness, every):
         policy,
         build_sampler=Policy.sampler,
         max_staleness=max_staleness,
-        last=lambda step: min(steps, -(-step // every) * every),
+        last_prefetchable_step=lambda step: min(steps, -(-step // every) * every),
     )
     first = next(policy.model.parameters()).flatten()[0].item()
     for step in range(1, steps + 1):
@@ -56,7 +56,9 @@ def test_no_batch_is_drawn_across_a_checkpoint(tiny):
 
 def test_the_policy_is_updated_while_the_next_batch_is_drawn(tiny):
     collector = Collector()
-    ahead = PrefetchedBatches(collector, tiny, build_sampler=Policy.sampler, max_staleness=1, last=lambda step: 2)
+    ahead = PrefetchedBatches(
+        collector, tiny, build_sampler=Policy.sampler, max_staleness=1, last_prefetchable_step=lambda step: 2
+    )
     ahead.next(1)
     collector.go_on.clear()
     moved(tiny)  # the second batch waits meanwhile

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from plaudit.training.model.policy import rate_tokens, rate_with_entropy
+from plaudit.training.model.policy import token_logprobs, token_logprobs_with_entropy
 
 
 @pytest.mark.parametrize("scale", [1.0, 60.0], ids=["undecided", "sure"])
@@ -11,7 +11,7 @@ def test_both_ways_give_the_same_numbers_and_gradients(scale):
     generator = torch.Generator().manual_seed(1)
     logits = (scale * torch.randn(7, 50, generator=generator)).requires_grad_()
     ids, weights = torch.randint(50, (7,), generator=generator), torch.randn(7, generator=generator)
-    lean, plain = rate_tokens(logits, ids), rate_with_entropy(logits, ids)
+    lean, plain = token_logprobs(logits, ids), token_logprobs_with_entropy(logits, ids)
     for ours, theirs in zip(lean, plain, strict=True):
         torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-5)
     gradients = [torch.autograd.grad((chosen * weights).sum(), logits)[0] for chosen in (lean[0], plain[0])]

@@ -132,7 +132,7 @@ def whiten(estimates: Estimates, credits: Sequence[Credit | None], *, epsilon: f
         value
         for estimate, credit in zip(estimates, credits, strict=True)
         if estimate is not None and credit is not None
-        for value, chosen in zip(estimate, credit.chosen, strict=True)
+        for value, chosen in zip(estimate, credit.action_mask, strict=True)
         if chosen
     ]
     if not values:

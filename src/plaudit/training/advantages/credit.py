@@ -33,16 +33,16 @@ CreditBy: TypeAlias = Literal["outcome", "tokens", "steps"]
 class Credit:
     """What one sample earned: `tokens` has one number per token of the response, `outcome` is earned by all of it.
 
-    `chosen` is 1 on tokens that the policy chose and 0 on those it was given, as in `Tokens.mask`.
+    `action_mask` is 1 on tokens that the policy chose and 0 on feedback, as in `Tokens.mask`.
     """
 
     outcome: float
     tokens: Sequence[float]
-    chosen: Sequence[int]
+    action_mask: Sequence[int]
 
     def __post_init__(self) -> None:
-        if len(self.tokens) != len(self.chosen):
-            raise InvalidAdvantage(f"{len(self.tokens)} token rewards but {len(self.chosen)} mask values")
+        if len(self.tokens) != len(self.action_mask):
+            raise InvalidAdvantage(f"{len(self.tokens)} token rewards but {len(self.action_mask)} mask values")
         if not all(map(math.isfinite, (self.outcome, *self.tokens))):
             raise InvalidAdvantage("a credit is made of finite numbers; a sample without a reward has no credit, None")
 
@@ -58,7 +58,7 @@ class Credit:
     @property
     def length(self) -> int:
         """How many tokens the policy chose."""
-        return sum(1 for chosen in self.chosen if chosen)
+        return sum(1 for chosen in self.action_mask if chosen)
 
     @property
     def has_token_rewards(self) -> bool:
@@ -70,7 +70,7 @@ class Credit:
             raise InvalidAdvantage(f"{len(penalties)} penalties for a response of {len(self.tokens)} tokens")
         paid = [
             reward - penalty if chosen else reward
-            for reward, penalty, chosen in zip(self.tokens, penalties, self.chosen, strict=True)
+            for reward, penalty, chosen in zip(self.tokens, penalties, self.action_mask, strict=True)
         ]
         return replace(self, tokens=paid)
 
@@ -184,7 +184,7 @@ class BatchCredit:
             if estimate is None or credit is None:
                 paid.append(None)
                 continue
-            to_pay = returns(Credit(0.0, [0.0] * len(penalties), credit.chosen).minus(penalties), gamma=gamma)
+            to_pay = returns(Credit(0.0, [0.0] * len(penalties), credit.action_mask).minus(penalties), gamma=gamma)
             paid.append([value + due for value, due in zip(estimate, to_pay, strict=True)])
         return paid
 
@@ -221,7 +221,7 @@ def returns(credit: Credit, *, gamma: float = 1.0) -> list[float]:
     for index in range(len(to_go) - 1, -1, -1):
         ahead = credit.tokens[index] + ahead
         to_go[index] = ahead
-        ahead *= gamma if credit.chosen[index] else 1.0  # tokens that were given take no time
+        ahead *= gamma if credit.action_mask[index] else 1.0  # tokens that were given take no time
     return to_go
 
 
@@ -237,7 +237,7 @@ def gae(credit: Credit, values: Sequence[float], *, gamma: float = 1.0, lam: flo
     earned, next_value, next_advantage = credit.outcome, 0.0, 0.0
     for index in range(len(values) - 1, -1, -1):
         earned += credit.tokens[index]
-        if credit.chosen[index]:
+        if credit.action_mask[index]:
             delta = earned + gamma * next_value - values[index]
             advantages[index] = next_advantage = delta + gamma * lam * next_advantage
             earned, next_value = 0.0, values[index]

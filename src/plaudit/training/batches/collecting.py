@@ -237,7 +237,7 @@ class SequentialBatches:
 
 
 class PrefetchedBatches:
-    """Batches drawn before they are wanted, by a copy of the policy; `last` says up to which step at a given one."""
+    """Batches drawn early by a copy of the policy, at each step up to `last_prefetchable_step(step)`."""
 
     def __init__(
         self,
@@ -246,12 +246,12 @@ class PrefetchedBatches:
         *,
         build_sampler: Callable[[Policy], Sampler],
         max_staleness: int,
-        last: Callable[[int], int],
+        last_prefetchable_step: Callable[[int], int],
     ) -> None:
         self._collector, self._policy = collector, policy
         self._copy = Policy(copy.deepcopy(policy.model), copy.deepcopy(policy.tokenizer))
         self._sampler = build_sampler(self._copy)
-        self._max_staleness, self._last = max_staleness, last
+        self._max_staleness, self._last_prefetchable_step = max_staleness, last_prefetchable_step
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="plaudit-prefetch")
         self._pending: deque[Future[Batch]] = deque()
         self._requested = 0
@@ -262,7 +262,9 @@ class PrefetchedBatches:
         if not self._pending:
             self._request(step, step)
         batch = self._pending.popleft().result()
-        for ahead in range(self._requested + 1, min(step + self._max_staleness, self._last(step)) + 1):
+        for ahead in range(
+            self._requested + 1, min(step + self._max_staleness, self._last_prefetchable_step(step)) + 1
+        ):
             self._request(ahead, step)
         return batch
 

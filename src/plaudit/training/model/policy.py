@@ -27,7 +27,7 @@ from plaudit.training.sampling.encoding import encode_prompts, encode_texts
 from plaudit.training.sampling.sampler import Samples
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Policy", "TokenBatch", "TokenLogprobs", "rate_tokens", "rate_with_entropy"]
+__all__ = ["Policy", "TokenBatch", "TokenLogprobs", "token_logprobs", "token_logprobs_with_entropy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class Policy:
         if temperature not in (0.0, 1.0):
             logits_N_V = logits_N_V / temperature
         ids_N = batch.ids_B_L[rows, at]
-        chosen_N, entropy_N = (rate_with_entropy if entropy_gradient else rate_tokens)(logits_N_V, ids_N)
+        chosen_N, entropy_N = (token_logprobs_with_entropy if entropy_gradient else token_logprobs)(logits_N_V, ids_N)
         empty = chosen_N.new_zeros(len(batch), width)
         return TokenLogprobs(empty.index_put((rows, columns), chosen_N), empty.index_put((rows, columns), entropy_N))
 
@@ -262,20 +262,20 @@ def _pad(rows: Sequence[Sequence[int]], filler: int) -> Tensor:
     return torch.tensor([[*row, *[filler] * (width - len(row))] for row in rows])
 
 
-def rate_tokens(logits_N_V: Tensor, ids_N: Tensor) -> tuple[Tensor, Tensor]:
+def token_logprobs(logits_N_V: Tensor, ids_N: Tensor) -> tuple[Tensor, Tensor]:
     """The log-probability of each token, with its gradient, and the entropy at its place, without."""
-    rated: tuple[Tensor, Tensor] = _Rating.apply(logits_N_V, ids_N)  # type: ignore[no-untyped-call]
+    rated: tuple[Tensor, Tensor] = _TokenLogprobs.apply(logits_N_V, ids_N)  # type: ignore[no-untyped-call]
     return rated
 
 
-def rate_with_entropy(logits_N_V: Tensor, ids_N: Tensor) -> tuple[Tensor, Tensor]:
+def token_logprobs_with_entropy(logits_N_V: Tensor, ids_N: Tensor) -> tuple[Tensor, Tensor]:
     """The same with the gradient of the entropy too, as a bonus for it needs."""
     every_N_V = torch.log_softmax(logits_N_V, dim=-1)
     chosen_N = every_N_V.gather(1, ids_N[:, None]).squeeze(1)
     return chosen_N, -(every_N_V.exp() * every_N_V).sum(dim=-1)
 
 
-class _Rating(torch.autograd.Function):
+class _TokenLogprobs(torch.autograd.Function):
     """d log p(token) / d logits = one-hot(token) − p, so that p is all that must be kept."""
 
     @staticmethod

@@ -24,11 +24,18 @@ from plaudit.training.config.schema import RunConfig
 __all__ = ["RunFolder", "RunLog"]
 
 
-OURS = (
+RUN_FILES = (
     "config.yaml", "metrics.jsonl", "rollouts.jsonl", "checkpoints", "model", "samples.md", "report.html",
     "reward_analysis.json", "reward_analysis.txt", "tensorboard", "wandb",
 )  # fmt: skip
-FREE = ("output_dir", "steps", "checkpoint.", "logging.", "training.log_rewards", "training.save_reward_analysis")
+MAY_CHANGE_ON_RESUME = (
+    "output_dir",
+    "steps",
+    "checkpoint.",
+    "logging.",
+    "training.log_rewards",
+    "training.save_reward_analysis",
+)
 """What may differ between a run and its continuation: nothing of it changes what was learnt so far."""
 
 
@@ -116,7 +123,7 @@ class RunFolder:
         changed = [
             f"{name}: {before.get(name)!r} → {value!r}"
             for name, value in now.items()
-            if before.get(name) != value and not name.startswith(FREE)
+            if before.get(name) != value and not name.startswith(MAY_CHANGE_ON_RESUME)
         ]
         if changed:
             raise TrainingError(
@@ -142,7 +149,7 @@ class RunFolder:
         return 1.0 - sum(scored) / len(scored) if scored else 0.0
 
     def _remove_run(self) -> None:
-        for name in OURS:
+        for name in RUN_FILES:
             old = self.path / name
             shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
 

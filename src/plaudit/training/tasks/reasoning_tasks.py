@@ -22,12 +22,12 @@ from plaudit.trajectory import Trajectory
 
 __all__ = ["reasoning_task", "reasoning_task_names"]
 
-OURS = ("size", "held_out", "seed")
+OUR_OPTIONS = ("size", "held_out", "seed")
 LEVELS = 5
 LONGEST = 1024
-APART = 1_000_003
+SEED_STRIDE = 1_000_003
 """Generators seed a question with the sum of seed and place, so seeds side by side would make the same questions."""
-SPARE = 2
+OVERSAMPLE = 2
 """How many questions may be made for each that is wanted, since some come twice."""
 TAGS = len("<answer></answer>")
 
@@ -37,7 +37,7 @@ def reasoning_task(name: str, *, size: int = 1000, held_out: int = 128, seed: in
     if size < 1 or held_out < 0:
         raise InvalidSettings(f"reasoning_gym:{name}: size={size} and held_out={held_out} are numbers of questions")
     wanted = size + held_out
-    arguments = {**options, "seed": seed * APART % 2**31, "size": SPARE * wanted}
+    arguments = {**options, "seed": seed * SEED_STRIDE % 2**31, "size": OVERSAMPLE * wanted}
     entries = list(islice(_distinct(_make(name, arguments), name), wanted))
     if len(entries) <= held_out:
         raise DataError(
@@ -77,10 +77,10 @@ def _make(name: str, options: dict[str, Any]) -> Any:
     known = inspect.signature(make).parameters
     for option in options:
         if option not in known:
-            takes = ", ".join(f"{each.name}={each.default}" for each in known.values() if each.name not in OURS)
+            takes = ", ".join(f"{each.name}={each.default}" for each in known.values() if each.name not in OUR_OPTIONS)
             raise InvalidSettings(
-                f"reasoning_gym:{name} has no option {option!r}{did_you_mean(option, [*known, *OURS])} "
-                f"(it has {takes}, and {', '.join(OURS)})"
+                f"reasoning_gym:{name} has no option {option!r}{did_you_mean(option, [*known, *OUR_OPTIONS])} "
+                f"(it has {takes}, and {', '.join(OUR_OPTIONS)})"
             )
     arguments = ", ".join(f"{key}={value!r}" for key, value in options.items())
     with explain_failures(f"making reasoning_gym:{name}({arguments})"):

@@ -57,13 +57,13 @@ def train(config: RunConfig, options: RunOptions) -> Outcome:
     ranks = Ranks.join(cpu=config.model.device == "cpu")
     torch.set_num_threads(config.model.threads)
     progress = options.progress if ranks.is_first else NoProgress()
-    with closing(build_run(_for_one_of(ranks, config), options.reward, progress)) as parts:
-        check_trl_can(config, Shape(ranks.count, parts.sampling.max_new_tokens))
+    with closing(build_run(_for_one_of(ranks, config), options.reward, progress)) as run:
+        check_trl_can(config, Shape(ranks.count, run.sampling.max_new_tokens))
         if ranks.is_first:
             folder.open(config, resume=options.resume, overwrite=options.overwrite)
         ranks.wait()
         try:
-            outcome = _TRLRun(config, folder, parts, ranks, progress).run()
+            outcome = _TRLRun(config, folder, run, ranks, progress).run()
         finally:
             if ranks.is_first:
                 folder.forget_failed_start()
@@ -83,17 +83,17 @@ def _check_config(config: RunConfig) -> None:
 
 
 class _TRLRun:
-    def __init__(self, config: RunConfig, folder: RunFolder, parts: Run, ranks: Ranks, progress: Progress) -> None:
-        self.config, self.folder, self.parts, self.ranks, self.progress = config, folder, parts, ranks, progress
+    def __init__(self, config: RunConfig, folder: RunFolder, run: Run, ranks: Ranks, progress: Progress) -> None:
+        self.config, self.folder, self._run, self.ranks, self.progress = config, folder, run, ranks, progress
         self.held_out = HeldOut(
-            parts.task.held_out, SharedScorer(parts.judge, ranks), config, settings=parts.sampling, levels=parts.levels
+            run.task.held_out, SharedScorer(run.eval_scorer, ranks), config, settings=run.sampling, levels=run.levels
         )
-        scorer = SharedScorer(parts.scorer, ranks)
-        self.reward = TRLReward(config, parts.task.prompts, parts.policy, scorer, ranks)
+        scorer = SharedScorer(run.scorer, ranks)
+        self.reward = TRLReward(config, run.task.prompts, run.policy, scorer, ranks)
 
     def run(self) -> Outcome:
         """Train to the end, or until a signal asks to stop."""
-        for note in self.parts.task.notes:
+        for note in self._run.task.notes:
             self.progress.note(note)
         newest = newest_checkpoint(self.folder)
         checkpoint, state = newest or (None, RunState())
@@ -125,25 +125,25 @@ class _TRLRun:
     def _prepare(self, *, resumed: bool) -> None:
         """Warm up the embedded model; a KL is to the model at the start, which TRL wants as a folder."""
         start = self.folder.checkpoints / "start"
-        wants_start = bool(self.config.loss.kl_beta) and not self.parts.policy.is_lora
+        wants_start = bool(self.config.loss.kl_beta) and not self._run.policy.is_lora
         if not (resumed and wants_start and start.exists()):
-            self.parts.warm_start(self.progress, resumed=resumed)
+            self._run.warm_start(self.progress, resumed=resumed)
         if wants_start:
             if self.ranks.is_first and not start.exists():
-                self.parts.policy.save(start)
+                self._run.policy.save(start)
             self.ranks.wait()
-            self.parts.policy.model.config._name_or_path = str(start)
+            self._run.policy.model.config._name_or_path = str(start)
 
     def _trainer(self) -> Any:
-        shape = Shape(self.ranks.count, self.parts.sampling.max_new_tokens)
+        shape = Shape(self.ranks.count, self._run.sampling.max_new_tokens)
         arguments = {**trl_arguments(self.config, shape), "output_dir": str(self.folder.checkpoints)}
         arguments["bf16"] = usable_dtype(self.config.model.dtype, self.config.model.device) == "bfloat16"
         trainer = GRPOTrainer(
-            model=self.parts.policy.model,
+            model=self._run.policy.model,
             reward_funcs=self.reward,
             args=GRPOConfig(**arguments),
-            train_dataset=_dataset(self.parts, self.config),
-            processing_class=copy.deepcopy(self.parts.policy.tokenizer),  # TRL sets how it pads
+            train_dataset=_dataset(self._run, self.config),
+            processing_class=copy.deepcopy(self._run.policy.tokenizer),  # TRL sets how it pads
         )
         trainer.remove_callback(PrinterCallback)
         return trainer
@@ -162,7 +162,7 @@ class _TRLRun:
             stop=stop,
             evaluate=self._evaluate,
             sample_responses=self._sample_responses,
-            levels=self.parts.levels,
+            levels=self._run.levels,
             unscored=UnscoredBatches(self.config.training.max_unscored_batches, self.progress),
             recorder=recorder,
         )
@@ -183,9 +183,9 @@ class _TRLRun:
         own_decoder = accelerator.distributed_type.value in WHOLE_WEIGHTS
         with unwrap_model_for_generation(self.trainer.model_wrapped, accelerator) as model, torch.no_grad():
             sampler = TransformersSampler(
-                model, self.parts.policy.tokenizer, self.parts.sampling, own_decoder=own_decoder
+                model, self._run.policy.tokenizer, self._run.sampling, own_decoder=own_decoder
             )
-            yield SharedSampler(sampler, self.ranks, self.parts.sampling)
+            yield SharedSampler(sampler, self.ranks, self._run.sampling)
 
     def _finish(self, state: RunState) -> None:
         after = self._sample_responses()
@@ -203,10 +203,10 @@ def _for_one_of(ranks: Ranks, config: RunConfig) -> RunConfig:
     return msgspec.structs.replace(config, training=training)
 
 
-def _dataset(parts: Run, config: RunConfig) -> Any:
+def _dataset(run: Run, config: RunConfig) -> Any:
     """The prompts of all steps, in the order in which plaudit's own loop takes them."""
-    texts = _trl_prompts(parts.task.prompts, parts.policy)
-    stream = build_stream(parts.task.prompts, parts.task.weights, parts.levels, config)
+    texts = _trl_prompts(run.task.prompts, run.policy)
+    stream = build_stream(run.task.prompts, run.task.weights, run.levels, config)
     order = stream.indices(max(1, config.steps) * config.sampling.prompts_per_step)
 
     def fill(columns: dict[str, list[int]]) -> dict[str, list[Any]]:
