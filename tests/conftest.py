@@ -53,6 +53,7 @@ SLOW = (
     "tests/cli/test_output.py",
     "tests/cli/test_bad_input.py",
     "tests/serving/",
+    "tests/harbor/",
     "tests/cli/scoring/test_score.py::test_a_killed_run_resumes",
     "tests/cli/scoring/test_score.py::test_colour_follows",
     "tests/cli/scoring/test_score.py::test_a_reader_that_leaves_early",

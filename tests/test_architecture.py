@@ -47,6 +47,7 @@ LAYERS: list[set[str]] = [
     {"serving"},
     {"testing"},
     {"audit"},
+    {"harbor"},
     {"training"},
     {"launching"},
     {"cli"},

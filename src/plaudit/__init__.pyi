@@ -7,6 +7,7 @@ from . import engine as engine
 from . import errors as errors
 from . import examples as examples
 from . import exports as exports
+from . import harbor as harbor
 from . import judges as judges
 from . import launching as launching
 from . import loading as loading

@@ -40,6 +40,7 @@ PANELS = {
         "diff": "scoring.diff:diff",
         "verify": "system.verify:verify",
         "run-code": "system.run_code:run_code",
+        "harbor": "harbor:harbor",
     },
     "Score rollouts and look at scores": {
         "score": "scoring.score:score",
@@ -86,6 +87,9 @@ def _build(arguments: Sequence[str]) -> typer.Typer:
         for name in commands if chosen is None else commands.keys() & {chosen}:
             module, _, function = COMMANDS[name].partition(":")
             command = getattr(importlib.import_module(f"plaudit.cli.{module}"), function)
+            if isinstance(command, typer.Typer):  # a command of commands, which reserve standard output themselves
+                app.add_typer(command, name=name, rich_help_panel=panel)
+                continue
             settings = {
                 "allow_interspersed_args": name != RUNS_SCRIPT,
                 "ignore_unknown_options": name in TAKES_FOREIGN_FLAGS,

@@ -1,0 +1,167 @@
+"""`plaudit harbor …`: run, check and attack Harbor tasks, and exchange rewards with them."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from plaudit.cli import options
+from plaudit.cli.console import print_json, print_result, reserve_stdout
+from plaudit.errors import InvalidSettings
+from plaudit.findings import Severity
+from plaudit.harbor.checking import check_task
+from plaudit.harbor.images import Runtime
+from plaudit.harbor.reporting import TaskReport, each_task, junit_report
+from plaudit.harbor.task import find_tasks
+from plaudit.harbor.trial import Trial, run_task
+from plaudit.report.formatting import bare_table, count_noun
+
+__all__ = ["harbor"]
+
+harbor = typer.Typer(name="harbor", no_args_is_help=True, help="Run, check and attack Harbor tasks.")
+
+PASSED, FAILED, UNSCORED = 0, 1, 3
+STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
+Tasks = Annotated[list[Path], typer.Argument(metavar="TASKS", help="Task folders, or folders of tasks.")]
+Mode = Annotated[
+    str | None,
+    typer.Option(
+        "--mode",
+        metavar="MODE",
+        help="separate: the verifier gets a fresh workspace and the agent's files; shared: it runs in the agent's.",
+    ),
+]
+Bases = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--base", metavar="[IMAGE=]DIR", envvar="PLAUDIT_BASE", help="A root file system for an image, or for all."
+    ),
+]
+Network = Annotated[
+    str, typer.Option("--network", metavar="WHO", help="Who has the machine's network: none, build (RUN), host (all).")
+]
+Key = Annotated[str, typer.Option("--key", metavar="NAME", help="Which number of reward.json is the reward.")]
+AtOnce = Annotated[int | None, typer.Option("--workers", "-w", min=1, help="Tasks at once; one per core by default.")]
+Junit = Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML here.")]
+
+
+@harbor.command()
+@reserve_stdout()
+def run(
+    tasks: Tasks,
+    solution: Annotated[
+        str, typer.Option("--solution", "-s", metavar="oracle|nop|DIR", help="What the agent phase does.")
+    ] = "oracle",
+    tests: Annotated[Path | None, typer.Option("--tests", metavar="DIR", help="Other tests than the task's.")] = None,
+    mode: Mode = "separate",
+    base: Bases = None,
+    network: Network = "build",
+    key: Key = "reward",
+    workers: AtOnce = None,
+    verbose: Annotated[bool, typer.Option("--log", help="Show the end of what both phases printed.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Run tasks with a solution and show their rewards.
+
+    A task that cannot be run, or whose verifier leaves no valid reward, is not scored, with the reason; the exit code
+    is then 3.
+    """
+    runtime = _runtime(base, network)
+    with ThreadPoolExecutor(workers or os.cpu_count()) as pool:
+        work = lambda task: run_task(task, solution, runtime, mode=mode, key=key, tests=tests)  # noqa: E731
+        trials = list(pool.map(work, find_tasks(tasks)))
+    if json:
+        print_json([trial.to_dict() for trial in trials])
+    else:
+        print_result(*_trial_lines(trials, verbose=verbose))
+    return PASSED if all(trial.output.ok for trial in trials) else UNSCORED
+
+
+@harbor.command()
+@reserve_stdout()
+def check(
+    tasks: Tasks,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Runs of the solution, and of doing nothing.")] = 2,
+    mode: Mode = None,
+    base: Bases = None,
+    network: Network = "build",
+    key: Key = "reward",
+    workers: AtOnce = None,
+    junit: Junit = None,
+    json: options.Json = False,
+) -> int:
+    """Check that the solution earns exactly 1 and doing nothing exactly 0, every time, and what the folder holds."""
+    options.check_output(junit)
+    runtime = _runtime(base, network)
+    work = lambda task: check_task(task, runtime, mode=mode, key=key, repeats=repeats)  # noqa: E731
+    reports = each_task(work, find_tasks(tasks), workers or os.cpu_count() or 1)
+    return _show("plaudit harbor check", reports, junit, json=json)
+
+
+def _runtime(bases: list[str] | None, network: str) -> Runtime:
+    if network not in ("none", "build", "host"):
+        raise InvalidSettings(f"--network is none, build or host, got {network!r}")
+    pairs = [each.rpartition("=")[::2] for each in bases or []]
+    return Runtime({name or "*": Path(folder) for name, folder in pairs}, network)
+
+
+def _trial_lines(trials: list[Trial], *, verbose: bool) -> list[RenderableType]:
+    table = bare_table("task")
+    for name in ("solution", "mode", "reward", "agent", "verifier", "total"):
+        table.add_column(name, overflow="fold")
+    for trial in trials:
+        times = [
+            f"{trial.seconds[phase]:.1f} s" if phase in trial.seconds else "–"
+            for phase in ("agent", "verifier", "total")
+        ]
+        table.add_row(trial.task, trial.solution, trial.mode, Text(trial.outcome), *times)
+    lines: list[RenderableType] = [table]
+    lines += [Text(f"{trial.task}: {note}", style="dim") for trial in trials for note in trial.notes]
+    return lines + ([Text(f"\n{trial.task}:\n{trial.log}") for trial in trials] if verbose else [])
+
+
+def _show(name: str, reports: list[TaskReport], junit: Path | None, *, json: bool) -> int:
+    if junit is not None:
+        junit.write_bytes(junit_report(name, reports))
+    if json:
+        print_json([report.to_dict() for report in reports])
+    else:
+        print_result(*_report_lines(reports))
+    if any(report.failures for report in reports):
+        return FAILED
+    return PASSED if all(report.passed for report in reports) else UNSCORED
+
+
+def _report_lines(reports: list[TaskReport]) -> list[RenderableType]:
+    table = bare_table("task")
+    for column in ("result", "mode", "trials", "time"):
+        table.add_column(column, overflow="fold")
+    for report in reports:
+        verdict = (
+            count_noun(len(report.failures), "finding")
+            if report.failures
+            else "passed"
+            if report.passed
+            else f"{report.state}: {report.notes[-1]}"
+        )
+        style = "red" if report.failures else "green" if report.passed else "yellow"
+        table.add_row(
+            report.task, Text(verdict, style=style), report.mode, str(report.trials), f"{report.seconds:.1f} s"
+        )
+    lines: list[RenderableType] = [table]
+    for report in reports:
+        for finding in report.findings:
+            lines.append(
+                Text(
+                    f"\n{report.task}: {finding.severity}: {finding.kind}: {finding.message}",
+                    style=STYLES[finding.severity],
+                )
+            )
+            lines += [Text(f"  {line}", style="dim") for line in finding.witness.strip().splitlines()[:40]]
+            lines += [Text(f"  remedy: {finding.remedy}")] if finding.remedy else []
+        lines += [Text(f"{report.task}: {note}", style="dim") for note in report.notes]
+    return lines

@@ -1,0 +1,14 @@
+from .checking import check_task as check_task
+from .images import CannotRun as CannotRun
+from .images import Runtime as Runtime
+from .reporting import TaskFinding as TaskFinding
+from .reporting import TaskReport as TaskReport
+from .task import Task as Task
+from .task import find_tasks as find_tasks
+from .task import read_task as read_task
+from .trial import Solution as Solution
+from .trial import TaskRunner as TaskRunner
+from .trial import Trial as Trial
+from .trial import run_task as run_task
+from .workspace import HostImage as HostImage
+from .workspace import Workspace as Workspace

@@ -1,0 +1,64 @@
+"""Pack what crosses from one workspace to another: plain files, folders, and links that stay within them."""
+
+import io
+import os
+import stat
+import tarfile
+from pathlib import Path
+
+__all__ = ["UNCROSSED", "Packer"]
+
+UNCROSSED = (
+    "bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "logs", "opt", "proc", "root", "run",
+    "sbin", "solution", "sys", "tests", "usr", "var",
+)  # fmt: skip
+"""Folders of the system and of Harbor: what an agent changes in them stays behind, unless its WORKDIR is there."""
+
+
+class Packer:
+    """An archive of plain files, folders and inner links; nothing with rights, no devices, nothing over the limit."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.left_out = most, list[str]()
+        self._bytes = io.BytesIO()
+        self._archive = tarfile.TarFile(fileobj=self._bytes, mode="w", format=tarfile.PAX_FORMAT)
+        self._size = 0
+
+    def add(self, source: str, name: str) -> None:
+        """Add a tree under its path in the workspace."""
+        state = os.lstat(source)
+        if stat.S_ISLNK(state.st_mode):
+            target = os.path.normpath(os.path.join(os.path.dirname(name), os.readlink(source)))
+            if os.path.isabs(os.readlink(source)) or Path(target).parts[1:2] != Path(name).parts[1:2]:
+                self.left_out.append(f"{name}: a link that leaves its folder")
+                return
+        elif not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
+            if not (stat.S_ISCHR(state.st_mode) and state.st_rdev == 0):  # that is how overlay marks a removed file
+                self.left_out.append(f"{name}: neither a file nor a folder")
+            return
+        self._size += state.st_size
+        if self._size > self.most:
+            raise ValueError(f"the files take more than {self.most >> 20} MiB")
+        entry = tarfile.TarInfo(name.lstrip("/") or ".")
+        entry.mode, entry.mtime, entry.uid, entry.gid = (
+            state.st_mode & 0o777,
+            state.st_mtime,
+            state.st_uid,
+            state.st_gid,
+        )
+        if stat.S_ISDIR(state.st_mode):
+            entry.type = tarfile.DIRTYPE
+            self._archive.addfile(entry)
+            for child in sorted(os.listdir(source)):
+                self.add(f"{source}/{child}", f"{name.rstrip('/')}/{child}")
+        elif stat.S_ISLNK(state.st_mode):
+            entry.type, entry.linkname = tarfile.SYMTYPE, os.readlink(source)
+            self._archive.addfile(entry)
+        else:
+            entry.size = state.st_size
+            with open(os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+                self._archive.addfile(entry, file)
+
+    def finish(self) -> bytes:
+        self._archive.close()
+        return self._bytes.getvalue()

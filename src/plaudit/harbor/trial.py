@@ -1,0 +1,229 @@
+"""Run one trial: the agent phase, then the verifier phase.
+
+*Separate*: the agent's processes are ended, its files are packed, its workspace is closed, and the verifier runs in a
+fresh one. So nothing of an agent can write to the tests or to the reward folder. *Shared* is Harbor's own order: the
+verifier runs in the agent's live workspace.
+"""
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from plaudit.contract.output import RewardOutput, Status
+from plaudit.errors import InvalidSettings, SandboxError
+from plaudit.harbor.images import CannotRun, Runtime, build_image
+from plaudit.harbor.reward_files import REWARD_FILES, read_rewards
+from plaudit.harbor.task import MODES, Task
+from plaudit.harbor.workspace import Finished, Workspace, pack
+
+__all__ = ["Solution", "TaskRunner", "Trial", "run_task", "solution_of"]
+
+KEPT_LOG = 4000
+VERIFIER = "/logs/verifier"
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What is done in the agent phase: files put into the workspace, and a command."""
+
+    name: str
+    files: dict[str, bytes | Path] = field(default_factory=dict)
+    """By absolute path, or by a path relative to the WORKDIR."""
+    command: str = ""
+    as_root: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of one trial."""
+
+    task: str
+    solution: str
+    mode: str
+    output: RewardOutput
+    notes: tuple[str, ...] = ()
+    log: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """By phase: build, agent, verifier (what its own commands took), total."""
+    can_run: bool = True
+    artifacts: bytes = field(default=b"", repr=False)
+
+    @property
+    def reward(self) -> float | None:
+        return self.output.reward
+
+    @property
+    def outcome(self) -> str:
+        """The reward, or why there is none."""
+        return f"{self.reward:g}" if self.reward is not None else self.output.reason
+
+    def to_dict(self) -> dict[str, Any]:
+        plain = {
+            name: getattr(self, name) for name in ("task", "solution", "mode", "notes", "seconds", "can_run", "log")
+        }
+        return {**plain, "reward_output": self.output.to_dict()}
+
+
+def solution_of(text: str, task: Task) -> Solution:
+    """`oracle`, `nop`, or a folder: its solve.sh is run, or else its files are put into the WORKDIR."""
+    if text == "nop":
+        return Solution("nop")
+    folder = task.folder / "solution" if text == "oracle" else Path(text)
+    if not folder.is_dir():
+        known = "oracle, nop or a folder"
+        raise (
+            CannotRun("it has no solution")
+            if text == "oracle"
+            else InvalidSettings(f"a solution is {known}, got {text!r}")
+        )
+    if (folder / "solve.sh").is_file():
+        return Solution(text, {"/solution": folder}, "bash /solution/solve.sh")
+    return Solution(text, {each.name: each for each in sorted(folder.iterdir())})
+
+
+class TaskRunner:
+    """Runs trials of one task; the image is built once."""
+
+    def __init__(self, task: Task, runtime: Runtime, mode: str | None = None, key: str = "reward") -> None:
+        if mode not in (None, *MODES):
+            raise InvalidSettings(f"mode is {' or '.join(MODES)}, got {mode!r}")
+        self.task, self.runtime, self.key = task, runtime, key
+        self.mode = mode or task.mode
+        start = time.monotonic()
+        self.image = build_image(task, runtime)
+        try:
+            bundled = self.mode == "separate" and (task.folder / "tests" / "Dockerfile").is_file()
+            self.verifier_image = build_image(task, runtime, "tests") if bundled else self.image
+        except BaseException:
+            self.image.close()
+            raise
+        self.build_s = time.monotonic() - start
+
+    def __enter__(self) -> "TaskRunner":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.image.close()
+        self.verifier_image.close()
+
+    def run(self, solution: Solution, tests: Path | None = None) -> Trial:
+        """One trial; a failure of ours is a reason and never a number."""
+        start = time.monotonic()
+        notes = [self.image.base_note]
+        try:
+            with self.image.workspace() as workspace:
+                agent = self._agent(workspace, solution, notes)
+                if self.mode == "shared":
+                    output, verifier = self._verify_shared(workspace, tests, notes)
+                    artifacts = b""
+                else:
+                    workspace.end_processes()
+                    artifacts = self._collect(workspace, notes)
+            if self.mode == "separate":
+                output, verifier = self.verify_files(artifacts, tests, notes)
+        except SandboxError as error:
+            return Trial(
+                self.task.name, solution.name, self.mode, RewardOutput.unscored(Status.ERROR, str(error)), tuple(notes)
+            )
+        seconds = {
+            "build": self.build_s,
+            "agent": agent.seconds,
+            "verifier": verifier.seconds,
+            "total": time.monotonic() - start,
+        }
+        log = f"{agent.output[-KEPT_LOG:]}\n--- verifier ---\n{verifier.output[-KEPT_LOG:]}"
+        return Trial(self.task.name, solution.name, self.mode, output, tuple(notes), log, seconds, artifacts=artifacts)
+
+    def _agent(self, workspace: Workspace, solution: Solution, notes: list[str]) -> Finished:
+        config = self.image.config
+        for path, source in solution.files.items():
+            full = path if path.startswith("/") else f"{config.workdir}/{path}"
+            workspace.put(pack({full.lstrip("/"): source}), "/")
+        if not solution.command:
+            return Finished(0, "", 0.0)
+        user = 0 if solution.as_root else self.task.user("agent") or config.user
+        env = {**config.env, "DEBIAN_FRONTEND": "noninteractive", **self.task.env("solution")}
+        limit = self.task.seconds("agent", self.runtime.agent_s)
+        done = workspace.run(solution.command, cwd=config.workdir, env=env, user=user, seconds=limit)
+        if done.timed_out:
+            notes.append(f"the agent phase was ended after {limit:g} s")
+        elif done.code:
+            notes.append(f"the agent phase ended with {done.code}")
+        return done
+
+    def _collect(self, workspace: Workspace, notes: list[str]) -> bytes:
+        """The agent's files: the declared artifacts, or else the WORKDIR and what it changed beside it."""
+        declared, workdir = self.task.artifacts, self.image.config.workdir
+        if declared and self.task.mode == "separate":
+            present = [path for path in declared if workspace.read(path, 0)[0] != "missing"]
+            archive, left_out = workspace.get([*present, "/logs/artifacts"])
+        else:
+            paths = [workdir] if workdir != "/" else []
+            archive, left_out = workspace.get([*paths, "/logs/artifacts"], with_changes=True)
+        notes += [f"did not cross: {each}" for each in left_out]
+        return archive
+
+    def verify_files(
+        self, artifacts: bytes, tests: Path | None = None, notes: list[str] | None = None
+    ) -> tuple[RewardOutput, Finished]:
+        """Run the verifier on an agent's files in a fresh workspace; `tests` replaces the task's."""
+        with self.verifier_image.workspace() as workspace:
+            workdir = self.image.config.workdir
+            if workdir != "/":
+                workspace.put(pack({}), workdir, empties=not (self.task.artifacts and self.task.mode == "separate"))
+            workspace.put(artifacts, "/")
+            workspace.put(pack({}), VERIFIER, empties=True, mode=0o777)
+            return self._verify(workspace, tests, "/tests/test.sh", notes if notes is not None else [])
+
+    def _verify_shared(
+        self, workspace: Workspace, tests: Path | None, notes: list[str]
+    ) -> tuple[RewardOutput, Finished]:
+        """As Harbor 0.25: only the reward files are removed, and the shell writes the log where the agent could."""
+        workspace.run(f"rm -f {' '.join(f'{VERIFIER}/{name}' for name in REWARD_FILES)}", seconds=60)
+        command = f"(/tests/test.sh) > {VERIFIER}/test-stdout.txt 2>&1"
+        notes.append("shared mode: the agent's processes and files were there while the verifier ran")
+        output, done = self._verify(workspace, tests, command, notes)
+        kind, data = workspace.read(f"{VERIFIER}/test-stdout.txt")
+        return output, Finished(
+            done.code, data.decode(errors="replace") if kind in ("file", "large") else "", done.seconds
+        )
+
+    def _verify(
+        self, workspace: Workspace, tests: Path | None, command: str, notes: list[str]
+    ) -> tuple[RewardOutput, Finished]:
+        bundled = self.verifier_image is not self.image and tests is None
+        config = self.verifier_image.config
+        if not bundled:
+            workspace.put(pack({"tests": tests or self.task.folder / "tests"}), "/")
+            workspace.run("chmod +x /tests/test.sh")
+        limit = self.task.seconds("verifier", 600.0)
+        env = {**config.env, **self.task.env("verifier")}
+        user = self.task.user("verifier") or config.user
+        done = workspace.run(command, cwd=config.workdir, env=env, user=user, seconds=limit)
+        if done.timed_out:
+            return RewardOutput.unscored(Status.TIMEOUT, f"the verifier took more than {limit:g} s"), done
+        output = read_rewards(lambda name, most: workspace.read(f"{VERIFIER}/{name}", most), self.key)
+        if not output.ok and done.code:
+            last = (done.output.strip().splitlines() or [""])[-1]
+            notes.append(f"the verifier ended with {done.code}: {last[:200]}")
+        return output, done
+
+
+def run_task(
+    task: Task,
+    solution: str,
+    runtime: Runtime,
+    *,
+    mode: str | None = None,
+    key: str = "reward",
+    tests: Path | None = None,
+) -> Trial:
+    """Run a task once; where it cannot be run, the trial says why."""
+    try:
+        chosen = solution_of(solution, task)
+        with TaskRunner(task, runtime, mode, key) as runner:
+            return runner.run(chosen, tests)
+    except SandboxError as error:
+        output = RewardOutput.unscored(Status.SKIPPED, f"cannot run: {error}")
+        return Trial(task.name, solution, mode or task.mode, output, can_run=False)

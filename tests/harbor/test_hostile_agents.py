@@ -1,0 +1,197 @@
+"""What a hostile agent phase cannot do, a test per line of the list in the guide; and what is not covered."""
+
+import os
+import shutil
+import socket
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from plaudit.errors import SandboxError
+from plaudit.harbor.workspace import HostImage, pack
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def image():
+    with HostImage() as image:
+        yield image
+
+
+@pytest.fixture
+def workspace(image):
+    with image.workspace(storage_mb=64) as workspace:
+        yield workspace
+
+
+def python(workspace, code):
+    workspace.put(pack({"tmp/attack.py": code.encode()}), "/")
+    return workspace.run("python3 /tmp/attack.py 2>&1", seconds=60).output.strip()
+
+
+REFUSED = {
+    "mounting": "mount -t tmpfs none /mnt",
+    "unmounting": "umount /usr",
+    "user namespaces": "unshare --user true",
+    "mount namespaces": "unshare --mount true",
+    "device nodes": "mknod /tmp/disk b 8 0",
+    "kernel settings": "echo x > /proc/sys/kernel/core_pattern",
+    "system requests": "echo h > /proc/sysrq-trigger",
+    "network interfaces": "ip link add dummy0 type dummy",
+    "clock": "date -s 2020-01-01",
+    "reading the first process": "cat /proc/1/environ",
+    "descriptors of the first process": "ls /proc/1/fd",
+    "out-of-memory protection": "echo -1000 > /proc/self/oom_score_adj",
+    "root of the first process": "chroot /proc/1/root/../.. test -e /work",
+    "kernel messages": "dmesg",
+}
+
+
+@pytest.mark.parametrize("command", REFUSED.values(), ids=REFUSED)
+def test_root_of_a_workspace_is_refused(command, workspace):
+    assert workspace.run(f"{command} 2>&1").code != 0
+
+
+CALLS = {
+    "ptrace of the first process": "ctypes.CDLL(None, use_errno=True).ptrace(16, 1, 0, 0)",
+    "limits of the first process": "resource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0))",
+    "vsock": "socket.socket(40, socket.SOCK_STREAM)",
+    "kernel crypto sockets": "socket.socket(38, socket.SOCK_SEQPACKET)",
+    "the keyring": "ctypes.CDLL(None).syscall(250 if os.uname().machine == 'x86_64' else 219, 0, -3, 1)",
+    "bpf": "ctypes.CDLL(None, use_errno=True).syscall(321 if os.uname().machine == 'x86_64' else 280, 0, 0, 0)",
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_a_system_call_out_of_the_workspace_is_refused(call, workspace):
+    code = f"import ctypes, os, resource, socket\nprint('refused' if {call} == -1 else 'possible')"
+    assert python(workspace, code).splitlines()[-1].partition(":")[0] in ("refused", "PermissionError")
+
+
+def test_the_first_process_survives_being_killed(workspace):
+    workspace.run("kill -9 1; kill -STOP 1; kill -9 -1")
+    assert workspace.run("echo alive").output == "alive\n"
+
+
+def test_a_fork_bomb_stays_in_its_workspace_and_ends_with_it(image):
+    with image.workspace() as workspace, image.workspace() as other:
+        bomb = "import os, time\nwhile True:\n    try: os.fork()\n    except OSError: time.sleep(0.2)\n"
+        workspace.put(pack({"tmp/bomb.py": bomb.encode()}), "/")
+        workspace.run("python3 /tmp/bomb.py & sleep 1", seconds=3)
+        assert other.run("echo calm").output == "calm\n"
+        workspace.end_processes()
+        assert workspace.run("ps -e --no-headers | wc -l").output.strip() in ("3", "4")  # first process, sh, ps, wc
+
+
+def test_a_full_disk_is_the_workspace_s_own(workspace):
+    free = {path: shutil.disk_usage(path).free for path in ("/", tempfile.gettempdir(), "/dev/shm")}
+    done = workspace.run(
+        "dd if=/dev/zero of=/app/large bs=1M count=500 2>&1; dd if=/dev/zero of=/dev/shm/x bs=1M count=500"
+    )
+    assert "No space left" in done.output
+    assert all(free[path] - shutil.disk_usage(path).free < 300 << 20 for path in free)  # others write to them as well
+    with pytest.raises(SandboxError, match="No space left"):
+        workspace.put(pack({"app/more": b"x" * (8 << 20)}), "/")
+    assert workspace.run("rm /app/large; echo works").output.endswith("works\n")
+
+
+def test_the_machine_s_files_are_not_there(workspace):
+    secret = Path.home() / ".plaudit-secret-of-a-test"
+    secret.write_text("secret")
+    try:
+        for path in (secret, PROJECT, Path(tempfile.gettempdir()) / "pytest-of-root", "/work", "/etc/machine-id"):
+            assert workspace.run(f"test -e {path}").code == 1, path
+    finally:
+        secret.unlink()
+    assert workspace.run("ls -A /root /home /tmp /run /usr/local/bin").output.split() == [
+        "/home:", "/root:", "/run:", "/tmp:", "/usr/local/bin:"
+    ]  # fmt: skip
+    assert workspace.run("env").output.count(os.environ.get("USER", "no such name")) == 0
+
+
+def test_sockets_of_the_machine_cannot_be_reached(workspace):
+    with socket.socket() as server, socket.socket(socket.AF_UNIX) as abstract:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        abstract.bind("\0plaudit-test")
+        abstract.listen()
+        port = server.getsockname()[1]
+        code = (
+            f"import socket\nfor family, address in ((2, ('127.0.0.1', {port})), (1, '\\0plaudit-test')):\n"
+            "    print(socket.socket(family).connect_ex(address))"
+        )
+        assert python(workspace, code).split() == ["111", "111"]
+
+
+def test_links_devices_and_rights_do_not_cross(image):
+    with image.workspace() as workspace:
+        workspace.run(
+            "cd /app; ln -s /etc/shadow out; ln -s ../../etc up; ln -s inner good; echo x > inner; mkfifo pipe;"
+            "cp /bin/true setuid; chmod 4755 setuid; ln /etc/hosts hard; ln -s /app/inner absolute"
+        )
+        archive, left_out = workspace.get(["/app"])
+    assert sorted(each.partition(":")[0] for each in left_out) == ["/app/absolute", "/app/out", "/app/pipe", "/app/up"]
+    with image.workspace() as other:
+        other.put(archive, "/")
+        assert other.run("cd /app; ls; cat good; stat -c %a setuid").output.split() == [
+            "good", "hard", "inner", "setuid", "x", "755"
+        ]  # fmt: skip
+
+
+def test_nothing_that_system_folders_hold_crosses(image):
+    with image.workspace() as workspace:
+        paths = "/usr/local/bin/python3 /etc/profile.d/x.sh /root/.bashrc /tests/conftest.py /logs/verifier/reward.txt"
+        workspace.run(f"for p in {paths} /data/kept; do mkdir -p $(dirname $p); echo planted > $p; done")
+        archive, _ = workspace.get(["/app"], with_changes=True)
+    with image.workspace() as other:
+        other.put(archive, "/")
+        assert other.run(f"cat /data/kept; ls {paths} 2>/dev/null").output == "planted\n"
+
+
+def test_a_workspace_ends_with_its_processes_when_it_is_closed(image):
+    workspace = image.workspace()
+    workspace.run("exec -a plaudit-left-behind sleep 1000 &")
+    assert _running("plaudit-left-behind")
+    workspace.close()
+    deadline = time.monotonic() + 10
+    while _running("plaudit-left-behind") and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not _running("plaudit-left-behind")
+
+
+def test_a_phase_ends_at_its_deadline_even_if_its_output_stays_open(workspace):
+    done = workspace.run("sleep 100 & exec sleep 100", seconds=0.5)
+    assert done.timed_out
+    assert done.seconds < 5
+
+
+def test_an_output_flood_is_cut(workspace):
+    done = workspace.run("yes | head -c 50000000; echo end")
+    assert len(done.output) <= 1 << 16
+    assert done.output.endswith("end\n")
+
+
+def test_not_covered_the_network_where_it_is_asked_for(image):
+    with socket.socket() as server, image.workspace(network=True) as workspace:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        code = f"import socket\nprint(socket.socket().connect_ex(('127.0.0.1', {server.getsockname()[1]})))"
+        assert python(workspace, code) == "0"
+
+
+def test_not_covered_all_cores_and_the_total_memory_are_the_machine_s(workspace):
+    assert python(workspace, "import os; print(os.cpu_count())") == str(os.cpu_count())
+    assert python(workspace, "print(len(bytearray(300 << 20)))") == str(300 << 20)
+
+
+def _running(name):
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if path.read_bytes().startswith(name.encode()):
+                return True
+        except OSError:
+            continue
+    return False
