@@ -20,8 +20,8 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit": {
         "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Scorer", "Status", "Step", "Tokens",
         "Trajectory", "__version__", "agents", "audit", "checks", "compose", "diff", "engine", "errors", "examples",
-        "export", "exports", "install_stubs", "judges", "launching", "load", "loading", "models", "normalize", "remote",
-        "report", "reward", "rewards",
+        "export", "exports", "harbor", "install_stubs", "judges", "launching", "load", "loading", "models", "normalize",
+        "remote", "report", "reward", "rewards",
         "rollouts", "sandbox", "schedules", "score", "serving", "shaping", "testing", "token_rewards_of", "training",
         "verify", "watch",
     },
@@ -63,6 +63,10 @@ PUBLIC: dict[str, set[str]] = {
         "gsm8k_rollouts",
     },
     "plaudit.exports": {"Shim", "export", "write_shim"},
+    "plaudit.harbor": {
+        "CannotRun", "HostImage", "Runtime", "Solution", "Task", "TaskFinding", "TaskReport", "TaskRunner", "Trial",
+        "Workspace", "check_task", "find_tasks", "read_task", "run_task",
+    },
     "plaudit.judges": {
         "ChatEndpoint", "Criterion", "Example", "JudgePanel", "LLMJudge", "Rubric", "RubricReward",
     },
