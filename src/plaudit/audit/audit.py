@@ -17,7 +17,7 @@ from plaudit.audit.honest_rewards import HonestRewards, measure_honest_rewards
 from plaudit.audit.known_rows import attack_known_rows
 from plaudit.audit.qualities.formats import write_formats, write_structures
 from plaudit.audit.qualities.judgements import write_judgements, write_turns
-from plaudit.audit.qualities.texts import write_lengths, write_words
+from plaudit.audit.qualities.padding import write_lengths, write_words
 from plaudit.audit.samples import SampleMaker, replace_response
 from plaudit.audit.search import attack_answers, attack_with_compositions
 from plaudit.audit.seeds import Seeds, read_seeds

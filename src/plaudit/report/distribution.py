@@ -6,12 +6,13 @@ Works up to the largest floats: numbers are scaled by a power of two before they
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from plaudit.report.coverage import CoveredMean
+
+if TYPE_CHECKING:  # numpy is imported where it is used: commands import this module before they know what they need
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = ["MAX_BINS", "Bin", "Distribution", "make_bins"]
 
@@ -53,6 +54,8 @@ class Distribution:
     @classmethod
     def of(cls, values: Iterable[float], unscored: int = 0) -> "Distribution | None":
         """The distribution of `values`, beside `unscored` samples without one; None when there are no values."""
+        import numpy as np  # noqa: PLC0415 - see above
+
         ordered = np.sort(np.fromiter(values, np.float64))
         if not len(ordered):
             return None
@@ -87,6 +90,8 @@ class Distribution:
 
 def make_bins(values: Iterable[float]) -> tuple[Bin, ...]:
     """One bin per value where there are few values, else bins of equal width."""
+    import numpy as np  # noqa: PLC0415 - see above
+
     ordered: npt.NDArray[Any] = np.sort(np.fromiter(values, np.float64))
     different, counts = np.unique(ordered, return_counts=True)
     if len(different) <= MAX_BINS:
@@ -100,7 +105,7 @@ def make_bins(values: Iterable[float]) -> tuple[Bin, ...]:
     )
 
 
-def _moments(scaled: npt.NDArray[np.float64], scale: float) -> tuple[float, float, float | None]:
+def _moments(scaled: "npt.NDArray[np.float64]", scale: float) -> tuple[float, float, float | None]:
     """Mean, standard deviation and skewness of values that were divided by `scale`."""
     mean, deviations = scaled.mean(), scaled - scaled.mean()
     variance = float((deviations**2).mean())
