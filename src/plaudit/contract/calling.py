@@ -18,7 +18,7 @@ _FAILURES = (Status.ERROR, Status.MEMORY, Status.TIMEOUT)
 
 def await_value(value: Any) -> Any:
     """The return value of a method, awaited if it is async."""
-    if not hasattr(value, "__await__"):
+    if not hasattr(type(value), "__await__"):
         return value
     from plaudit.contract.event_loop import run_awaitable  # noqa: PLC0415 - asyncio takes long to import
 

@@ -95,13 +95,11 @@ class Combination(CompoundReward):
         else:
             components = dict(zip(self.component_names, outputs, strict=True))
         values: list[float] = []
-        latency_s = 0.0
         for name, output in zip(self.component_names, outputs, strict=True):
             if output.reward is None:
                 reason = output.reason if output.reason.startswith(name) else f"{name}: {output.reason}"
                 return RewardOutput.unscored(output.status, reason, components=components)
             values.append(output.reward)
-            latency_s += output.latency_s or 0.0
         try:
             combined = self.rule.combine(values, trajectory.training_step)
             token_rewards, unit = _combine_token_rewards(trajectory, outputs, combined.slopes)
@@ -116,7 +114,7 @@ class Combination(CompoundReward):
             combine_reasons(self.component_names, outputs),
             components,
             unit,
-            latency_s,
+            sum([output.latency_s or 0.0 for output in outputs]),
         )
 
     def __repr__(self) -> str:

@@ -1,7 +1,6 @@
 """Isolation of calls: copies of their samples, a separate context, and process settings that are restored."""
 
 import contextlib
-import inspect
 import os
 import signal
 import sys
@@ -21,6 +20,7 @@ from typing import Any
 
 from msgspec.structs import force_setattr
 
+from plaudit.contract.calling import await_value
 from plaudit.trajectory import Trajectory
 
 __all__ = ["ProcessState", "call_in_context", "copy_plain", "own_copy", "own_decimal_context"]
@@ -66,11 +66,7 @@ def call_in_context(function: Callable[..., Any], *arguments: Any) -> Any:
         if variable.name == "decimal_context":  # absent until this thread uses decimals: each call then makes its own
             context.run(own_decimal_context)
     value = context.run(function, *arguments)
-    if type(value) is float or not inspect.isawaitable(value):
-        return value
-    from plaudit.contract.event_loop import run_awaitable  # noqa: PLC0415 - asyncio takes long to import
-
-    return context.run(run_awaitable, value)
+    return value if type(value) is float else context.run(await_value, value)
 
 
 def own_decimal_context() -> None:

@@ -37,6 +37,10 @@ def as_output(value: Any, trajectory: Trajectory, seconds: float | None = None) 
 def _own_output(output: RewardOutput) -> RewardOutput:
     """A checked copy: the function may keep its object, change it later, or return an object of a subclass."""
     components = output.components
+    if type(output) is RewardOutput and not components and output.token_rewards is None:  # only metadata can change
+        copied: RewardOutput = output.__copy__()  # type: ignore[attr-defined]  # of every msgspec.Struct
+        force_setattr(copied, "metadata", copy_plain(output.metadata) if output.metadata else {})
+        return copied
     if isinstance(components, dict) and components:
         components = {
             name: _own_output(part) if isinstance(part, RewardOutput) else part for name, part in components.items()
