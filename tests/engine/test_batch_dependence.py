@@ -1,6 +1,7 @@
 """Functions whose rewards depend on the batch are named before scoring starts."""
 
 import io
+import threading
 
 import pytest
 
@@ -55,6 +56,27 @@ def test_a_function_that_gives_another_number_alone_is_named():
 
 def test_a_function_that_judges_each_sample_by_itself_is_not_named():
     assert warning(lengths) is None
+
+
+def test_samples_that_fail_in_the_trial_do_not_hide_the_dependence():
+    @reward
+    def longest_but_two(responses):
+        most = max(map(len, responses))
+        return [None if len(response) == 2 else float(len(response) == most) for response in responses]
+
+    assert "gets 0 beside 3 others and the reward 1 alone" in warning(longest_but_two)
+
+
+def test_a_function_that_cannot_be_tried_is_named():
+    held = threading.Lock()
+
+    @reward
+    def reads(responses):
+        return [float(held.locked()) for _ in responses]
+
+    with Scorer(reads, backend="inline") as scorer:
+        text = warn_of_batch_dependence(scorer, SAMPLES, "--scope group")
+    assert text.startswith("reads: whether the rewards depend on the batch was not tried: 'reads' cannot be sent")
 
 
 def test_a_scope_that_the_user_chose_is_not_warned_of(normalised):

@@ -298,6 +298,36 @@ def test_a_sample_that_takes_too_long_to_read_costs_no_other_sample() -> None:
     ]  # fmt: skip
 
 
+def test_a_sample_that_takes_too_long_to_read_costs_no_other_sample_of_an_async_unit() -> None:
+    async def sized(response: str, size: int) -> float:
+        return float(len(response))
+
+    many = [Trajectory(prompt="?", response="a" * n, columns={"size": NeverRead() if n == 1 else 2}) for n in range(4)]
+    for function in (reward(sized), 0.5 * reward(sized) + 0.5 * reward(sized)):
+        with Scorer(function, workers=1, deadline_s=0.3) as scorer:
+            outputs = scorer.score(many)
+        assert [(output.status.value, output.reward) for output in outputs] == [
+            ("ok", 0.0), ("timeout", None), ("ok", 2.0), ("ok", 3.0),
+        ]  # fmt: skip
+
+
+def test_a_batch_with_a_sample_that_takes_too_long_to_read_ends() -> None:
+    many = [Trajectory(prompt="?", response="a" * n, columns={"size": NeverRead() if n == 1 else 2}) for n in range(4)]
+    with Scorer(reward(lambda responses: [1.0 for _ in responses]), workers=1, deadline_s=0.3) as scorer:
+        assert {output.status.value for output in scorer.score(many)} == {"timeout"}
+
+
+def test_a_stream_that_a_call_closes_is_open_for_the_next_call() -> None:
+    def printing(response: str) -> float:
+        sys.stdout.write(f"{response}\n")
+        sys.stdout.close()
+        sys.stderr.close()
+        return 1.0
+
+    with Scorer(reward(printing), workers=1) as scorer:
+        assert [output.reward for output in scorer.score(samples("a", "b", "c"))] == [1.0] * 3
+
+
 def test_the_clock_of_a_call_starts_when_its_sample_has_been_sent() -> None:
     pool = Pool(RewardService(Shipment.of(lambda response: 1.0)), 1, Limits(deadline_s=5.0))
     try:

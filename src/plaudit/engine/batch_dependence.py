@@ -44,14 +44,15 @@ def warn_of_batch_dependence(scorer: Scorer, samples: Iterable[Trajectory], opti
     try:
         with Scorer(scorer.loaded, workers=1, deadline_s=scorer.deadline_s or TRIAL_DEADLINE_S) as trial:
             return _compare(trial, few, names, option)
-    except PlauditError:  # it cannot be sent to another process, so it cannot be tried
-        return None
+    except PlauditError as error:  # it cannot be sent to another process
+        return f"{', '.join(sorted(names))}: whether the rewards depend on the batch was not tried: {error}"
 
 
 def _compare(trial: Scorer, few: list[Trajectory], names: set[str], option: str) -> str | None:
     together = trial.score(few)
-    again = trial.score(few) if all(output.ok for output in together) else []
-    for index in range(min(ALONE, len(again))):
+    scored = [index for index, output in enumerate(together) if output.ok]
+    again = trial.score(few) if scored else []
+    for index in scored[:ALONE]:
         if _numbers(together[index]) != _numbers(again[index]):
             return None  # it is random: nothing is known about the batch
         [alone] = trial.score([few[index]])

@@ -18,6 +18,9 @@ from plaudit.trajectory import Trajectory
 
 __all__ = ["RewardHandler", "RewardService", "outputs_of", "pack_samples"]
 
+READING = (-1,)
+"""The path of the calls in which samples are read."""
+
 
 @dataclass(frozen=True, slots=True)
 class RewardService(Service):
@@ -50,16 +53,26 @@ class RewardHandler:
         return b""
 
     def _unpack(self, packed: Sequence[bytes | str], progress: UnitProgress) -> Iterator[Trajectory]:
-        """Each sample when it is needed, so that the time counts as its own; not if it was scored before."""
+        """Each sample when it is needed, so that the time counts as its own; not if it was scored before.
+
+        If all samples are read before the first call, and a worker was lost then, each is read as a call of its own.
+        """
         for index, each in enumerate(packed):
-            sample = Trajectory("", "")
+            call, sample = Call(() if self.in_order else READING, index), Trajectory("", "")
+            is_reported = progress.one_at_a_time and not self.in_order
             if isinstance(each, str):
                 progress.failed[index] = RewardOutput.unscored(Status.ERROR, each)
-            elif not (self.in_order and progress.known(Call((), index))):
+            elif known := progress.known(call):
+                progress.failed[index] = known[0]
+            else:
+                if is_reported:
+                    progress.started(call)
                 try:
                     sample = unpack_sample(each)
                 except Exception as error:  # noqa: BLE001 - see pack_samples
                     progress.failed[index] = describe_failure(self.reward.name, error)
+                if is_reported:
+                    progress.ended(call, [])
             yield sample
 
     def score_in_order(self, samples: Iterable[Trajectory], progress: UnitProgress) -> list[RewardOutput]:

@@ -7,6 +7,7 @@ Finished calls of a lost worker are kept, the call under way gets the failure, a
 
 import logging
 import pickle
+import select
 import sys
 import time
 from collections import deque
@@ -32,6 +33,7 @@ MAX_FALSE_STARTS = 3
 MAX_TRIES = 3
 READ_S = 1e-7  # that a worker may take for a byte of its unit, before the clock of a call starts
 GRACE_S = 0.3  # for a worker to cancel an async call that is overdue, before it is killed
+BETWEEN_S, BETWEEN_EACH_S = 1.0, 1e-3  # beyond a deadline, to read a unit or to merge outputs: in all, and a sample
 RETRIED = {-9, -15, -1, -2, EXIT_MEMORY}  # SIGKILL, SIGTERM, SIGHUP, SIGINT: the call is tried once more
 
 
@@ -164,7 +166,7 @@ class Worker:
         if self.in_order:
             return self.since + deadline_s + WAKE_S
         ends = [at + deadline_s * call.size + GRACE_S * call.is_async for call, at in self.calls.items()]
-        return min(ends, default=float("inf"))
+        return min(ends, default=self.since + deadline_s + BETWEEN_S + BETWEEN_EACH_S * self.units[0].count)
 
     def suspects(self, deadline_s: float | None) -> list[Call]:
         """The calls that the worker may have been lost in: all under way, or of these the ones beyond a deadline."""
@@ -238,6 +240,22 @@ class Pool:
             while self.queue and len(worker.units) < QUEUED:
                 worker.give(self.queue.popleft())
 
+    def turn(self, timeout_s: float) -> None:
+        """Hand out queued units, wait until a worker has written something, at most so long, and take it."""
+        self.give()
+        events = select.poll()
+        for worker in self.workers:
+            worker.flush()
+            events.register(worker.process.reading, select.POLLIN)
+            if worker.process.unsent:
+                events.register(worker.process.writing, select.POLLOUT)
+        wait_s = min(timeout_s, self.next_expiry() - time.monotonic()) if self.load else 0.0
+        ready = dict(events.poll(1e3 * max(0.0, wait_s)))
+        for worker in [worker for worker in self.workers if worker.process.reading in ready]:
+            if worker in self.workers:
+                self.read(worker)
+        self.expire()
+
     def read(self, worker: Worker) -> None:
         """Take what a worker has written; deal with its end."""
         messages = worker.process.receive()
@@ -255,7 +273,8 @@ class Pool:
             if self._is_overdue(worker):
                 self.read(worker)  # what it wrote before
                 if worker in self.workers and self._is_overdue(worker):
-                    self._replace(worker, "deadline", self._overdue_output(worker))
+                    output = timed_out(self.limits.deadline_s or 0.0, "the worker was killed")
+                    self._replace(worker, "deadline", output)
 
     def next_expiry(self) -> float:
         """When `expire` must be called, on the clock `time.monotonic`."""
@@ -295,10 +314,6 @@ class Pool:
 
     def _is_overdue(self, worker: Worker) -> bool:
         return time.monotonic() >= worker.expires(self.limits.deadline_s)
-
-    def _overdue_output(self, worker: Worker) -> RewardOutput:
-        assert self.limits.deadline_s is not None
-        return timed_out(self.limits.deadline_s, "the worker was killed")
 
     def _after_death(self, worker: Worker) -> None:
         code = worker.process.exit_code()
@@ -362,8 +377,8 @@ class Pool:
         calls = worker.suspects(self.limits.deadline_s if output.status is Status.TIMEOUT else None)
         if len(calls) == 1:
             unit.known[calls[0].path, calls[0].first] = [output] * calls[0].size
-        elif calls and not unit.one_at_a_time:
-            unit.one_at_a_time = True  # several calls were under way: the next worker makes them one by one
+        elif not unit.one_at_a_time:
+            unit.one_at_a_time = True  # several calls were under way, or samples were read: the next worker tells
         else:
             return False
         return True

@@ -72,6 +72,7 @@ class SingleWorker:
         if self._template is None:
             self._template = template_of(self._service, self._limits)
         self._process = self._template.start_worker(MAX_ANSWER)
+        os.set_blocking(self._process.writing, True)  # it waits for nothing else
         greeting = pickle.loads(self._receive(self._process, START_S))
         if "refusal" in greeting:
             raise ScoringFailed(f"a worker process did not start: {greeting['refusal']}")
@@ -84,22 +85,13 @@ class SingleWorker:
         arrivals = select.poll()
         arrivals.register(process.reading, select.POLLIN)
         while (left := until - time.monotonic()) > 0:
-            if process.unsent:
-                self._send_more(process, left)
-            elif arrivals.poll(1e3 * left):
+            if arrivals.poll(1e3 * left):
                 if messages := process.receive():
                     return messages[0]
                 if process.has_ended:
                     code = process.exit_code()
                     raise WorkerLost(f"the worker process died: {describe_exit(code)}", code)
         raise WorkerLost(f"no answer within {wall_s:g} s")
-
-    def _send_more(self, process: ChildProcess, wait_s: float) -> None:
-        """Write what is left of a long message, or see that the worker has ended."""
-        writable = select.poll()
-        writable.register(process.writing, select.POLLOUT)
-        writable.poll(1e3 * wait_s)
-        process.flush()
 
     def _end_worker(self) -> None:
         process, self._process = self._process, None

@@ -9,6 +9,7 @@ import ctypes
 import fcntl
 import gc
 import hashlib
+import io
 import os
 import pickle
 import selectors
@@ -175,7 +176,15 @@ def _redirect_output() -> None:
         os.dup2(2, 1)
     except OSError:  # standard error is closed
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    sys.stdout = sys.stderr
+    file = open(1, "wb", closefd=False)  # noqa: SIM115 - for the life of the process
+    sys.stdout = sys.stderr = _OpenStream(file, errors="backslashreplace", line_buffering=True)
+
+
+class _OpenStream(io.TextIOWrapper):
+    """A stream that a reward cannot close for the samples after it."""
+
+    def close(self) -> None:
+        self.flush()
 
 
 def _die_with(parent: int) -> None:

@@ -1,14 +1,11 @@
 """Score on warm worker processes, with deadlines that kill: the thread that waits for results drives a `Pool`."""
 
-import selectors
-import time
-
 from plaudit.engine.backends.backend import BackendSettings
 from plaudit.engine.reward_service import RewardService, outputs_of, pack_samples
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.stream import OrderedStream, Unit, UnitResult
 from plaudit.processes.messages import pack_outputs
-from plaudit.processes.pool import QUEUED, Pool, PoolUnit, Worker
+from plaudit.processes.pool import QUEUED, Pool, PoolUnit
 
 __all__ = ["ProcessBackend"]
 
@@ -21,15 +18,7 @@ class ProcessBackend:
     survives_fork = True
 
     def __init__(self, shipment: Shipment, settings: BackendSettings) -> None:
-        self._selector = selectors.DefaultSelector()
-        self._pool = Pool(
-            RewardService(shipment),
-            settings.workers,
-            settings.limits,
-            watch=lambda worker: self._watch(worker),
-            unwatch=lambda worker: self._unwatch(worker),
-            lost=settings.stats.lose,
-        )
+        self._pool = Pool(RewardService(shipment), settings.workers, settings.limits, lost=settings.stats.lose)
 
     def wants_more(self, units: int) -> bool:
         return units + self._pool.load < QUEUED * self._pool.count
@@ -39,7 +28,7 @@ class ProcessBackend:
 
     def collect(self, timeout_s: float) -> list[UnitResult]:
         """Give units to workers that have room, wait, and take what is done."""
-        self._turn(timeout_s)
+        self._pool.turn(timeout_s)
         results = []
         while self._pool.finished:
             done = self._pool.finished.popleft()
@@ -51,7 +40,7 @@ class ProcessBackend:
         """The packed outputs of packed samples; waits for them."""
         self._pool.submit(PoolUnit(body, count))
         while not self._pool.finished:
-            self._turn(TURN_S)
+            self._pool.turn(TURN_S)
         return pack_outputs(outputs_of(self._pool.finished.popleft()))
 
     def discard(self, stream: OrderedStream) -> None:
@@ -60,33 +49,3 @@ class ProcessBackend:
     def shutdown(self) -> None:
         """Kill every worker."""
         self._pool.close()
-        self._selector.close()
-
-    def _turn(self, timeout_s: float) -> None:
-        self._pool.give()
-        if self._pool.load:
-            for worker in self._ready(timeout_s):
-                if worker in self._pool.workers:
-                    self._pool.read(worker)
-            self._pool.expire()
-
-    def _watch(self, worker: Worker) -> None:
-        self._selector.register(worker.process.reading, selectors.EVENT_READ, worker)
-
-    def _unwatch(self, worker: Worker) -> None:
-        self._selector.unregister(worker.process.reading)
-
-    def _ready(self, timeout_s: float) -> list[Worker]:
-        """The workers that have written something, after a wait."""
-        workers = self._pool.workers
-        timeout = max(0.0, min(timeout_s, self._pool.next_expiry() - time.monotonic()))
-        for worker in workers:
-            worker.flush()
-        unsent = [worker.process.writing for worker in workers if worker.process.unsent]
-        for descriptor in unsent:
-            self._selector.register(descriptor, selectors.EVENT_WRITE)
-        try:
-            return [key.data for key, _ in self._selector.select(timeout) if key.data is not None]
-        finally:
-            for descriptor in unsent:
-                self._selector.unregister(descriptor)

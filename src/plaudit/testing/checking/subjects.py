@@ -1,8 +1,6 @@
 """The reward that is checked: called in this process, or in a worker process with a deadline."""
 
 import pickle
-import selectors
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +23,7 @@ from plaudit.trajectory import Trajectory
 __all__ = ["NOT_TRIED", "LocalSubject", "Subject", "WorkerSubject"]
 
 MAX_OVERRUNS = 3
+TURN_S = 1.0
 COMPANY = 3
 NOT_TRIED = RewardOutput.unscored(Status.SKIPPED, f"the check stops after {MAX_OVERRUNS} calls that do not end")
 
@@ -105,22 +104,10 @@ class WorkerSubject(Subject):
 
     def _run(self, unit: PoolUnit) -> PoolUnit:
         """Give a unit to the worker and wait for it."""
-        pool = self._pool
-        pool.submit(unit)
-        while not pool.finished:
-            pool.give()
-            with selectors.DefaultSelector() as selector:
-                for worker in pool.workers:
-                    selector.register(worker.process.reading, selectors.EVENT_READ)
-                    if worker.process.unsent:
-                        selector.register(worker.process.writing, selectors.EVENT_WRITE)
-                expiry = pool.next_expiry()
-                selector.select(None if expiry == float("inf") else max(0.0, expiry - time.monotonic()))
-            for worker in list(pool.workers):
-                worker.flush()
-                pool.read(worker)
-            pool.expire()
-        return pool.finished.popleft()
+        self._pool.submit(unit)
+        while not self._pool.finished:
+            self._pool.turn(TURN_S)
+        return self._pool.finished.popleft()
 
 
 def _pack(samples: Sequence[Trajectory]) -> bytes:
