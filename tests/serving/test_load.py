@@ -1,6 +1,5 @@
-"""Under load: limits, idempotency, deadlines, lost workers, reload and drain without a failed request."""
+"""Under load: limits, deadlines, lost workers, reload and drain without a failed request."""
 
-import asyncio
 import contextlib
 import os
 import signal
@@ -11,8 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from plaudit.serving import ServerSettings, ServerThread
-from plaudit.serving.app import idempotency
-from plaudit.serving.app.idempotency import IdempotencyCache
 from tests.process_watch import descendants
 from tests.serving.asking import ask, metric, samples, send, wait_until
 from tests.serving.conftest import settings
@@ -62,43 +59,6 @@ def test_quick_requests_do_not_wait_for_one_that_hangs_and_was_given_to_the_same
         for _ in range(2):
             running.call(running.server.ask_to_stop)
         running.run(running.server.stop())
-
-
-def test_a_request_that_is_sent_again_is_not_scored_again(server):
-    body, key = samples("yes", "no"), {"idempotency_key": "batch-7"}
-    first = ask(server.address, "/score", body, **key)
-    scored = metric(server.address, "plaudit_samples_total", reward="mark", status="ok")
-    assert ask(server.address, "/score", body, **key).body == first.body
-    assert metric(server.address, "plaudit_samples_total", reward="mark", status="ok") == scored
-    assert ask(server.address, "/score", samples("other"), **key).status == 422
-    for text in ("yes", "other"):  # an empty key is no key
-        assert ask(server.address, "/score", samples(text), idempotency_key="").status == 200
-
-
-def test_a_request_that_is_sent_again_while_it_is_scored_waits_for_the_same_answer(server):
-    with ThreadPoolExecutor(4) as pool:
-        before = metric(server.address, "plaudit_samples_total", reward="mark", status="ok")
-        asked = [pool.submit(ask, server.address, "/score", samples("slow"), idempotency_key="twice") for _ in range(4)]
-        assert len({each.result().body for each in asked}) == 1
-        assert metric(server.address, "plaudit_samples_total", reward="mark", status="ok") == before + 1
-
-
-def test_stored_answers_are_limited_however_small_they_are(monkeypatch):
-    monkeypatch.setattr(idempotency, "KEPT_BYTES", 100 * idempotency.ENTRY_BYTES)
-    computed = []
-
-    async def ask_often() -> None:
-        cache: IdempotencyCache[bytes] = IdempotencyCache(len)
-        for key in [b"%d" % number for number in range(300)] * 2:
-
-            async def compute(key=key) -> bytes:
-                computed.append(key)
-                return b""
-
-            await cache.get(("/score", key), b"{}", compute)
-
-    asyncio.run(ask_often())
-    assert len(computed) == 600  # the first answers were removed before they were asked for again
 
 
 def test_a_client_says_how_long_it_wants_to_wait(server):
@@ -155,16 +115,13 @@ def test_a_reward_is_reloaded_without_a_failed_request(tmp_path):
         asking = threading.Thread(target=keep_asking, args=(running.address,))
         asking.start()
         file.write_text("def version(response): return 2.0\n")
-        first = ask(running.address, "/score", samples("a"), idempotency_key="kept")
         running.run(running.server.reload())
-        again = ask(running.address, "/score", samples("a"), idempotency_key="kept")
         file.write_text("this is no Python\n")
         running.run(running.server.reload())  # is served as before
         stop.set()
         asking.join()
         last = ask(running.address, "/score", samples("a")).json["outputs"][0]["reward"]
     assert last == 2.0
-    assert (again.body, again.headers["x-plaudit-key"]) == (first.body, first.json["key"])
     assert {(status, reward) for status, reward, _ in seen} == {(200, 1.0), (200, 2.0)}
     assert len({(reward, key) for _, reward, key in seen}) == 2  # each version has its key
 

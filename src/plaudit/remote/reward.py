@@ -9,7 +9,6 @@ import contextlib
 import math
 import os
 import threading
-import uuid
 import warnings
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -117,7 +116,7 @@ class RemoteReward(RewardFunction):
                 return [output for each in trajectories for output in self._score_chunk([each])]
             what = "the sample cannot" if count == 1 else "its samples are scored together, and one of them cannot"
             return [RewardOutput.unscored(Status.ERROR, f"{self.name}: {what} be sent: {error}")] * count
-        headers = {"content-type": content_type, "idempotency-key": uuid.uuid4().hex}
+        headers = {"content-type": content_type}
         try:
             return self._retrying(self._ask, body, headers, count, [], [])
         except RetryError as failed:

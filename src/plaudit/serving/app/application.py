@@ -5,12 +5,13 @@ the bodies, score them and write the answers, so this process touches no sample.
 """
 
 import asyncio
+import contextlib
 import itertools
 import math
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
@@ -19,8 +20,6 @@ import msgspec
 
 from plaudit.errors import PlauditError
 from plaudit.serving.app.access import Access
-from plaudit.serving.app.idempotency import MAX_KEY_BYTES, IdempotencyCache
-from plaudit.serving.app.limits import Admission, LoadLimits
 from plaudit.serving.app.metrics import METRICS_TYPE, Metrics
 from plaudit.serving.app.openapi import OPEN_PAGES, describe_api
 from plaudit.serving.app.reward_pools import RewardPools
@@ -29,7 +28,7 @@ from plaudit.serving.protocols.protocol import RequestRefused, refusal_body
 from plaudit.serving.settings import ServerSettings
 from plaudit.version import __version__
 
-__all__ = ["Application"]
+__all__ = ["Application", "LoadLimits"]
 
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -72,7 +71,6 @@ class Application:
         self.limits = LoadLimits(settings.queue_requests, settings.queue_bytes)
         self.pools = RewardPools(settings, self.metrics, self._set_routes)
         self.draining = False
-        self._answers: IdempotencyCache[Response] = IdempotencyCache(lambda r: len(r.body) if r.status == 200 else None)
         self._ids, self._id_prefix = itertools.count(1), secrets.token_hex(4).encode()
         self.set_tokens(settings.tokens)
         self._set_routes()
@@ -136,7 +134,7 @@ class Application:
             if checked.page is not None:
                 response = checked.page()
             else:
-                response = await self._score(checked, path, headers, receive, began)
+                response = await self._score(checked, headers, receive, began)
                 self.metrics.observe(path, time.monotonic() - began)
         except RequestRefused as refused:
             known = route if route is not None and refused.status not in (401, 403) else None
@@ -182,23 +180,17 @@ class Application:
             more.append((b"connection", b"close"))  # the rest of the body is not read
         return Response(refused.status, refusal_body(str(refused)), headers=more)
 
-    async def _score(
-        self, route: Route, path: str, headers: dict[bytes, bytes], receive: Receive, began: float
-    ) -> Response:
-        packed = _is_packed(route, headers)
-        key, wait_s = headers.get(b"idempotency-key"), _wait_s(headers)
-        if key is not None and len(key) > MAX_KEY_BYTES:
-            raise RequestRefused(422, f"an idempotency key has at most {MAX_KEY_BYTES} bytes")
-        with self.limits.admit() as admission:
-            body = await self._read_body(receive, headers, admission)
-            compute = partial(self._ask_pool, route, body, packed, began + wait_s)
-            return await (self._answers.get((path, key), body, compute) if key else compute())
+    async def _score(self, route: Route, headers: dict[bytes, bytes], receive: Receive, began: float) -> Response:
+        packed, wait_s = _is_packed(route, headers), _wait_s(headers)
+        with self.limits.admit() as reserve:
+            body = await self._read_body(receive, headers, reserve)
+            return await self._ask_pool(route, body, packed, began + wait_s)
 
-    async def _read_body(self, receive: Receive, headers: dict[bytes, bytes], admission: Admission) -> bytes:
+    async def _read_body(self, receive: Receive, headers: dict[bytes, bytes], reserve: Callable[[int], None]) -> bytes:
         most, announced = self.settings.body_bytes, int(headers.get(b"content-length", b"0"))
         if announced > most:
             raise RequestRefused(413, f"the body is larger than {most} bytes")
-        admission.reserve(announced)
+        reserve(announced)
         parts: list[bytes] = []
         size, more = 0, True
         try:
@@ -212,7 +204,7 @@ class Application:
                     if size > most:
                         raise RequestRefused(413, f"the body is larger than {most} bytes")
                     if size > announced:  # chunked
-                        admission.reserve(len(parts[-1]))
+                        reserve(len(parts[-1]))
         except TimeoutError:
             raise RequestRefused(408, f"the body did not arrive within {self.settings.body_s:g} s") from None
         return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -241,7 +233,6 @@ class Application:
         self.metrics.gauges = {
             "held_bytes": {"": self.limits.bytes},
             "requests_under_way": {"": self.limits.requests},
-            "repeated_requests": {"": self._answers.repeats},
             "queued_requests": {name: pool.queued for name, pool in pools.items()},
             "workers": {name: pool.size for name, pool in pools.items()},
             "workers_busy": {name: pool.busy for name, pool in pools.items()},
@@ -285,3 +276,32 @@ def _wait_s(headers: dict[bytes, bytes]) -> float:
 
 def _json(value: object, status: int = 200) -> Response:
     return Response(status, msgspec.json.encode(value))
+
+
+class LoadLimits:
+    """Counts requests and bytes under way."""
+
+    def __init__(self, most_requests: int, most_bytes: int) -> None:
+        self.most_requests, self.most_bytes = most_requests, most_bytes
+        self.requests = self.bytes = 0
+
+    @contextlib.contextmanager
+    def admit(self) -> Iterator[Callable[[int], None]]:
+        """Take in one more request; the function reserves bytes for its body. RequestRefused (503) without room."""
+        if self.requests >= self.most_requests:
+            raise RequestRefused(503, f"{self.requests} requests are under way; try again later", retry_after_s=1)
+        reserved = 0
+
+        def reserve(size: int) -> None:
+            nonlocal reserved
+            if self.bytes + size > self.most_bytes:
+                raise RequestRefused(503, "the server holds as many bytes of requests as it may; try again later", 1)
+            self.bytes += size
+            reserved += size
+
+        self.requests += 1
+        try:
+            yield reserve
+        finally:
+            self.requests -= 1
+            self.bytes -= reserved

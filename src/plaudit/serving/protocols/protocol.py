@@ -19,8 +19,9 @@ from plaudit.exports.exported import OnUnscored
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "About", "RequestRefused", "Samples", "ServingProtocol", "check_depth", "decode_message", "decode_plain",
-    "encode_numbers", "fill_unscored", "invalid_sample", "numbers_of", "refusal_body",
+    "About", "Answer", "RequestRefused", "Samples", "ServingProtocol", "WorkerRequest", "check_depth", "decode_answer",
+    "decode_message", "decode_plain", "encode_answer", "encode_numbers", "encode_request", "fill_unscored",
+    "invalid_sample", "numbers_of", "read_request", "refusal_body",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -164,3 +165,26 @@ def encode_numbers(answer: Any) -> bytes:
 def invalid_sample(index: int, error: object) -> RewardOutput:
     """The output of a malformed sample."""
     return RewardOutput.unscored(Status.ERROR, f"sample {index}: {error}")
+
+
+class WorkerRequest(msgspec.Struct, array_like=True):
+    """The body of an HTTP request in some protocol; `packed` says that it is msgpack."""
+
+    protocol: str
+    body: bytes = b""
+    packed: bool = False
+
+
+class Answer(msgspec.Struct, array_like=True):
+    """The HTTP status, the body, the number of samples by status, and whether the body is msgpack."""
+
+    status: int
+    body: bytes
+    counts: dict[str, int] = {}
+    packed: bool = False
+
+
+_encoder = msgspec.msgpack.Encoder()
+encode_request = encode_answer = _encoder.encode
+read_request = msgspec.msgpack.Decoder(WorkerRequest).decode
+decode_answer = msgspec.msgpack.Decoder(Answer).decode

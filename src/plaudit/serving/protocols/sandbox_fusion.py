@@ -19,8 +19,7 @@ from plaudit.sandbox.languages.compiling import CompileError
 from plaudit.sandbox.languages.language import Language, find_language
 from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchains import find_toolchain
-from plaudit.serving.protocols.protocol import refusal_body
-from plaudit.serving.worker_messages import Answer, encode_answer, read_request
+from plaudit.serving.protocols.protocol import Answer, encode_answer, read_request, refusal_body
 from plaudit.version import __version__
 
 __all__ = ["SandboxHandler", "SandboxSetup"]

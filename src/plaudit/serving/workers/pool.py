@@ -15,8 +15,7 @@ from typing import Any
 from plaudit.errors import InvalidSettings, PlauditError, ScoringFailed
 from plaudit.processes.pool import Limits, Pool, PoolUnit, Worker
 from plaudit.processes.worker import Service
-from plaudit.serving.protocols.protocol import refusal_body
-from plaudit.serving.worker_messages import Answer, WorkerRequest, decode_answer, encode_request
+from plaudit.serving.protocols.protocol import Answer, WorkerRequest, decode_answer, encode_request, refusal_body
 
 __all__ = ["ServicePool"]
 

@@ -15,8 +15,16 @@ from plaudit.engine.shipping import Shipment
 from plaudit.errors import InvalidSettings, PlauditError
 from plaudit.processes.worker import Service, UnitProgress
 from plaudit.serving.protocols import PROTOCOLS
-from plaudit.serving.protocols.protocol import About, RequestRefused, Samples, refusal_body
-from plaudit.serving.worker_messages import Answer, WorkerRequest, encode_answer, read_request
+from plaudit.serving.protocols.protocol import (
+    About,
+    Answer,
+    RequestRefused,
+    Samples,
+    WorkerRequest,
+    encode_answer,
+    read_request,
+    refusal_body,
+)
 from plaudit.version import __version__
 
 __all__ = ["HttpHandler", "RewardSetup", "Service"]
