@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import torch
 
 from plaudit import Trajectory, score
-from plaudit.dialects import STUB_PACKAGES
+from plaudit.dialects import stub_finder
 from plaudit.errors import PlauditError
 from plaudit.loading import load_agent, resolve
 from tests.shared_data import shared
@@ -74,7 +74,7 @@ class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Packages that were stubbed at home: importing them succeeds, and everything in them is a mock."""
 
     def __init__(self, names: list[str]) -> None:
-        homes = {module.partition(".")[0] for module in STUB_PACKAGES}
+        homes = {module.partition(".")[0] for module in stub_finder().packages}
         self.names = {name for name in names if name not in homes and not importlib.util.find_spec(name)}
 
     def __enter__(self) -> None:

@@ -1,6 +1,6 @@
 """`docs/systems.md`: the systems that plaudit knows, and what was run in the real packages."""
 
-from plaudit.dialects import SYSTEMS, StubFinder
+from plaudit.dialects import StubFinder, known_systems
 from plaudit.exports.compat import compat_rows
 from plaudit.exports.exporting import EXPORTS
 
@@ -43,7 +43,7 @@ def compat_page() -> str:
         "| name | system | how it writes rewards | ours there | not scored | groups | stubs |",
         "|---|---|---|---|---|---|---|",
     ]
-    for system in SYSTEMS.values():
+    for system in known_systems().values():
         exports = [each for each in EXPORTS.values() if each.system == system.name]
         forms = [f"`{each.name}`" for each in exports]
         policies = dict.fromkeys(each.policies[0].value for each in exports)

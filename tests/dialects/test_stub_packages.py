@@ -8,11 +8,12 @@ from importlib.util import find_spec
 import pytest
 
 from plaudit import RewardFunction, Trajectory, score
-from plaudit.dialects import STUB_PACKAGES, stub_finder
+from plaudit.dialects import stub_finder
 from plaudit.dialects.stub_packages import LazyStub, StubFinder
 from plaudit.errors import RewardNotLoaded
 from plaudit.loading import load, resolve
 
+STUB_PACKAGES = stub_finder().packages
 ABSENT = {root for root in STUB_PACKAGES if find_spec(root) is None}
 MODULES = {module: names for root in STUB_PACKAGES for module, names in stub_finder().table(root).items() if names}
 

@@ -2,9 +2,9 @@
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from plaudit.contract.function import FunctionReward, RewardFunction
 from plaudit.dialects import systems
@@ -13,8 +13,8 @@ from plaudit.dialects.stub_packages import Packages, StubFinder
 from plaudit.errors import RewardNotLoaded, did_you_mean
 
 __all__ = [
-    "DIALECTS", "STUB_PACKAGES", "SYSTEMS", "Dialect", "StubFinder", "System", "convention_of",
-    "dialects_of", "install_stubs", "modules_with", "recognise", "stub_finder",
+    "Dialect", "StubFinder", "System", "convention_of", "dialects_of", "install_stubs", "known_systems", "modules_with",
+    "recognise", "stub_finder",
 ]  # fmt: skip
 
 
@@ -24,15 +24,9 @@ _WITHOUT_DIALECT = (
 )
 
 
-def __getattr__(name: str) -> Any:
-    """The tables, made when first asked for: a built-in reward needs no other system's convention."""
-    if name not in _TABLES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _TABLES[name]()
-
-
 @cache
-def _systems() -> dict[str, System]:
+def known_systems() -> dict[str, System]:
+    """The systems by name, imported when first asked for: a built-in reward needs no other system's convention."""
     modules = [
         importlib.import_module(f"{systems.__name__}.{module_info.name}")
         for module_info in pkgutil.iter_modules(systems.__path__)
@@ -45,23 +39,15 @@ def _systems() -> dict[str, System]:
 
 @cache
 def _dialects() -> tuple[tuple[System, Dialect], ...]:
-    return tuple((system, dialect) for system in _systems().values() for dialect in system.dialects)
+    return tuple((system, dialect) for system in known_systems().values() for dialect in system.dialects)
 
 
 @cache
 def _packages() -> Packages:
-    return {root: table for system in _systems().values() for root, table in system.stubs.items()}
+    return {root: table for system in known_systems().values() for root, table in system.stubs.items()}
 
 
-_TABLES: dict[str, Callable[[], Any]] = {
-    "SYSTEMS": _systems, "DIALECTS": _dialects, "STUB_PACKAGES": _packages,
-}  # fmt: skip
 ForeignReward.find_packages = staticmethod(_packages)
-
-if TYPE_CHECKING:
-    SYSTEMS: dict[str, System]
-    DIALECTS: tuple[tuple[System, Dialect], ...]
-    STUB_PACKAGES: Packages
 
 
 def dialects_of(candidate: Any, imports: Iterable[str] = (), name: str | None = None) -> list[Dialect]:

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from importlib.resources import files
 
-from plaudit.dialects import SYSTEMS
+from plaudit.dialects import known_systems
 from plaudit.exports.exporting import EXPORTS
 
 __all__ = ["CompatRow", "compat_rows"]
@@ -35,7 +35,8 @@ def compat_rows() -> list[CompatRow]:
     columns = ("system", "version", "date", "ran", "import", "export", "groups", "unscored")
     rows = [CompatRow(*(row[name] for name in columns)) for row in written]
     exported = {export.system for export in EXPORTS.values()}
-    for name in SYSTEMS.keys() - {row.system for row in rows}:
-        imports, exports = bool(SYSTEMS[name].dialects), name in exported
+    systems = known_systems()
+    for name in systems.keys() - {row.system for row in rows}:
+        imports, exports = bool(systems[name].dialects), name in exported
         rows.append(CompatRow(name, imported="contract" * imports, exported="contract" * exports))
     return sorted(rows, key=lambda row: (not row.version, row.system))

@@ -23,7 +23,7 @@ class Grouping(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """How rewards are called by a system (a name of `dialects.SYSTEMS`): see `exported` for `convert`.
+    """How rewards are called by a system (a name of `dialects.known_systems()`): see `exported` for `convert`.
 
     The first of the `policies` is the default. `build` makes the object that the trainer is given. `form` distinguishes
     several exports of a system. `shims.toml` has the file that is written for each export.
@@ -44,4 +44,4 @@ class Export:
     @property
     def title(self) -> str:
         """The name of its system in a sentence."""
-        return dialects.SYSTEMS[self.system].title
+        return dialects.known_systems()[self.system].title

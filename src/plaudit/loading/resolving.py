@@ -150,7 +150,7 @@ class _SpecResolver:
         """`module:name`; some packages have rewards under names that they do not define."""
         source = self.module(dotted)
         name, arguments = parse_call(call)
-        system = dialects.SYSTEMS.get(dotted)
+        system = dialects.known_systems().get(dotted)
         find_named = system.find_named if system else None
         if find_named is None or hasattr(source.module, name):
             return build(source.find(name), arguments, self.dialect)

@@ -195,20 +195,15 @@ def _scorer(metrics: Any = None, name: str | None = None, **_: Any) -> Callable[
     return mark
 
 
-def _metric(*_: Any, **__: Any) -> Any:
-    """A metric, which nothing here computes; as a decorator it leaves the function as it is."""
-    return _[0] if _ and callable(_[0]) else SimpleNamespace()
-
-
 def _leave(definition: Any = None, **_: Any) -> Any:
-    """A decorator of something that is no scorer, with and without arguments: the definition as it is."""
+    """A decorator of something that is no scorer, or a metric, which nothing computes here: the definition as it is."""
     return definition if callable(definition) else lambda decorated: decorated
 
 
 _SCORING = {
     "Score": Score, "Target": Target, "scorer": _scorer, "Scorer": Callable, "SampleScore": Score, "Value": Any,
     "CORRECT": CORRECT, "INCORRECT": INCORRECT, "PARTIAL": PARTIAL, "NOANSWER": NOANSWER, "UNCHANGED": UNCHANGED,
-    **dict.fromkeys(("accuracy", "mean", "std", "stderr", "var", "bootstrap_stderr", "grouped", "metric"), _metric),
+    **dict.fromkeys(("accuracy", "mean", "std", "stderr", "var", "bootstrap_stderr", "grouped", "metric"), _leave),
 }  # fmt: skip
 _STUBS: StubTable = {
     "inspect_ai": {"task": _leave},
