@@ -7,5 +7,5 @@ from .cases.table import load_cases as load_cases
 from .checking.check import Finding as Finding
 from .checking.check import Rule as Rule
 from .checking.check import Severity as Severity
+from .checking.check import check_env as check_env
 from .checking.check import check_reward as check_reward
-from .checking.environments import check_env as check_env

@@ -8,14 +8,15 @@ A node needs the same Python and Ray as the driver, plaudit, and what the reward
 """
 
 import os
+import sys
 import time
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.engine.backends.backend import BackendSettings
-from plaudit.engine.backends.ray_actor import ScoringActor
+from plaudit.engine.backends.backend import BackendSettings, Limits
+from plaudit.engine.backends.processes import ProcessBackend
 from plaudit.engine.backends.ray_session import RaySession
 from plaudit.engine.reward_service import pack_samples
 from plaudit.engine.shipping import Shipment
@@ -23,7 +24,7 @@ from plaudit.engine.stream import OrderedStream, Unit, UnitResult
 from plaudit.errors import PlauditError, ScoringFailed, require
 from plaudit.processes.messages import unpack_outputs
 
-__all__ = ["RayBackend"]
+__all__ = ["RayBackend", "ScoringActor", "use_driver_paths"]
 
 IN_FLIGHT = 4  # calls of an actor, so that it does not wait for the driver
 START_S = 300.0  # a cluster may have to start a node first
@@ -197,3 +198,31 @@ class RayBackend:
         status = Status.MEMORY if isinstance(error, self._errors.OutOfMemoryError) else Status.ERROR
         output = RewardOutput.unscored(status, f"the Ray actor died {MAX_TRIES} times: {reason}")
         return [running.unit.result([output] * len(running.unit))]
+
+
+def use_driver_paths(shipment: Shipment, folder: str) -> Shipment:
+    """Use the driver's working folder and import path in this process, as far as this node has them."""
+    if os.path.isdir(folder):
+        os.chdir(folder)
+    shared = [os.path.abspath(entry) for entry in shipment.search_path]
+    sys.path[:] = dict.fromkeys([*filter(os.path.exists, shared), *sys.path])
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)  # for worker processes
+    return replace(shipment, search_path=list(sys.path))
+
+
+class ScoringActor:
+    """Scores units, one call after the other. Samples and outputs are packed, since Ray's pickling takes longer."""
+
+    def __init__(self, shipment: Shipment, limits: Limits, folder: str) -> None:
+        self._backend = ProcessBackend(use_driver_paths(shipment, folder), BackendSettings(1, limits))
+
+    def ready(self) -> None:
+        """Returns once the actor runs."""
+
+    def score(self, body: bytes, count: int) -> bytes:
+        """The packed outputs of packed samples."""
+        return self._backend.score_packed(body, count)
+
+    def close(self) -> None:
+        """End the worker process and what it started."""
+        self._backend.shutdown()

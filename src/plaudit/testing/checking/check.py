@@ -6,19 +6,23 @@ in this process, and a reward that never returns holds up the check.
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 
+from plaudit.agents.agent import Agent
+from plaudit.agents.checking import check_agent
+from plaudit.agents.environment import EpisodeStart
 from plaudit.contract.function import RewardLike
 from plaudit.contract.scoring import scope_of
 from plaudit.engine.shipping import Shipment
 from plaudit.findings import Finding, Rule, Severity
-from plaudit.loading import resolve
+from plaudit.loading import load_agent, resolve
 from plaudit.testing.checking import repetition, sample_rules
 from plaudit.testing.checking.observation import Observation
 from plaudit.testing.checking.probes import difficult_samples, ordinary_samples, without_truth
 from plaudit.testing.checking.subjects import NOT_TRIED, LocalSubject, Subject, WorkerSubject
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Finding", "Rule", "Severity", "check_reward"]
+__all__ = ["Finding", "Rule", "Severity", "check_env", "check_reward"]
 
 
 def check_reward(
@@ -104,3 +108,24 @@ def _on_repetition(
         yield from repetition.check_fresh_process(fresh, first)
     yield from repetition.check_order(subject, first, seed)
     yield from repetition.check_independence(subject, first)
+
+
+def check_env(
+    env: type | str | Path | Agent,
+    starts: Sequence[EpisodeStart] | None = None,
+    *,
+    actions: Sequence[str] = (),
+    seed: int = 0,
+    deadline_s: float = 5.0,
+) -> list[Finding]:
+    """What is wrong with an environment; the empty list when nothing was found.
+
+    `env` is a class or a spec as `load_agent` takes it; one given by a spec runs in processes, where what hangs is
+    killed. `starts` are prompts with ground truths that fit the environment, and `actions` good ones.
+
+    >>> from plaudit.agents import TreasureHunt
+    >>> check_env(TreasureHunt)
+    []
+    """
+    agent = env if isinstance(env, Agent) else load_agent(env) if isinstance(env, str | Path) else Agent(env)
+    return check_agent(agent, starts, actions=actions, seed=seed, deadline_s=deadline_s)
