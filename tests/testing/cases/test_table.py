@@ -151,7 +151,7 @@ MISTAKES = {
     ),
     "expects nothing": ("a.yaml", "- response: x", "expects nothing; add 'expected'"),
     "misspelt expected": ("a.yaml", "- response: x\n  expectd: 1", "'expectd' is not known; did you mean 'expected'"),
-    "another word": ("a.yaml", "- response: x\n  expect: 1", "'expect' is not known; did you mean 'expected'?"),
+    "expected twice": ("a.yaml", "- response: x\n  expected: 1\n  expect: 1", "mean the same; keep one"),
     "unreadable expected": (
         "a.jsonl",
         '{"response": "x", "expected": "high"}',
@@ -222,5 +222,5 @@ def test_a_date_in_yaml_stays_text(tmp_path):
 
 def test_a_table_may_name_its_reward(tmp_path):
     file = tmp_path / "a.json"
-    file.write_text('{"reward": "mine.py:f", "cases": [{"response": "x", "expected": 1}]}')
+    file.write_text('{"reward": "mine.py:f", "cases": [{"response": "x", "expect": 1}]}')
     assert load_cases(file).reward == "mine.py:f"

@@ -18,7 +18,8 @@ from plaudit.trajectory import Trajectory
 
 __all__ = ["Case", "CaseTable", "load_cases"]
 
-_OWN = ("name", "expected", "expected_score", "expected_status", "tolerance")
+_EXPECTED = ("expected", "expected_reward", "expect")
+_OWN = ("name", *_EXPECTED, "expected_score", "expected_status", "tolerance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +88,19 @@ def _parse_trajectory(cells: Mapping[str, Any]) -> Trajectory:
 
 
 def _parse_expected(fields: Mapping[str, Any], cells: Mapping[str, Any]) -> dict[str, Any]:
-    if fields.keys().isdisjoint(("expected", "expected_score", "expected_status")):
+    spelled = [name for name in _EXPECTED if name in fields]
+    if len(spelled) > 1:
+        raise ValueError(f"{' and '.join(spelled)} mean the same; keep one")
+    if not spelled and "expected_score" not in fields and "expected_status" not in fields:
         near = next((name for name in cells if did_you_mean(name, _OWN)), "")
         hint = f" ({near!r} is not known{did_you_mean(near, _OWN)})" if near else ""
         raise ValueError(
             f"expects nothing{hint}; add 'expected', 'expected_score', or 'expected_status' "
             f"({', '.join(Status)}) for a sample that should not be scored"
         )
-    tolerance = fields.get("tolerance")
-    reward = parse_expectation(fields["expected"], tolerance) if "expected" in fields else None
+    reward = parse_expectation(fields[spelled[0]], fields.get("tolerance")) if spelled else None
     score = (
-        parse_expectation(fields["expected_score"], None if reward else tolerance)
+        parse_expectation(fields["expected_score"], None if spelled else fields.get("tolerance"))
         if "expected_score" in fields
         else None
     )
