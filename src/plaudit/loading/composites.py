@@ -15,8 +15,7 @@ from plaudit.contract.combination import CompositeReward
 from plaudit.contract.function import RewardFunction
 from plaudit.errors import InvalidSettings, RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Arguments, Loaded
-from plaudit.loading.expressions import OPTIONS, LookUp, Specs, evaluate, spec_using
-from plaudit.loading.vocabulary import FUNCTIONS, METHODS, find_composer
+from plaudit.loading.expressions import FUNCTIONS, METHODS, OPTIONS, LookUp, Specs, evaluate, find_composer, spec_using
 from plaudit.rewards import BUILT_INS
 
 __all__ = ["build_composite"]

@@ -22,11 +22,10 @@ from plaudit.loading.building import Arguments, Loaded, SpecTarget, build
 from plaudit.loading.catalog import find_named, no_such_name
 from plaudit.loading.chat_template import ChatTemplateReward
 from plaudit.loading.composites import build_composite
-from plaudit.loading.expressions import OPTIONS, USING, build_expression, parse_call
+from plaudit.loading.expressions import METHODS, OPTIONS, USING, build_expression, parse_call
 from plaudit.loading.importing import module_at, module_from_file
 from plaudit.loading.names import files_that_define
 from plaudit.loading.picking import RewardModule
-from plaudit.loading.vocabulary import METHODS
 from plaudit.normalize import Scope
 
 __all__ = ["load", "resolve"]

@@ -17,9 +17,8 @@ from plaudit.engine.shipping import Shipment
 from plaudit.findings import Finding, Rule, Severity
 from plaudit.loading import load_agent, resolve
 from plaudit.testing.checking import repetition, sample_rules
-from plaudit.testing.checking.observation import Observation
 from plaudit.testing.checking.probes import difficult_samples, ordinary_samples, without_truth
-from plaudit.testing.checking.subjects import NOT_TRIED, LocalSubject, Subject, WorkerSubject
+from plaudit.testing.checking.subjects import NOT_TRIED, LocalSubject, Observation, Subject, WorkerSubject
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Finding", "Rule", "Severity", "check_env", "check_reward"]

@@ -15,10 +15,8 @@ from plaudit.contract.scoring import Style, calls_one_sample, scope_of, widest
 from plaudit.errors import InvalidTrajectory, PlauditError
 from plaudit.findings import Finding, Rule, Severity
 from plaudit.normalize import Scope
-from plaudit.testing.checking.observation import Observation
 from plaudit.testing.checking.probes import with_response
-from plaudit.testing.checking.reward_state import find_changes
-from plaudit.testing.checking.subjects import NOT_TRIED, Subject
+from plaudit.testing.checking.subjects import NOT_TRIED, Observation, Subject, find_changes
 from plaudit.trajectory import Trajectory
 
 __all__ = ["check_fresh_process", "check_independence", "check_order", "check_purity", "check_repetition"]

@@ -12,9 +12,8 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import Status
 from plaudit.findings import Finding, Rule, Severity
 from plaudit.report.coverage import failure_kind
-from plaudit.testing.checking.observation import Observation
 from plaudit.testing.checking.probes import CONTENTLESS, containing_samples, with_odd_truths
-from plaudit.testing.checking.subjects import Subject
+from plaudit.testing.checking.subjects import Observation, Subject
 from plaudit.trajectory import Trajectory
 
 __all__ = [

@@ -1,26 +1,126 @@
-"""The reward that is checked: called in this process, or in a worker process with a deadline."""
+"""The reward that is checked: called in this process, or in a worker process with a deadline.
 
+Scoring converts every failure to an output; a check has to distinguish them, and to see whether the reward changed its
+samples. It observes the calls that scoring makes. The state of a reward between calls (attributes, closure variables,
+module globals, default arguments) is compared by fingerprints.
+"""
+
+import contextlib
+import functools
+import inspect
 import pickle
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
-from plaudit.contract.function import RewardFunction
+import msgspec
+
+from plaudit.contract.combination import CompoundReward
+from plaudit.contract.function import FunctionReward, RewardFunction
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.contract.scoring import Progress, calls_one_sample, needs_loop, scope_of
+from plaudit.contract.results import RETURNED_NONE, NotOnePerSample
+from plaudit.contract.scoring import EndedCall, Progress, calls_one_sample, needs_loop, scope_of, score_samples
 from plaudit.engine.reward_service import RewardService
 from plaudit.engine.shipping import Shipment
-from plaudit.errors import InvalidTrajectory
+from plaudit.errors import InvalidOutput, InvalidTrajectory
 from plaudit.findings import Rule
 from plaudit.processes.messages import pack_outputs, pack_sample, unpack_outputs, unpack_sample
 from plaudit.processes.pool import Limits, Pool, PoolUnit
 from plaudit.processes.worker import Service, UnitProgress
-from plaudit.testing.checking.observation import Observation, observe_calls
-from plaudit.testing.checking.reward_state import capture_state
 from plaudit.trajectory import Trajectory
 
-__all__ = ["NOT_TRIED", "LocalSubject", "Subject", "WorkerSubject"]
+__all__ = [
+    "LocalSubject", "NOT_TRIED", "Observation", "Subject", "WorkerSubject", "capture_state", "find_changes",
+    "observe_calls",
+]  # fmt: skip
+
+_LOST = {Status.TIMEOUT: Rule.DEADLINE, Status.MEMORY: Rule.TOTAL}
+
+
+class Observation(NamedTuple):
+    """A sample, its output, and what the reward did to bring that about."""
+
+    trajectory: Trajectory
+    output: RewardOutput
+    fault: Rule | None = None
+    """The rule that a failure to score this sample breaks."""
+    changed: bool = False
+    """Whether the reward changed the sample that it was given."""
+
+    @property
+    def returned_none(self) -> bool:
+        """Whether the reward returned a bare None, as a function without `return` does."""
+        return self.output.status is Status.SKIPPED and self.output.reason == RETURNED_NONE
+
+
+def observe_calls(reward: Any, samples: Sequence[Trajectory], progress: Progress) -> list[Observation]:
+    """Score the samples and record what the reward does."""
+    calls = _Calls(samples)
+    progress.observer = calls.note
+    outputs = score_samples(reward, samples, progress)
+    return [
+        Observation(sample, output, calls.fault(index, output), index in calls.changed)
+        for index, (sample, output) in enumerate(zip(samples, outputs, strict=True))
+    ]
+
+
+class _Calls:
+    """Faults and changes by the calls of a reward, by the indices of the samples."""
+
+    def __init__(self, samples: Sequence[Trajectory]) -> None:
+        self._samples = samples
+        self._faults: dict[int, Rule] = {}
+        self._unscored: set[int] = set()  # places for which the reward itself returned an output without a number
+        self.changed: set[int] = set()
+
+    def note(self, call: EndedCall) -> None:
+        """Record a call; parts of a reward are called one after the other for the same sample."""
+        shortened = len(call.copies) != len(call.samples)
+        for number, (sample, output) in enumerate(zip(call.samples, call.outputs, strict=True)):
+            indices = self._indices(sample)
+            if call.error is not None or output.status is Status.ERROR:
+                rule = _broken_rule(call, number)
+                self._faults.update((index, rule) for index in indices if index not in self._faults)
+            elif not output.ok:
+                self._unscored.update(indices)
+            if shortened or _is_changed(sample, call.copies[number]):
+                self.changed.update(indices)
+
+    def fault(self, index: int, output: RewardOutput) -> Rule | None:
+        """The rule that a sample's output breaks."""
+        if output.status is Status.ERROR:
+            return self._faults.get(index, Rule.TOTAL)
+        if output.status in _LOST and index not in self._unscored:
+            return self._faults.get(index, _LOST[output.status])
+        return None
+
+    def _indices(self, sample: Trajectory) -> list[int]:
+        """The indices of a sample; a part may have received the sample with another prompt."""
+        same = [index for index, each in enumerate(self._samples) if each is sample]
+        return same or [index for index, each in enumerate(self._samples) if each.response == sample.response]
+
+
+def _broken_rule(call: EndedCall, number: int) -> Rule:
+    if isinstance(call.error, NotOnePerSample):
+        return Rule.ARITY
+    if call.error is not None:
+        return Rule.FINITE if isinstance(call.error, InvalidOutput) else Rule.TOTAL
+    value = call.values[number]
+    return Rule.TOTAL if isinstance(value, RewardOutput) and value.status is Status.ERROR else Rule.FINITE
+
+
+def _is_changed(before: Trajectory, after: Trajectory) -> bool:
+    """Whether a sample differs from what it was: 1 differs from 1.0 and a tuple from a list; NaN equals NaN.
+
+    `repr` alone would do, but takes most of the time of a check.
+    """
+    with contextlib.suppress(TypeError, ValueError, OverflowError, RecursionError):  # no plain data, or lone surrogates
+        if msgspec.msgpack.encode(before) == msgspec.msgpack.encode(after) and before == after:
+            return False
+    return repr(before.to_dict()) != repr(after.to_dict())
+
 
 MAX_OVERRUNS = 3
 TURN_S = 1.0
@@ -42,7 +142,7 @@ class Subject(ABC):
 
     @abstractmethod
     def capture_state(self) -> dict[str, bytes]:
-        """The state of the reward by name; see `reward_state`."""
+        """The state of the reward by name; see `capture_state`."""
 
     def observe_one(self, sample: Trajectory) -> Observation:
         """Score one sample, beside a few others where the reward sees a batch or a group."""
@@ -145,3 +245,64 @@ class _ObservingHandler:
         seen = observe_calls(self._reward, [unpack_sample(each) for each in packed], progress)
         outputs = pack_outputs([observation.output for observation in seen])
         return pickle.dumps((outputs, [(observation.fault, observation.changed) for observation in seen]))
+
+
+_FOREIGN_TO_STATE = (ModuleType, type, staticmethod, classmethod, property)
+_UNPICKLABLE = (pickle.PicklingError, TypeError, AttributeError, ValueError, RuntimeError, NotImplementedError)
+
+
+def capture_state(reward: RewardFunction) -> dict[str, bytes]:
+    """A fingerprint of everything the reward can remember with, by name."""
+    if isinstance(reward, CompoundReward):
+        return {f"{part.name}: {name}": mark for part in reward.parts for name, mark in capture_state(part).items()}
+    held = dict(_attributes(reward))
+    for function in _functions(reward):
+        held.update(_variables(function))
+    return {name: _fingerprint(value) for name, value in held.items()}
+
+
+def find_changes(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
+    """The names that are new or hold something else."""
+    return sorted(name for name, mark in after.items() if before.get(name) != mark)
+
+
+def _attributes(reward: RewardFunction) -> Iterator[tuple[str, Any]]:
+    for owner in (*_own_classes(reward), reward):
+        for name, value in getattr(owner, "__dict__", {}).items():
+            if not name.startswith("__") and not callable(value) and not isinstance(value, _FOREIGN_TO_STATE):
+                yield name, value
+
+
+def _functions(reward: RewardFunction) -> Iterator[Callable[..., Any]]:
+    if isinstance(reward, FunctionReward):
+        plain = reward.function.func if isinstance(reward.function, functools.partial) else reward.function
+        yield from filter(inspect.isfunction, [inspect.unwrap(plain)])
+    for owner in _own_classes(reward):
+        yield from filter(inspect.isfunction, vars(owner).values())
+
+
+def _own_classes(reward: RewardFunction) -> list[type]:
+    return [
+        owner for owner in type(reward).__mro__ if not owner.__module__.startswith(("plaudit.contract", "builtins"))
+    ]
+
+
+def _variables(function: Callable[..., Any]) -> dict[str, Any]:
+    closed = inspect.getclosurevars(function)
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(function).parameters.items()
+        if parameter.default is not parameter.empty
+    }
+    return {
+        name: value
+        for name, value in {**closed.globals, **closed.nonlocals, **defaults}.items()
+        if not inspect.isroutine(value) and not isinstance(value, _FOREIGN_TO_STATE)
+    }
+
+
+def _fingerprint(value: Any) -> bytes:
+    try:
+        return pickle.dumps(value)
+    except _UNPICKLABLE:
+        return repr(value).encode(errors="surrogatepass")
