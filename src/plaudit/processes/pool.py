@@ -1,7 +1,7 @@
 """Workers that score units: who has what, since when, and what happens when one is too slow or dies.
 
-The pool never waits. Its driver (the engine with a selector, the server with an event loop) calls
-`read` when a worker has written something and `expire` when a deadline is due; units that are done are in `finished`.
+`turn` waits for the workers and handles what they have written. The server's event loop does the same itself: it calls
+`read` when a worker has written something and `expire` when a deadline is due. Units that are done are in `finished`.
 Finished calls of a lost worker are kept, the call under way gets the failure, and the unit goes to another worker.
 """
 
@@ -378,7 +378,7 @@ class Pool:
         if len(calls) == 1:
             unit.known[calls[0].path, calls[0].first] = [output] * calls[0].size
         elif not unit.one_at_a_time:
-            unit.one_at_a_time = True  # several calls were under way, or samples were read: the next worker tells
+            unit.one_at_a_time = True  # several calls were under way, or none: the next worker makes one at a time
         else:
             return False
         return True
