@@ -129,7 +129,7 @@ class ProcessHost(Protocol):
     def lost(self) -> bool:
         """Whether it can take no further requests."""
 
-    def end(self, process: LockedProcess, limits: RunLimits) -> None:
+    def end(self, process: LockedProcess) -> None:
         """Kill a process, and have it reaped."""
 
     def exit_code_of(self, process: LockedProcess) -> int:

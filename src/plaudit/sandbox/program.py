@@ -174,7 +174,7 @@ class Program:
 
     def _kill(self) -> None:
         self._reaped = True
-        self._host.end(self._process, self._limits)
+        self._host.end(self._process)
 
 
 def _read_returned(graph: Graph, value: Any, changes: Any = None) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """The owner's handle on one fork server.
 
 Servers are started by exec, so the size of the process that starts them does not matter, with an environment of one
-constant: a fixed hash seed, so that a program that prints a set prints it the same way every time. A server has one
-running child at a time, and one that waits: it was requested when the one before it was no longer needed.
+constant: a fixed hash seed, so that a program that prints a set prints it the same way every time.
 """
 
 import contextlib
@@ -11,7 +10,6 @@ import importlib.util
 import json
 import os
 import resource
-import select
 import shutil
 import signal
 import socket
@@ -25,7 +23,7 @@ from pathlib import Path
 
 from plaudit.errors import MissingPackage, SandboxError
 from plaudit.sandbox.child.confinement.profiles import PROGRAM, Profile
-from plaudit.sandbox.child.protocol import FETCH, LIMITS, NEXT, PLACE, QUIT, REAP, STATUS, TAKE, ServerSettings
+from plaudit.sandbox.child.protocol import FETCH, LIMITS, PLACE, QUIT, REAP, STATUS, TAKE, ServerSettings
 from plaudit.sandbox.child.system_limits import explain_error, find_small_limit
 from plaudit.sandbox.confined_process import LockedProcess, Protection, Protections, RunLimits, Tier, write_sealed
 
@@ -64,7 +62,6 @@ class ForkServer:
         at_most: Tier = Tier.NAMESPACES,
         scratch_mb: int = 0,
         *,
-        core: int | None = None,
         profile: Profile = PROGRAM,
     ) -> None:
         if sys.platform != "linux":
@@ -75,7 +72,6 @@ class ForkServer:
         self._is_lost = False
         self.scratch_mb, self._profile = scratch_mb, replace(profile, folder_mb=scratch_mb or profile.folder_mb)
         self._packed: dict[RunLimits, bytes] = {}
-        self._prefetched = b""  # the limits of the child that was requested and not taken yet
         needs_folder = profile.executes and profile.folder_mb
         self._folder = tempfile.mkdtemp(prefix=f"plaudit-work-{os.getpid()}-") if needs_folder else ""
         packages = (*modules, "msgspec") if profile.receives_descriptors else modules
@@ -83,15 +79,13 @@ class ForkServer:
         try:
             self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             settings = ServerSettings(
-                paths, modules, int(at_most), theirs.fileno(), self._profile, self._folder, _zones(), core
+                paths, modules, int(at_most), theirs.fileno(), self._profile, self._folder, _zones()
             )
             self._process = _start(settings, theirs)
         except OSError as error:
             self._remove_folder()
             raise SandboxError(f"a sandbox cannot be started: {explain_error(error)}") from error
         try:
-            self._hung_up = select.poll()
-            self._hung_up.register(self._control, 0)  # that the other end is closed is reported in any case
             self.folder, self.protections = self._hello()
             self.tier = self.protections.tier
             self._check_protections()
@@ -103,31 +97,19 @@ class ForkServer:
         """A process with these limits."""
         wanted = self._pack(limits)
         try:
-            if self._prefetched and self._prefetched != wanted:
-                self._discard_prefetched()
-            if not self._prefetched:
-                self._control.send(TAKE + wanted)
+            self._control.send(TAKE + wanted)
             child = self._receive()
         except OSError as error:
             raise self._lost(explain_error(error)) from error
         self.taken += 1
         return child
 
-    def end(self, process: LockedProcess, limits: RunLimits) -> None:
-        """Kill a process, have it reaped, and request the next, as most often it has the same limits.
-
-        A folder is for one program at a time, so the next is then requested once the last is gone; a judge is requested
-        when it is needed, since most tests share one.
-        """
+    def end(self, process: LockedProcess) -> None:
+        """Kill a process, and have it reaped."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(process.process, signal.SIGKILL)
-        number, wanted = str(process.number).encode(), self._pack(limits)
         try:
-            if self._profile != PROGRAM:
-                self._control.send(REAP + number)
-            else:
-                self._control.send(NEXT + wanted + number)
-                self._prefetched = wanted
+            self._control.send(REAP + str(process.number).encode())
         except OSError as error:
             raise self._lost(error) from error
 
@@ -212,7 +194,6 @@ class ForkServer:
 
     def _receive(self) -> LockedProcess:
         """The child that was requested."""
-        self._prefetched = b""
         answer, descriptors, flags, _ = socket.recv_fds(self._control, 256, DESCRIPTORS)
         if len(descriptors) != DESCRIPTORS:
             for descriptor in descriptors:
@@ -221,18 +202,7 @@ class ForkServer:
                 raise self._lost(explain_error(OSError(errno.EMFILE, os.strerror(errno.EMFILE))))
             raise self._lost(answer.decode(errors="replace") or "it closed the connection")
         channel, process, stdin, stdout, stderr = descriptors
-        child = LockedProcess(channel, process, stdin, stdout, stderr, number=int(answer))
-        if self._hung_up.poll(0):  # it was requested a while ago
-            child.close()
-            raise self._lost("it closed the connection")
-        return child
-
-    def _discard_prefetched(self) -> None:
-        """Do without the child that was requested."""
-        child = self._receive()
-        signal.pidfd_send_signal(child.process, signal.SIGKILL)
-        child.close()
-        self._control.send(REAP + str(child.number).encode())
+        return LockedProcess(channel, process, stdin, stdout, stderr, number=int(answer))
 
     def _remove_folder(self) -> None:
         if self._folder:

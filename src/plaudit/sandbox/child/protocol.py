@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from plaudit.sandbox.child.confinement.profiles import PROGRAM, Profile
 
 __all__ = [
-    "CHANNEL", "FETCH", "FLAVOURS", "LIMITS", "NEXT", "PLACE", "QUIT", "READY", "REAP", "STATUS", "TAKE",
+    "CHANNEL", "FETCH", "FLAVOURS", "LIMITS", "PLACE", "QUIT", "READY", "REAP", "STATUS", "TAKE",
     "ServerSettings",
 ]  # fmt: skip
 
-# Give a process; reap one and make the next; reap one; reap one and say how it ended; put a file; hand one over; end.
-TAKE, NEXT, REAP, STATUS, PLACE, FETCH, QUIT = b"T", b"N", b"R", b"S", b"P", b"F", b"Q"
+# Give a process; reap one; reap one and say how it ended; put a file; hand one over; end.
+TAKE, REAP, STATUS, PLACE, FETCH, QUIT = b"T", b"R", b"S", b"P", b"F", b"Q"
 LIMITS = struct.Struct("<QQQ")  # bytes of memory, processor seconds, bytes of a file
 CHANNEL = 3  # the descriptor of a program's end of its channel
 READY = b"K"  # the first byte on it, written before the program has been seen
@@ -38,7 +38,6 @@ class ServerSettings:
     profile: Profile = PROGRAM
     folder: str = ""  # the work folder of commands where none can be mounted
     zones: str = ""  # the folder of time zone data
-    core: int | None = None
 
     def to_json(self) -> str:
         """The settings as the one argument of the server's process."""

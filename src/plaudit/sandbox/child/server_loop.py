@@ -1,8 +1,7 @@
 """The server: a small interpreter that forks one confined child per program.
 
 It never reads a byte that a program wrote: it speaks only with its owner, and only about processes; what a program
-leaves in scratch space is deleted by a confined child. A child is forked when the one before it is no longer needed,
-so that no program waits for its process.
+leaves in scratch space is deleted by a confined child.
 """
 
 import _socket
@@ -46,10 +45,6 @@ HANDED_OVER = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("=5i", OURS, P
 
 def main(settings: ServerSettings) -> None:
     """Import, confine, report the protections, then fork on request until the owner is gone."""
-    if settings.core is not None:
-        with contextlib.suppress(OSError):
-            os.sched_setaffinity(0, {settings.core})
-            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))  # a woken process waits for the running one
     if not settings.profile.executes:
         _hide_machine()
     kernel, parent = Kernel(), os.getppid()
@@ -111,9 +106,6 @@ class ServerLoop:
             kind, rest = message
             if kind == protocol.TAKE:
                 self._hand_over_child(rest)
-            elif kind == protocol.NEXT:  # start the new one first, so that no caller waits for the old one to die
-                self._hand_over_child(rest[: LIMITS.size])
-                self._reap(int(rest[LIMITS.size :]), answer=False)
             elif kind == protocol.PLACE:
                 self._place(rest.decode())
             elif kind == protocol.FETCH:

@@ -59,7 +59,7 @@ class ClientPrograms:
             self._waiting.append(_receive_process())
         return Program(self, self._waiting.pop(), limits, self._budget)
 
-    def end(self, process: LockedProcess, limits: RunLimits) -> None:
+    def end(self, process: LockedProcess) -> None:
         self._ends += frame(_encode(("end", process.number)))
 
     def exit_code_of(self, process: LockedProcess) -> int:
