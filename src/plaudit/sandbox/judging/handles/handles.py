@@ -75,27 +75,6 @@ class Handle:
             self.plaudit_link.plain_methods.add(f"@{method.plaudit_key}")
         return method
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        _ask(self, "builtins:setattr", name, value)
-
-    def __delattr__(self, name: str) -> None:
-        _ask(self, "builtins:delattr", name)
-
-    def __getitem__(self, key: Any) -> Any:
-        return _ask(self, "operator:getitem", key)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        _ask(self, "operator:setitem", key, value)
-
-    def __delitem__(self, key: Any) -> None:
-        _ask(self, "operator:delitem", key)
-
-    def __len__(self) -> int:
-        return int(_exact(self, int, _ask(self, "builtins:len")))
-
-    def __bool__(self) -> bool:
-        return bool(_exact(self, bool, _ask(self, "builtins:bool")))
-
     def __iter__(self) -> Any:
         if self.plaudit_type == "generator":
             return self
@@ -107,9 +86,6 @@ class Handle:
         if more is not True:
             raise StopIteration(item)
         return item
-
-    def __aiter__(self) -> "Handle":
-        return self
 
     async def __anext__(self) -> Any:
         more, item = _ask(self, "help:anext")
@@ -163,18 +139,6 @@ class Handle:
 
     def __subclasscheck__(self, kind: Any) -> bool:
         return _ask(kind, "builtins:issubclass", self) is True if isinstance(kind, Handle) else False
-
-    def __str__(self) -> str:
-        return str(_exact(self, str, _ask(self, "builtins:str")))
-
-    def __repr__(self) -> str:
-        return str(_exact(self, str, _ask(self, "builtins:repr")))
-
-    def __format__(self, spec: str) -> str:
-        return str(_exact(self, str, _ask(self, "builtins:format", spec)))
-
-    def __copy__(self) -> Any:
-        return _ask(self, "copy:copy")
 
     def __deepcopy__(self, memo: Any) -> Any:
         return _ask(self, "copy:deepcopy")
@@ -277,7 +241,7 @@ def extend_value(handle: Handle, value: Any, is_member: bool) -> Any:
     if is_member or base is not str:
         members |= {name: _text_of(handle, name) for name in ("__str__", "__repr__", "__format__")}
     if issubclass(base, dict | UserDict | ChainMap):
-        members["__missing__"] = lambda _, key: handle[key]
+        members["__missing__"] = lambda _, key: _ask(handle, "operator:getitem", key)
     kind = type(handle.plaudit_type if handle.plaudit_type.isidentifier() else "object", (base,), members)
     return EXTENSIBLE[base](kind, value)
 
@@ -307,6 +271,23 @@ def _read_own(name: str) -> property:
     return property(lambda self: _ask(self, "builtins:getattr", name))
 
 
+def _forward(path: str, kind: type | None) -> Callable[..., Any]:
+    """An operation that the program does, with a result of this exact type."""
+
+    def operate(self: Handle, *args: Any) -> Any:
+        result = _ask(self, path, *args)
+        return result if kind is None else _exact(self, kind, result)
+
+    return operate
+
+
+_FORWARDED: dict[str, type | None] = {
+    "builtins:setattr": None, "builtins:delattr": None, "operator:getitem": None, "operator:setitem": None,
+    "operator:delitem": None, "copy:copy": None, "builtins:aiter": None, "builtins:dir": list, "builtins:len": int,
+    "builtins:bool": bool, "builtins:str": str, "builtins:repr": str, "builtins:format": str,
+}  # fmt: skip
+for _path, _kind in _FORWARDED.items():
+    setattr(Handle, f"__{_path.partition(':')[2]}__", _forward(_path, _kind))
 for _name in ("__annotations__", "__doc__", "__module__"):  # which the class of handles has itself
     setattr(Handle, _name, _read_own(_name))
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "lshift", "rshift"):
