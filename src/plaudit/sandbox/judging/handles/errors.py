@@ -14,6 +14,7 @@ from plaudit.sandbox.outcome import Raised
 __all__ = ["ErrorClass", "ProgramError", "ProgramErrors"]
 
 SILENT = (StopIteration, StopAsyncIteration, GeneratorExit)
+UNUSABLE = (*SILENT, BaseExceptionGroup)  # as bases: a group cannot be made without its exceptions
 
 
 class ErrorSource(Protocol):
@@ -56,7 +57,7 @@ class ProgramErrors:
     def named(self, name: str) -> type[BaseException]:
         """The class that stands for the program's class `name`."""
         if name not in self._named:
-            members = {"source": self._source, "__module__": "program"}
+            members = {"source": self._source, **_MEMBERS}
             self._named[name] = ErrorClass(name, (ProgramError,), members)  # type: ignore[assignment]
         return self._named[name]
 
@@ -74,27 +75,42 @@ class ProgramErrors:
             return error
         kind = self._built.get(raised.classes)
         if kind is None:
-            kind = self._built[raised.classes] = self._make_class(raised)
-        error = BaseException.__new__(kind)
-        error.args = raised.args
+            kind = self._built[raised.classes] = self._find_class(raised)
+        error = kind.__new__(kind, *raised.args)
         error.__dict__.update(__message=raised.message, __handle=raised.handle, __program=True)
         error.__cause__ = None if raised.cause is None else self.make_error(raised.cause)
         return error
 
-    def _make_class(self, raised: Raised) -> type[BaseException]:
+    def _find_class(self, raised: Raised) -> type[BaseException]:
+        """The class that the tests name, which gets the bases of that of the program, or a class of the same bases."""
+        named = self._named.get(raised.name) if raised.classes[:1] == (f"program:{raised.name}",) else None
+        if named is None:
+            return self._make_class(raised, self._find_bases(raised.classes))
+        bases = self._find_bases(raised.classes[1:])
+        if not any(issubclass(base, ProgramError) for base in bases):
+            bases.insert(0, ProgramError)
+        try:
+            named.__bases__ = tuple(sorted(bases, key=lambda base: not issubclass(base, ProgramError)))
+        except TypeError:  # bases whose layouts differ
+            return self._make_class(raised, [named, *bases])
+        return named
+
+    def _find_bases(self, classes: tuple[str, ...]) -> list[type[BaseException]]:
         bases: list[type[BaseException]] = []
-        for name in raised.classes:
+        for name in classes:
             base = self._named.get(name.partition(":")[2]) if name.startswith("program:") else _standard_class(name)
-            usable = base is not None and issubclass(base, Exception) and not issubclass(base, SILENT)
+            usable = base is not None and issubclass(base, Exception) and not issubclass(base, UNUSABLE)
             if base is not None and usable and not any(issubclass(one, base) for one in bases):
                 bases.append(base)
-        members = {"__module__": "program", "__str__": _message, "__getattr__": _attribute}
+        return bases
+
+    def _make_class(self, raised: Raised, bases: list[type[BaseException]]) -> type[BaseException]:
         name = raised.name if raised.name.isidentifier() else "ProgramError"
         for count in range(len(bases), 0, -1):
             with contextlib.suppress(TypeError):  # bases whose layouts differ
                 metaclass = ErrorClass if any(isinstance(base, ErrorClass) for base in bases[:count]) else type
-                return metaclass(name, tuple(bases[:count]), members)
-        return type(name, (ProgramError,), members)
+                return metaclass(name, tuple(bases[:count]), dict(_MEMBERS))
+        return type(name, (ProgramError,), dict(_MEMBERS))
 
 
 def _standard_class(name: str) -> type[BaseException] | None:
@@ -140,3 +156,6 @@ def _attribute(error: BaseException, name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
     return getattr(error.__dict__["__handle"], name)
+
+
+_MEMBERS: dict[str, Any] = {"__module__": "program", "__str__": _message, "__getattr__": _attribute}
