@@ -67,8 +67,11 @@ def is_member(item: Any, container: Any) -> bool:
 
 
 def check_ordered(value: Any) -> Any:
-    """An operand of `<`, `<=`, `>` or `>=`, which must not be NaN: it is neither above nor below anything."""
-    if (isinstance(value, float) and value != value) or has_nan(value):
+    """An operand of `<`, `<=`, `>` or `>=`, which must not hold NaN: it is neither above nor below anything."""
+    if isinstance(value, list | tuple):
+        for item in value:
+            check_ordered(item)
+    elif (isinstance(value, float) and value != value) or has_nan(value):
         violate("the tests order a number with NaN")
     return value
 

@@ -13,6 +13,7 @@ __all__ = ["CHECK", "CheckWrapper", "ProgramUse", "names_in", "rewrite"]
 
 CHECK = "__check__"
 ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+ORDERING_CALLS = {"lt", "le", "gt", "ge", "__lt__", "__le__", "__gt__", "__ge__"}  # of `operator`, and methods
 # Calls that change a setting of the process, which tests change for the program, too.
 SETTINGS = {
     "sys.setrecursionlimit": "sys:setrecursionlimit",
@@ -195,6 +196,10 @@ class _Rewriter(ast.NodeTransformer):
         if name == "type" and len(node.args) == 1 and not node.keywords:
             node.func = ast.Name("__type__", ast.Load())
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if (method or name) in ORDERING_CALLS:
+            node.args = [_call("__ordered__", one) for one in node.args]
+            if isinstance(node.func, ast.Attribute) and method.startswith("__"):
+                node.func.value = _call("__ordered__", node.func.value)
         for one, other in _pairs(node):
             compares = method in ("assertEqual", "assertNotEqual")
             if self._is_expected(other, one):
