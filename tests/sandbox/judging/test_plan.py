@@ -24,6 +24,7 @@ UNSCORED = [
     "class Mine(Base):\n    pass\nassert Mine().run() == 1",
     "assert apply(lambda x: x, 1) == 1",
     "def add(a, b):\n    return a + b\nassert reduce_all(add, [1]) == 1",
+    "import pickle\nassert pickle.loads(pickle.dumps(Point(1))).x == 1",
 ]
 SCORED = [
     "assert Stack().pop() == 1",
@@ -34,6 +35,8 @@ SCORED = [
     "assert isinstance(Point(1), Point) and Point(1).x == 1",
     "assert sorted([Card(1), Card(2)], key=lambda card: card.n)[0].n == 1",
     "assert Calculator.add(1, 2) == 3",
+    "assert max(Countdown(4)) == 4 and sorted(Countdown(2)) == [1, 2]",
+    "from solution import Stack\nassert Stack().pop() == 1",
     "assert favourite() == Color.BLUE",
     "assert Split([1, 2]) == [1]",
     "assert Find_Min([1, 2]) == 1",
@@ -80,6 +83,7 @@ def test_instances_are_followed_through_test_files(text):
             "def test_f(monkeypatch):\n    monkeypatch.setattr('time.time', lambda: 1)\n    assert f(1) == 1\n",
             "time.time",
         ),
+        ("def test_f():\n    match f(1):\n        case n:\n            assert n == 1\n", "match"),
         ("@mock.patch('os.getcwd')\ndef test_f(cwd):\n    assert f(1) == 1\n", "os.getcwd"),
         ("def test_f():\n    with mock.patch.dict(d, {}):\n        assert f(1) == 1\n", "patch.dict"),
     ],
@@ -110,3 +114,18 @@ def test_a_name_that_the_tests_do_not_define_is_the_programs(tests, program):
 def test_a_function_that_could_grade_another_is_not_taken_from_the_program(tests):
     with pytest.raises(InvalidTrajectory, match="which neither they nor the data set define"):
         plan_suite(AssertSuite([tests]))
+
+
+@pytest.mark.parametrize("tests", ["return 1\nassert f(1) == 1", "nonlocal x\nassert f(1) == 1", "assert f(1) == = 1"])
+def test_tests_that_cannot_be_compiled_are_not_scored(tests):
+    with pytest.raises(InvalidTrajectory, match=r"cannot be (compiled|parsed)"):
+        plan_suite(AssertSuite([tests]))
+
+
+def test_an_undefined_function_that_gets_what_an_imported_one_returned_is_not_taken_from_the_program():
+    for suite in (
+        AssertSuite(["from solution import f\nassert same(f(1), 2)"]),
+        FileSuite("from solution import f\ndef test_f():\n    assert same(f(1), 2)\n"),
+    ):
+        with pytest.raises(InvalidTrajectory, match="the tests use same, which neither"):
+            plan_suite(suite)

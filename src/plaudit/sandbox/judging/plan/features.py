@@ -44,6 +44,8 @@ def _unsupported(node: ast.AST, program: frozenset[str]) -> str:
             return feature
         case ast.TryStar():
             return "except*"
+        case ast.Match():
+            return "match"
         case ast.Call(func, arguments, keywords):
             return _unsupported_call(func, arguments, keywords, program)
     return ""

@@ -207,7 +207,7 @@ class _Finder(ast.NodeVisitor):
                         CONTAINER if CONTAINER in kinds else INSTANCE if name in COPYING and INSTANCE in kinds else ""
                     )
                 if name in ("max", "min"):
-                    return INSTANCE if CONTAINER in kinds or INSTANCE in kinds else ""
+                    return INSTANCE if CONTAINER in kinds or kinds.count(INSTANCE) > 1 else ""
                 return self._returns.get(name, "") if name in self._own_functions else ""
             case ast.Call(ast.Attribute(ast.Name(module), name), arguments):
                 if module in self._modules and is_class_name(name):
@@ -264,10 +264,13 @@ class _Finder(ast.NodeVisitor):
         arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
         kinds = [self._kind(argument) for argument in arguments]
         has_key = any(keyword.arg == "key" for keyword in node.keywords)
-        orders = name in ORDERING and not has_key and not (name == "sum" and INSTANCE in kinds)
+        iterates = len(arguments) == 1 and name not in ("hash", "approx") and INSTANCE in kinds
+        orders = name in ORDERING and not has_key and not iterates
         asserts = name.startswith("assert") and name not in UNCOMPARED and not any(map(_is_none, arguments))
         if orders or asserts:
             self._report_use(node, *arguments, kinds=(INSTANCE, CONTAINER))
+        if name in ("dump", "dumps") and INSTANCE in kinds and "pickle" in ast.unparse(node.func):
+            self._report(node, f"the tests pickle an object of the program ({_show(node)})")
         receiver = self._kind(node.func.value) if isinstance(node.func, ast.Attribute) else ""
         if receiver == CONTAINER and name in ("index", "count", "remove"):
             self._report_use(node, *arguments)

@@ -34,11 +34,11 @@ def parse_tests(text: str, what: str = "the tests") -> ast.Module:
 
 
 def program_names(
-    tree: ast.Module, text: str, entry_point: str | None, defined: frozenset[str], *, imported: bool = False
+    tree: ast.Module, text: str, entry_point: str | None, defined: frozenset[str], imported: frozenset[str]
 ) -> tuple[str, ...]:
     """The names that the tests use and the program defines; InvalidTrajectory if one may not come from it.
 
-    `defined` are names that imports and the prompt define; `imported` says that the tests import the program by name.
+    `defined` are names that imports and the prompt define, `imported` those that the tests import from the program.
     """
     unknown_names, used_builtins = _free_names(text)
     free = unknown_names - defined - standard_modules(tree, text)
@@ -46,7 +46,7 @@ def program_names(
     others = free - {entry}
     exceptions = exception_names(tree)
     functions = others - class_names(tree, others) - exceptions
-    unknown = {name for name in functions if entry is not None or not _may_be_program(tree, name, functions)}
+    unknown = {name for name in functions if entry is not None or not _may_be_program(tree, name, functions, imported)}
     if unknown:
         raise InvalidTrajectory(
             f"the tests use {', '.join(sorted(unknown))}, which neither they nor the data set define; if the program "
@@ -69,11 +69,11 @@ def standard_modules(tree: ast.Module, text: str) -> set[str]:
     return modules - other
 
 
-def _may_be_program(tree: ast.Module, name: str, functions: set[str]) -> bool:
+def _may_be_program(tree: ast.Module, name: str, functions: set[str], imported: frozenset[str]) -> bool:
     """Whether an undefined function may be the program's: not where it gets what another one returned."""
     if name not in called_names(tree) and len(functions) > 1:
         return False
-    others = functions - {name}
+    others = (functions | imported) - {name}
     results: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value:

@@ -70,11 +70,16 @@ class TestPlan:
 
 def plan_suite(suite: Suite) -> TestPlan:
     """The plan of a suite; InvalidTrajectory if its tests cannot be run."""
-    if isinstance(suite, AssertSuite):
-        return _plan_tests(tuple(suite.texts), "\n".join(suite.imports), suite.prompt, suite.entry_point, "")
-    if isinstance(suite, FileSuite):
-        return _plan_tests((suite.text,), "", suite.prompt, suite.entry_point, suite.module, is_file=True)
-    return _plan_checker(suite.checker) if isinstance(suite, StreamSuite) and suite.checker else TestPlan()
+    try:
+        if isinstance(suite, AssertSuite):
+            return _plan_tests(tuple(suite.texts), "\n".join(suite.imports), suite.prompt, suite.entry_point, "")
+        if isinstance(suite, FileSuite):
+            return _plan_tests((suite.text,), "", suite.prompt, suite.entry_point, suite.module, is_file=True)
+        return _plan_checker(suite.checker) if isinstance(suite, StreamSuite) and suite.checker else TestPlan()
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        if isinstance(error, InvalidTrajectory):
+            raise
+        raise InvalidTrajectory(f"the tests cannot be compiled: {error}") from None
 
 
 @lru_cache(maxsize=512)
@@ -94,7 +99,7 @@ def _plan_tests(
     if aliases or modules:
         text = ast.unparse(tree)
     defined = top_level_names(setup_text) | frozenset(aliases) | frozenset(modules)
-    names = program_names(tree, text, entry_point, defined, imported=bool(aliases or modules))
+    names = program_names(tree, text, entry_point, defined, frozenset((*aliases, *modules)))
     program = {name: name for name in names} | aliases
     if unsupported := find_unsupported(tree, [*program, *modules]):
         raise InvalidTrajectory(unsupported)
