@@ -97,5 +97,6 @@ WITH_TESTS = [
     "third_look",
     "fourth_look",
     "fifth_look",
+    "sixth_look",
 ]
 FORGERIES = [*OLD, *(one for family in WITH_TESTS for one in with_tests(FOLDER / f"{family}.txt", family))]

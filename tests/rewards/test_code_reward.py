@@ -274,6 +274,11 @@ WEAK = {
         "assert f(1).equals(2)",
     ),
     "a condition on an argument": ("def f(x): x.clear()", "x = [1]\nassert f(x) is None\nif x:\n    assert x == [2]"),
+    "a class of the tests that keeps an argument": (
+        "def f(x):\n    x.clear()\n    return 0",
+        "class Total:\n    def __init__(self, x): self.x = x\n    def get(self): return sum(self.x)\n"
+        "x = [1]\nt = Total(x)\nassert f(x) == t.get()",
+    ),
     "an argument as the expected value": ("def f(x):\n    x.clear()\n    return x", "x = [1]\nassert f(x) == x"),
 }
 

@@ -19,7 +19,7 @@ COMPARED = [  # the tests compare, order or compute with objects of the program'
 ]  # fmt: skip
 WATCHING = [  # the tests replace or watch parts of the program's process
     "exception_group", "warnings_of_the_program", "unittest_that_expects_a_warning", "patched_random",
-    "patched_helper_of_the_program", "environment_of_the_program",
+    "patched_helper_of_the_program", "environment_of_the_program", "match_on_a_class", "match_values",
 ]  # fmt: skip
 NOT_SCORED = {
     "linked_list": "Node is not plain data",  # the data set's helper makes objects that cannot be sent
@@ -27,6 +27,7 @@ NOT_SCORED = {
     **dict.fromkeys(["ip_address", "generic_alias"], "of the standard library, which is not plain data"),
     **dict.fromkeys(WATCHING, "which is not supported"),
     "string_io_as_an_argument": "StringIO is not plain data",
+    "pickled_object": "the tests pickle an object of the program",
     "source_is_read": "could not get source code",
     **dict.fromkeys(COMPARED, "the tests compare, order or compute with objects of the program"),
 }
