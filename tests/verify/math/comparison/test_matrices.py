@@ -8,7 +8,6 @@ SAME = r"""
 # matrices
 \begin{pmatrix}1/2\\3\end{pmatrix}  ~~  \begin{bmatrix} 0.5 \\ 3 \end{bmatrix}
 \left[\begin{array}{rr}1&2\\3&4\end{array}\right]  ~~  \begin{pmatrix}1&2\\3&4\\\end{pmatrix}
-\begin{pmatrix}6&8\end{pmatrix}  ~~  \begin{pmatrix}1&2\end{pmatrix}+\begin{pmatrix}5&6\end{pmatrix}
 \begin{pmatrix}2&4\end{pmatrix}  ~~  2\begin{pmatrix}1&2\end{pmatrix}
 A=\begin{pmatrix}1\\2\end{pmatrix}  ~~  \begin{pmatrix}1\\2\end{pmatrix}
 """
@@ -19,6 +18,7 @@ DIFFERENT = r"""
 \begin{pmatrix}1&2\\3&4\end{pmatrix}  ~~  \begin{pmatrix}1&3\\2&4\end{pmatrix}
 \begin{pmatrix}1&2\end{pmatrix}  ~~  \begin{pmatrix}1\\2\end{pmatrix}
 \begin{pmatrix}1&2\end{pmatrix}  ~~  3
+\begin{pmatrix}6&8\end{pmatrix}  ~~  \begin{pmatrix}1&2\end{pmatrix}+\begin{pmatrix}5&6\end{pmatrix}
 """
 
 

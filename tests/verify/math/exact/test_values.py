@@ -54,7 +54,6 @@ v^2_0  ~~  v_0^2
 F_n = \sum_{k=0}^{n-1} F_k F_{n-k-1}  ~~  F_n = \sum_{j=0}^{n-1} F_{n-j-1} F_j
 7p+4e  ~~  4e+7p
 \sum_{n=0}^{\infty} x^n  ~~  \sum_{k=0}^{+\infty} x^k
-2|-3n^2-1|+2  ~~  6n^2+4
 """
 
 DIFFERENT = r"""

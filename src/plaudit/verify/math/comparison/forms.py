@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from plaudit.verify.math.comparison.lists import same_items, same_list
-from plaudit.verify.math.comparison.matrices import expand_determinants, has_matrix, same_matrix
+from plaudit.verify.math.comparison.lists import same_items, same_list, same_matrix
 from plaudit.verify.math.comparison.regions import is_region, same_region
 from plaudit.verify.math.comparison.relations import is_definition, same_relation, value_of
 from plaudit.verify.math.comparison.scalars import is_time, same_scalar
@@ -52,8 +51,6 @@ class Forms:
         operators = operations(truth, answer)
         if operators.isdisjoint(_FORMS):
             return self.scalars(truth, answer)
-        if Op.MATRIX in operators:
-            truth, answer = expand_determinants(truth), expand_determinants(answer)
         for applies, compare, method in _TABLE:
             if applies(truth) or applies(answer):
                 is_tuple = truth.op is answer.op is Op.TUPLE and method is Method.SET
@@ -156,7 +153,7 @@ def _with_sign(node: Node, *, upper: bool) -> Node:
 
 
 def _is_matrix(node: Node) -> bool:
-    return node.op is not Op.LIST and node.op is not Op.RELATION and has_matrix(node)
+    return node.op is not Op.LIST and node.op is not Op.RELATION and Op.MATRIX in operations(node)
 
 
 _CONDITIONS = (Op.RELATION, Op.LIST)

@@ -1,11 +1,11 @@
-"""Collections: tuples item by item, lists and sets in any order, "x = 1, y = 2" by name."""
+"""Collections: tuples and matrices item by item, lists and sets in any order, "x = 1, y = 2" by name."""
 
 from collections.abc import Callable, Iterable, Sequence
 
 from plaudit.verify.math.exact.values import fingerprint
 from plaudit.verify.math.parsing.tree import Node, Op, nodes
 
-__all__ = ["Same", "all_of", "same_items", "same_list"]
+__all__ = ["Same", "all_of", "same_items", "same_list", "same_matrix"]
 
 Same = Callable[[Node, Node], bool | None]
 MAX_PAIRS = 400  # comparisons of items that have no fingerprint in common
@@ -148,3 +148,23 @@ def _by_name(one: Sequence[Node], other: Sequence[Node], same: Same) -> bool | N
         return None
     partners = dict(zip(others, other, strict=True))
     return all_of(same(item, partners[label]) for label, item in zip(names, one, strict=True))
+
+
+def same_matrix(truth: Node, answer: Node, same: Same) -> bool | None:
+    """Compare two matrices cell by cell; a single row or column is also a tuple."""
+    one, other = _rows(truth), _rows(answer)
+    if one is None or other is None:
+        return None
+    sizes, others = [len(row) for row in one], [len(row) for row in other]
+    if sizes != others and (Op.TUPLE not in (truth.op, answer.op) or sum(sizes) != sum(others)):
+        return False
+    return _in_order([cell for row in one for cell in row], [cell for row in other for cell in row], same)
+
+
+def _rows(node: Node) -> list[tuple[Node, ...]] | None:
+    """The rows of a matrix or a multiple of one, of a tuple of tuples, or of a tuple as a column; else None."""
+    if node.op is Op.MULTIPLY and node.args[-1].op is Op.MATRIX:
+        return [tuple(Node(Op.MULTIPLY, (*node.args[:-1], cell)) for cell in row.args) for row in node.args[-1].args]
+    if node.op is Op.MATRIX or (node.op is Op.TUPLE and all(arg.op is Op.TUPLE for arg in node.args)):
+        return [row.args for row in node.args]
+    return [(arg,) for arg in node.args] if node.op is Op.TUPLE else None

@@ -10,9 +10,8 @@ from fractions import Fraction
 from plaudit.verify.math.comparison.relations import is_definition, value_of
 from plaudit.verify.math.comparison.scalars import is_time
 from plaudit.verify.math.exact.folding import fold
-from plaudit.verify.math.exact.values import same_value
+from plaudit.verify.math.exact.values import agree_as_shown, same_value
 from plaudit.verify.math.parsing.tree import Node, Op, nodes, number, operations, symbols
-from plaudit.verify.numbers import last_place
 
 __all__ = ["find_open_operation", "open_operations"]
 
@@ -34,7 +33,7 @@ def find_open_operation(truth: Node, answer: Node) -> str | None:
         sides = [side for side in answer.args if same_value(truth, side) is True] or [value_of(answer)]
         if same_value(truth, sides[0]) is False:
             return _EQUATION  # the truth only solves it
-        if "~" in answer.leaf and not _is_approximation(answer.args):
+        if "~" in answer.leaf and not all(agree_as_shown(truth, side, 0) for side in answer.args if not symbols(side)):
             return "an approximation that does not hold"
         answer = min(sides, key=lambda side: len(open_operations(side) - allowed))
         left = open_operations(answer) - allowed
@@ -90,17 +89,6 @@ def _any_side(has_form: Callable[[Node], bool], truth: Node, answer: Node) -> bo
 def _count_parts(node: Node) -> int:
     """How many intervals a union consists of; 0 for what is neither a union nor an interval."""
     return len(node.args) if node.op is Op.UNION else int(node.op is Op.TUPLE)
-
-
-def _is_approximation(sides: tuple[Node, ...]) -> bool:
-    """Whether numbers around an approximation sign differ by no more than the digits of the less precise one allow."""
-    written = [_without_sign(side) for side in sides]
-    if any(side.op is not Op.NUMBER for side in written):
-        return True
-    exponents = [last_place(side.leaf) for side in written]
-    values = [value for value in (fold(side).value for side in sides) if value is not None]
-    step = Fraction(10) ** max((exponent for exponent in exponents if exponent is not None), default=0)
-    return 2 * (max(values) - min(values)) <= step
 
 
 def _is_rounded(truth: Node, answer: Node) -> bool:

@@ -3,7 +3,7 @@
 from plaudit.verify.math.comparison.lists import Same, all_of
 from plaudit.verify.math.exact.evaluation import PRIME, Residues, Undefined, evaluate
 from plaudit.verify.math.exact.folding import fold
-from plaudit.verify.math.exact.values import hash_to_fraction, same_value, sign_of
+from plaudit.verify.math.exact.values import same_value
 from plaudit.verify.math.parsing.tokens import FLIPPED
 from plaudit.verify.math.parsing.tree import Node, Op, name, number, operations, substitute, symbols
 
@@ -119,10 +119,10 @@ def _against_value(relation: Node, value: Node, same: Same) -> bool | None:
 
 
 def is_true(statement: Node, same: Same) -> bool:
-    """Whether the equations of a chain of constants hold: `2 + 2 = 4` answers 4, `5 = 4` answers nothing."""
+    """Whether no equation of a chain of constants is false: `2 + 2 = 4` answers 4, `5 = 4` answers nothing."""
     sides, signs = statement.args, statement.leaf.split()
     pairs = zip(sides, signs, sides[1:], strict=False)
-    return all(same(left, right) is True for left, sign, right in pairs if sign == "=")
+    return all(same(left, right) is not False for left, sign, right in pairs if sign == "=")
 
 
 def _solves(sides: tuple[Node, ...], unknown: str, value: Node) -> bool | None:
@@ -148,8 +148,7 @@ def _two_relations(truth: Node, answer: Node, same: Same, *, named: bool) -> boo
             return verdict
     if truth.leaf == answer.leaf == "=":
         return same_equation(truth, answer)
-    verdict = _side_by_side(truth, answer, same)
-    return verdict or same_inequality(truth, answer) or verdict
+    return _side_by_side(truth, answer, same) or None
 
 
 def _with_statement(statement: Node, other: Node, same: Same) -> bool | None:
@@ -238,26 +237,6 @@ def same_equation(truth: Node, answer: Node) -> bool | None:
     if len(ratios) == 1:
         return True
     return False if domain.is_proof else None
-
-
-def same_inequality(truth: Node, answer: Node) -> bool | None:
-    """Whether one inequality is a positive multiple of the other: `y < 2x + 1` and `2x - y > -1`."""
-    if not {truth.leaf, answer.leaf} <= _DIRECTIONS.keys():
-        return None
-    if (truth.leaf in _STRICT) != (answer.leaf in _STRICT):
-        return False
-    one, other = _difference(truth), _difference(answer)
-    if same_equation(truth, answer) is not True:
-        return False
-    point = {unknown: number(hash_to_fraction(unknown)) for unknown in symbols(one) | symbols(other)}
-    signs = [sign_of(substitute(side, point)) for side in (one, other)]
-    if not signs[0] or not signs[1]:
-        return None
-    return signs[0] * _DIRECTIONS[truth.leaf] == signs[1] * _DIRECTIONS[answer.leaf]
-
-
-_STRICT = ("<", ">")
-_DIRECTIONS = {"<": -1, "<=": -1, ">": 1, ">=": 1}
 
 
 def _difference(node: Node) -> Node:

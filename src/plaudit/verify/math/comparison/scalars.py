@@ -22,7 +22,7 @@ from plaudit.verify.math.parsing.tree import (
     substitute,
     symbols,
 )
-from plaudit.verify.math.parsing.units import Unit, power_of, unit_of
+from plaudit.verify.math.parsing.units import power_of, unit_of
 from plaudit.verify.math.policy import MathPolicy, Names, Percent, Units
 from plaudit.verify.patterns import compile_late
 
@@ -52,18 +52,12 @@ def same_scalar(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
 
 
 def _measure_different_things(truth: Node, answer: Node) -> bool:
-    """Whether both have a unit, of which percent and degree signs are two, and these do not convert."""
+    """Whether both have a unit, of which percent and degree signs are two, and these differ."""
     one, other = _unit(truth), _unit(answer)
-    if one is None or other is None or (Op.DEGREE in (truth.op, answer.op) and _is_radian(one, other)):
-        return False
-    return one.measures != other.measures
+    return one is not None and other is not None and one != other
 
 
-def _is_radian(*units: Unit | None) -> bool:
-    return any(unit is not None and unit.measures == "plane angle" for unit in units)
-
-
-def _unit(node: Node) -> Unit | None:
+def _unit(node: Node) -> str | None:
     return unit_of(_SIGNS.get(node.op) or node.leaf) if node.op in (*_SIGNS, Op.UNIT) else None
 
 
@@ -87,22 +81,6 @@ def _with_names_changed(truth: Node, answer: Node, policy: MathPolicy) -> bool |
 
 def _has_angle(node: Node) -> bool:
     return any(inner.leaf == "π" or inner.op is Op.DEGREE for inner in nodes(node))
-
-
-def _with_constants_named(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """Read "1 + 2I", "2j", "E^2" and "Pi" as i, e and π, as computer algebra and engineers write them.
-
-    Letters that are not in the truth are read as constants if no other unknown is left.
-    """
-    known = {inner.leaf for inner in nodes(truth) if inner.op is Op.NAME}
-    meant = (symbols(answer) - known) & _CONSTANT_LETTERS.keys()
-    if not meant or not symbols(answer) - meant <= known:
-        return None
-    renamed = substitute(answer, {letter: name(_CONSTANT_LETTERS[letter]) for letter in meant})
-    return same_value(truth, renamed) or _with_natural_logarithm(truth, renamed, policy)
-
-
-_CONSTANT_LETTERS = {"I": "i", "j": "i", "E": "e", "Pi": "π"}
 
 
 def _with_natural_logarithm(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
@@ -148,14 +126,6 @@ _INTEGRATED = {"C", "C_1", "C_0"}
 _FREE_CONSTANTS = _INTEGRATED | {"c", "K", "k", "c_1"}
 
 
-def _without_degrees(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """Accept "cos 13" for "cos 13°": the sign may be left out inside a function too."""
-    if (Op.DEGREE in operations(truth)) == (Op.DEGREE in operations(answer)):
-        return None
-    bare = [rewrite(side, lambda inner: inner.args[0] if inner.op is Op.DEGREE else inner) for side in (truth, answer)]
-    return same_value(bare[0], bare[1])
-
-
 def _compare_percent(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """The sign may be left out; 400 % is 4 but does not answer "4", where 4 % does."""
     if _unit(truth) and _unit(answer):
@@ -176,29 +146,19 @@ def _compare_percent(truth: Node, answer: Node, policy: MathPolicy) -> bool | No
 
 
 def _compare_degree(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """The sign may be left out; against radians the angle is converted."""
-    if _is_radian(_unit(truth), _unit(answer)):
-        sides = [side.args[0] if side.op is Op.UNIT else side for side in (truth, answer)]
-        return same_value(sides[0], sides[1])
-    bare = [side.args[0] if side.op in (Op.DEGREE, Op.UNIT) else side for side in (truth, answer)]
-    verdict = same_scalar(bare[0], bare[1], policy)
-    return verdict or (same_value(truth, answer) if truth.op is not answer.op else verdict)
+    """The sign may be left out; without one the other side may be in radians."""
+    verdict = _compare_unit(truth, answer, policy)
+    return verdict or (same_value(truth, answer) if Op.UNIT not in (truth.op, answer.op) else verdict)
 
 
 def _compare_unit(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """Units of one kind convert, units of two kinds differ, a unit that one side leaves out is open."""
+    """A unit that one side leaves out is open; that two do not differ was seen before."""
+    if policy.units is Units.REQUIRE and _unit(truth) is not None and _unit(answer) is None:
+        return False
+    if policy.units is not Units.IGNORE and truth.op is answer.op and power_of(truth.leaf) != power_of(answer.leaf):
+        return False
     bare = [side.args[0] if side.op in (*_SIGNS, Op.UNIT) else side for side in (truth, answer)]
-    units = [_unit(side) for side in (truth, answer)]
-    if policy.units is Units.IGNORE:
-        return same_scalar(bare[0], bare[1], policy)
-    if policy.units is Units.REQUIRE and units[0] is not None and units[1] is None:
-        return False
-    if power_of(truth.leaf) != power_of(answer.leaf) and truth.op is answer.op:
-        return False
-    one, other = units
-    if one is None or other is None or one == other:
-        return same_scalar(bare[0], bare[1], policy)
-    return same_scalar(bare[0], Node(Op.MULTIPLY, (bare[1], number(other.size / one.size))), policy)
+    return same_scalar(bare[0], bare[1], policy)
 
 
 def _compare_ratio(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
@@ -257,25 +217,8 @@ def _clock(time: Node) -> tuple[int, ...] | None:
 
 
 def _compare_based(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """A number in a base: the same digits where one side leaves the base out, else the same value."""
-    if truth.op is not answer.op:
-        digits = [side.leaf for side in (truth, answer)]
-        if digits[0] == digits[1]:
-            return True
-    values = [_decimal(side) for side in (truth, answer)]
-    return same_value(values[0], values[1]) if values[0] and values[1] else False
-
-
-def _decimal(node: Node) -> Node | None:
-    if node.op is not Op.BASED:
-        return node
-    base = fold(node.args[0]).value
-    if base is None or not 2 <= base <= 36 or len(node.leaf) > 1000:
-        return None
-    try:
-        return number(int(node.leaf, int(base)))
-    except ValueError:
-        return None
+    """A number in a base: the same digits, where one side may leave the base out."""
+    return truth.leaf == answer.leaf and (truth.op is not answer.op or truth.args[0].value == answer.args[0].value)
 
 
 def _compare_word(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
@@ -291,16 +234,13 @@ def _may_read_otherwise(truth: Node, answer: Node, policy: MathPolicy) -> bool:
     return not _CALLING.isdisjoint([inner.leaf for inner in everything]) or Op.DEGREE in operations(truth, answer)
 
 
-_CALLING = {"π", "log"} | _CONSTANT_LETTERS.keys() | _FREE_CONSTANTS
+_CALLING = {"π", "log"} | _FREE_CONSTANTS
 Reading = Callable[[Node, Node, MathPolicy], bool | None]
 # Other ways to read two values that differ as they stand.
 _READINGS: tuple[Reading, ...] = (
     _with_names_changed,
-    _with_constants_named,
-    lambda truth, answer, policy: _with_constants_named(answer, truth, policy),
     _with_natural_logarithm,
     _up_to_constant,
-    _without_degrees,
 )
 
 # The first that either side is decides.

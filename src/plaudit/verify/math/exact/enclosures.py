@@ -23,10 +23,12 @@ Point = dict[str, Fraction]
 BITS = (64, 384, 2688)
 AGREEMENT = 100  # bits, absolute and relative, to which equal values agree
 ORDINARY = 17  # powers of two that values may be from one without being called small or large
-_FUNCTIONS = {
-    "sin": "sin", "cos": "cos", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsin": "asin", "arccos": "acos",
-    "arctan": "atan", "ln": "log",
+_SAME_NAME = "sin cos tan cot sec csc sinh cosh tanh coth sech csch"
+_FUNCTIONS = {function: function for function in _SAME_NAME.split()} | {
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    "ln": "log",
 }  # fmt: skip
+_OF_INVERSE = {"arcsec": "arccos", "arccsc": "arcsin", "arccoth": "arctanh", "arcsech": "arccosh", "arccsch": "arcsinh"}
 _REAL = ("floor", "ceil", "max", "min")  # functions of real numbers alone
 _lock = threading.Lock()  # the precision of python-flint is one setting for all threads
 
@@ -164,9 +166,12 @@ class _Balls:
             return first.floor() if function == "floor" else first.ceil()
         if function in ("abs", "norm"):
             return abs(first)
-        if function in ("log", "arccot"):
-            inner = self.call("ln" if function == "log" else "arctan", values)
-            return inner / self._arb(10).log() if function == "log" else self._arb.pi() / 2 - inner
+        if function in _OF_INVERSE:
+            return self.call(_OF_INVERSE[function], [1 / first])
+        if function in ("log", "lg"):
+            return self.call("ln", values) / self._arb(10).log()
+        if function == "arccot":
+            return self._arb.pi() / 2 - self.call("arctan", values)
         if function not in _FUNCTIONS:
             raise Undefined(f"no values for {function}")
         result = getattr(first, _FUNCTIONS[function])()

@@ -74,9 +74,7 @@ def _raise(base: V, exponent: Node, domain: Domain[V]) -> V:
 
 
 def _call(node: Node, domain: Domain[V]) -> V:
-    values = [evaluate(arg, domain) for arg in node.args]
-    derive = _DERIVED.get(node.leaf)
-    return derive(domain, values[0]) if derive else domain.call(node.leaf, values)
+    return domain.call(node.leaf, [evaluate(arg, domain) for arg in node.args])
 
 
 def _series(node: Node, domain: Domain[V]) -> V:
@@ -98,60 +96,6 @@ def _plus_minus(node: Node, domain: Domain[V]) -> V:
         sign = domain.multiply(sign, domain.number(-1))
     return domain.multiply(sign, evaluate(node.args[0], domain))
 
-
-def _ratio(above: str, below: str) -> Callable[[Domain[V], V], V]:
-    """One function divided by another, or one by a function."""
-
-    def derive(domain: Domain[V], value: V) -> V:
-        inverse = domain.invert(domain.call(below, [value]))
-        return domain.multiply(domain.call(above, [value]), inverse) if above else inverse
-
-    return derive
-
-
-def _of_inverse(function: str) -> Callable[[Domain[V], V], V]:
-    return lambda domain, value: domain.call(function, [domain.invert(value)])
-
-
-def _log_with_root(shift: int) -> Callable[[Domain[V], V], V]:
-    """ln(x + √(x² + shift)): the inverse hyperbolic sine and cosine."""
-
-    def derive(domain: Domain[V], value: V) -> V:
-        half, square = Fraction(1, 2), domain.add(domain.multiply(value, value), domain.number(shift))
-        return domain.call("ln", [domain.add(value, domain.power(square, domain.number(half), half))])
-
-    return derive
-
-
-def _half_log(sign: int) -> Callable[[Domain[V], V], V]:
-    """½ ln((1 + x) / ±(1 - x)): the inverse hyperbolic tangent and cotangent."""
-
-    def derive(domain: Domain[V], value: V) -> V:
-        above = domain.add(domain.number(1), value)
-        below = domain.add(domain.number(sign), domain.multiply(domain.number(-sign), value))
-        log = domain.call("ln", [domain.multiply(above, domain.invert(below))])
-        return domain.multiply(domain.number(Fraction(1, 2)), log)
-
-    return derive
-
-
-# Functions in terms of others, whatever the domain.
-_DERIVED: dict[str, Callable[[Any, Any], Any]] = {
-    "tan": _ratio("sin", "cos"),
-    "cot": _ratio("cos", "sin"),
-    "sec": _ratio("", "cos"),
-    "csc": _ratio("", "sin"),
-    "lg": lambda domain, value: domain.call("log", [value]),
-    "coth": _ratio("cosh", "sinh"),
-    "sech": _ratio("", "cosh"),
-    "csch": _ratio("", "sinh"),
-    "arcsec": _of_inverse("arccos"),
-    "arccsc": _of_inverse("arcsin"),
-    "arcsinh": _log_with_root(1),
-    "arccosh": _log_with_root(-1),
-    "arctanh": _half_log(1),
-    "arccoth": _half_log(-1),
-}
 
 _DEGREE = number(Fraction(1, 180))
 _RULES: dict[Op, Callable[..., Any]] = {
@@ -224,6 +168,8 @@ class Residues:
         return self.integer_power(base, int(whole)) * self._unknown("power", base, self.number(part)) % PRIME
 
     def call(self, function: str, values: Sequence[int]) -> int:
+        if function in ("abs", "norm"):  # the root of the square
+            return self.power(values[0] * values[0] % PRIME, 0, Fraction(1, 2))
         return self._unknown(function, *(sorted(values) if function in _SYMMETRIC else values))
 
     def _unknown(self, function: str, *values: int) -> int:

@@ -145,18 +145,8 @@ def _binomial(above: Fraction | int, below: Fraction | int) -> int | None:
     return math.comb(int(above), int(below))
 
 
-def _common(above: Callable[..., int], below: Callable[..., int]) -> Callable[..., Fraction | None]:
-    """A function of whole numbers that fractions share, by their numerators and denominators."""
-
-    def apply(first: Fraction | int, *others: Fraction | int) -> Fraction | None:
-        result = Fraction(first)
-        for value in others:
-            result = Fraction(above(result.numerator, value.numerator), below(result.denominator, value.denominator))
-            if _is_too_large(result):
-                return None
-        return -result if result < 0 else result
-
-    return apply
+def _of_integers(function: Callable[..., int]) -> Callable[..., int | None]:
+    return lambda *values: function(*values) if all(type(value) is int for value in values) else None
 
 
 # The parser checks the number of arguments.
@@ -170,8 +160,8 @@ _FUNCTIONS: dict[str, Callable[..., Fraction | int | None]] = {
     "abs": abs,
     "max": lambda *values: max(values),
     "min": lambda *values: min(values),
-    "gcd": _common(math.gcd, math.lcm),
-    "lcm": _common(math.lcm, math.gcd),
+    "gcd": _of_integers(math.gcd),
+    "lcm": _of_integers(math.lcm),
 }
 
 

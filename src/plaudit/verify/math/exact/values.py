@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import pairwise
 
 from plaudit.verify.math.exact.enclosures import BITS, Comparison, Point, compare_at, sign_at
 from plaudit.verify.math.exact.evaluation import Residues, Undefined, evaluate
@@ -37,7 +36,6 @@ __all__ = [
 
 COMPARISON = 20  # nodes that a comparison counts for, however small it is
 MAX_POINTS = 5  # where expressions in whole numbers are compared
-MAX_KINKS = 6  # points where an expression bends, of one unknown
 _SEED = b"plaudit"
 _SEEDS = tuple(blake2b(_SEED + attempt, digest_size=16).digest() for attempt in (b"1", b"2"))
 _MARKED = {Op.UNIT, Op.PERCENT, Op.DEGREE, Op.PLUS_MINUS, Op.WORD, Op.BASED, Op.RATIO, Op.RELATION}
@@ -153,12 +151,15 @@ def _at_points(left: Node, right: Node, names: list[str]) -> bool | None:
         return verdict
     if not names:
         return compare_at(left, right, {}, BITS[1:]).agree
+    is_bent = any(each.leaf in _BENT for side in (left, right) for each in nodes(side))
     comparisons = []
-    for point in [*_points(names), *_kinks(left, right, names)]:
+    for point in _points(names):
         compared = compare_at(left, right, point, BITS[:2])
         if compared == Comparison(False, True):
             return False
         comparisons.append(compared)
+    if is_bent:  # no few points show that two functions agree beyond their bends
+        return None
     real = [compared_point for compared_point in comparisons if compared_point.is_real and compared_point.agree]
     decisive = real or [compared_point for compared_point in comparisons if compared_point.agree is not None]
     return all(compared_point.agree for compared_point in decisive) if len(decisive) > 1 else None
@@ -180,39 +181,6 @@ def hash_to_fraction(text: str) -> Fraction:
     return Fraction(
         500 + int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=4).digest()) % 9001, 10_000
     )
-
-
-def _kinks(left: Node, right: Node, names: list[str]) -> list[dict[str, Fraction]]:
-    """Points at, between and beyond the kinks of absolute values, maxima and minima.
-
-    For every unknown, with the others at the first of `_points`; arguments that are not linear are tested only at
-    points on both sides of zero.
-    """
-    bent = [each for side in (left, right) for each in nodes(side) if each.leaf in _BENT and each.op is Op.CALL]
-    if not bent:
-        return []
-    usual = next(_points(names))
-    points = [{each: sign * 1000 * usual[each] for each in names} for sign in (1, -1)]
-    for unknown in names:
-        ends = sorted({end for each in bent for end in _ends_of(each, unknown, usual)})[:MAX_KINKS]
-        marks = [ends[0] - 1, *ends, ends[-1] + 1] if ends else [Fraction(-3)]
-        middles = [(low + high) / 2 for low, high in pairwise(marks)]
-        points += [{**usual, unknown: coordinate} for coordinate in (*marks, *middles)]
-    return points
-
-
-def _ends_of(bent: Node, unknown: str, usual: dict[str, Fraction]) -> list[Fraction]:
-    """The zeros of an absolute value's argument, or of the differences of a maximum's arguments, if linear."""
-    first, *rest = bent.args
-    differences = [Node(Op.ADD, (first, Node(Op.NEGATE, (other,)))) for other in rest] or [first]
-    others = {symbol: number(value) for symbol, value in usual.items() if symbol != unknown}
-    ends = []
-    for difference in differences:
-        at = [fold(substitute(difference, {**others, unknown: number(integer)})).value for integer in range(3)]
-        if at[0] is None or at[1] is None or at[2] is None or at[0] == at[1] or at[2] - at[1] != at[1] - at[0]:
-            continue
-        ends.append(Fraction(at[0]) / Fraction(at[0] - at[1]))
-    return ends
 
 
 def _rounds_an_unknown(left: Node, right: Node) -> bool:
@@ -260,10 +228,10 @@ def is_computed(truth: Node, answer: Node, digits: int) -> bool:
     return _is_within(Node(Op.MULTIPLY, (_NOISE, call("abs", truth))), truth, answer)
 
 
-def agree_as_shown(truth: Node, answer: Node) -> bool:
+def agree_as_shown(truth: Node, answer: Node, min_decimals: int = 1) -> bool:
     """Whether two constants agree to as many decimals as the less precise decimal of them shows."""
-    steps = [step for step in (_half_step(truth, 1), _half_step(answer, 1)) if step is not None]
-    return any(_is_within(step, truth, answer) for step in steps)
+    steps = [step for side in (truth, answer) if (step := _half_step(side, min_decimals)) is not None]
+    return truth == answer or any(_is_within(step, truth, answer) for step in steps)
 
 
 def is_rounded(truth: str, value: Fraction | int, exact: Fraction | int, min_decimals: int) -> bool:

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from plaudit.verify.math.parsing.cursor import Cursor, group, parse_absolute, parse_bracket, parse_rounding
 from plaudit.verify.math.parsing.tokens import Kind
-from plaudit.verify.math.parsing.tree import Node, Op, Unreadable, call, name, nodes, number, symbols
+from plaudit.verify.math.parsing.tree import Node, Op, Unreadable, call, name, nodes, number
 
 __all__ = ["parse_command", "parse_function"]
 
@@ -114,14 +114,12 @@ def _fraction(cursor: Cursor) -> Node:
 def _derivative(cursor: Cursor, above: Node, below: Node) -> Node | None:
     r"""`\frac{d}{dx} x^2`, `\frac{d^2 y}{dx^2}`, `\frac{\partial f}{\partial x}`; None for any other fraction."""
     sign, *body = above.args if above.op is Op.MULTIPLY else (above,)
-    order = sign.args[1:] if sign.op is Op.POWER else ()
-    sign = sign.args[0] if order else sign
-    if sign not in _DIFFERENTIALS or below.op is not Op.MULTIPLY or len(below.args) != 2 or below.args[0] != sign:
+    sign = sign.args[0] if sign.op is Op.POWER else sign
+    if sign not in _DIFFERENTIALS or below.op is not Op.MULTIPLY or below.args[0] != sign:
         return None
-    variable = below.args[1].args[0] if order and below.args[1].op is Op.POWER else below.args[1]
-    if variable.op is not Op.NAME or (not body and cursor.token.kind in (Kind.END, Kind.CLOSE)):
+    if not body and cursor.token.kind in (Kind.END, Kind.CLOSE):
         return None
-    return call("derivative", _plain_product(body) if body else _body(cursor), variable, *order)
+    return call("derivative", above, below, *([] if body else [_body(cursor)]))
 
 
 def _plain_product(factors: list[Node]) -> Node:
@@ -154,10 +152,7 @@ def _decorate(decoration: str) -> Callable[[Cursor], Node]:
 
 def _limit(cursor: Cursor) -> Node:
     approach = group(cursor) if cursor.accept("_") else number(0)
-    if approach.leaf == "=>":
-        approach = approach._replace(leaf="->")
-    is_last = cursor.following.kind is Kind.END
-    return call("lim", approach, cursor.inside(cursor.grammar.factor) if is_last else _body(cursor))
+    return call("lim", approach, _body(cursor))
 
 
 def _body(cursor: Cursor) -> Node:
@@ -183,22 +178,8 @@ def _series(kind: str) -> Callable[[Cursor], Node]:
 
 
 def _integral(cursor: Cursor) -> Node:
-    """An integral over what stands up to its `dx`, sums included; without one, over its only unknown."""
-    low, high = _scripts(cursor)
-    body = cursor.inside(cursor.grammar.total)
-    bounds = tuple(bound for bound in (low, high) if bound is not None)
-    *terms, last = body.args if body.op is Op.ADD else (body,)
-    product = last.args[0] if last.op is Op.NEGATE else last
-    below = product.args[1] if product.op is Op.DIVIDE else None
-    product = product.args[0] if below is not None else product
-    factors = product.args if product.op is Op.MULTIPLY else ()
-    if len(factors) < 2 or factors[-2] != name("d") or factors[-1].op is not Op.NAME:
-        unknowns = symbols(body)
-        return call("integral", *bounds, body, *map(name, unknowns if len(unknowns) == 1 else ()))
-    rest = Node(Op.MULTIPLY, factors[:-2]) if len(factors) > 2 else number(1)
-    rest = Node(Op.DIVIDE, (rest, below)) if below is not None else rest
-    rest = Node(Op.NEGATE, (rest,)) if last.op is Op.NEGATE else rest
-    return call("integral", *bounds, Node(Op.ADD, (*terms, rest)), factors[-1])
+    bounds = [bound for bound in _scripts(cursor) if bound is not None]
+    return call("integral", *bounds, cursor.inside(cursor.grammar.total))
 
 
 def _begin(cursor: Cursor) -> Node:

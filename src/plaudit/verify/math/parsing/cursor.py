@@ -95,9 +95,6 @@ class Cursor:
         return Unreadable(f"did not expect {self.token.text or 'the end'!r}")
 
 
-_PAIRS = {"{": "}", "(": ")", "[": "]"}
-
-
 def parse_number(text: str) -> Node:
     """A number as written; raises OverBudget for one of thousands of digits."""
     value = decimal_value(text)
@@ -108,8 +105,6 @@ def parse_number(text: str) -> Node:
 
 def parse_bracket(cursor: Cursor) -> Node:
     """Parse the next bracket."""
-    if (symbol := _single(cursor)) is not None:
-        return symbol
     opening = cursor.take().text
     if cursor.token.kind is Kind.CLOSE:
         return _empty(opening, cursor.take().text)
@@ -120,21 +115,6 @@ def parse_bracket(cursor: Cursor) -> Node:
     if brackets == "[)" or brackets == "(]" or body.op is Op.LIST:
         return Node(Op.TUPLE, _items(body), brackets)
     return body
-
-
-def _single(cursor: Cursor) -> Node | None:
-    """The one digit or letter in brackets, the commonest group by far."""
-    opening, inner, closing = cursor.tokens[cursor.index : cursor.index + 3]
-    if closing.kind is not Kind.CLOSE or _PAIRS.get(opening.text) != closing.text:
-        return None
-    if inner.kind is Kind.NAME:
-        node = name(inner.text)
-    elif inner.kind is Kind.NUMBER:
-        node = parse_number(inner.text)
-    else:
-        return None
-    cursor.skip(3)
-    return node
 
 
 def group(cursor: Cursor) -> Node:

@@ -15,9 +15,6 @@ from plaudit.verify.number_words import scale_of
 __all__ = ["factor", "total"]
 
 _PREFIXES = {"dollar", "euro", "yuan", "pound sterling", "USD", "EUR", "RMB"}
-_SETS_OF_NUMBERS = {
-    "Reals": "set R", "Integers": "set Z", "Naturals": "set N", "Rationals": "set Q", "Complexes": "set C",
-}  # fmt: skip
 _ORDINALS = {"st", "nd", "rd", "th"}
 _CONDITIONS = ("for", "where", "with", "such that", "as", "in which")
 _APPLIED = "fgh"
@@ -303,8 +300,6 @@ def _parse_name(cursor: Cursor) -> Node:
 
 def _parse_word(cursor: Cursor) -> Node:
     word = cursor.take().text
-    if word in _SETS_OF_NUMBERS:
-        return name(_SETS_OF_NUMBERS[word])
     if cursor.token.kind is Kind.OPEN and cursor.token.text in "([" and not cursor.token.spaced and word.isalpha():
         inner = parse_bracket(cursor)  # a function that is not known, but has a name
         return Node(Op.CALL, inner.args if inner.op is Op.TUPLE else (inner,), f"{word.lower()}()")

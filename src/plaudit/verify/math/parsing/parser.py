@@ -3,19 +3,16 @@ r"""Text to tree: lists of relations between sets or values, `x < 1 \text{ or } 
 Text that is not mathematics raises Unreadable; it is then compared as text.
 """
 
-import re
-
 from plaudit.verify.math.parsing.cursor import Cursor, Grammar
 from plaudit.verify.math.parsing.expressions import factor, total
 from plaudit.verify.math.parsing.notation import unify_notation
-from plaudit.verify.math.parsing.tokens import RELATIONS, Kind, Token, tokenize
+from plaudit.verify.math.parsing.tokens import RELATIONS, Kind, tokenize
 from plaudit.verify.math.parsing.tree import MAX_ITEMS, MAX_LEVELS, Node, Op, OverBudget, Unreadable
 
 __all__ = ["describe_parse", "parse"]
 
 _WITHIN = frozenset({",", ";", "and", "or"})
 _OUTSIDE = _WITHIN | {"row"}  # within brackets rows belong to a matrix
-_DOUBLE = re.compile(r"[({\[]\s?[({\[]")
 _JOINING = (Kind.SIGN, Kind.COMMAND)  # what may stand between two sides
 _SET_SIGNS = {"∪": Op.UNION, "∩": Op.INTERSECTION, "\\": Op.DIFFERENCE}
 LONGEST_DESCRIBED = 20_000
@@ -26,7 +23,7 @@ _SIGNED = {Op.RELATION, Op.TUPLE, Op.UNIT}  # their leaf says which signs, brack
 def parse(text: str, *, thousands: bool = True) -> Node:
     """The tree of a unified text; raises Unreadable."""
     tokens = tokenize(text, thousands=thousands)
-    cursor = Cursor(_without_double_brackets(tokens) if _DOUBLE.search(text) else tokens, _GRAMMAR)
+    cursor = Cursor(tokens, _GRAMMAR)
     node = _parse_items(cursor)
     if cursor.token.kind is not Kind.END:
         raise cursor.refuse()
@@ -132,28 +129,6 @@ def _parse_ratio(cursor: Cursor) -> Node:
 
 
 _GRAMMAR = Grammar(_parse_items, total, factor)
-
-
-def _without_double_brackets(tokens: list[Token]) -> list[Token]:
-    """Reduce `((1))` to `(1)`: of several pairs around the same content, one is kept."""
-    partners: dict[int, int] = {}
-    opened: list[int] = []
-    for index, token in enumerate(tokens):
-        if token.kind is Kind.OPEN:
-            opened.append(index)
-        elif token.kind is Kind.CLOSE and opened:
-            partners[opened.pop()] = index
-    dropped = set()
-    for opening, closing in partners.items():
-        inner = partners.get(opening + 1)
-        pair = tokens[opening].text + tokens[closing].text
-        if (
-            inner == closing - 1
-            and pair in ("()", "[]", "{}")
-            and tokens[opening + 1].text + tokens[inner].text in ("()", "[]", "{}")
-        ):
-            dropped |= {opening, closing} if pair != "[]" or tokens[opening + 1].text == "[" else {opening + 1, inner}
-    return [token for index, token in enumerate(tokens) if index not in dropped] if dropped else tokens
 
 
 def _describe_node(node: Node) -> str:
