@@ -15,7 +15,10 @@ _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _VALUES = {word: value for value, word in enumerate(_SMALL.split())} | {
     word: 10 * (k + 2) for k, word in enumerate(_TENS.split())
 }
-SCALES = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+SCALES = {
+    "dozen": 12, "hundred": 100, "thousand": 10**3, "lakh": 10**5, "million": 10**6, "crore": 10**7, "billion": 10**9,
+    "trillion": 10**12,
+}  # fmt: skip
 """Words that multiply the number before them."""
 
 NUMBER_WORDS = frozenset({*_VALUES, *SCALES} - {"one"})

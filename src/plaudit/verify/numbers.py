@@ -159,13 +159,14 @@ def last_place(text: str) -> int | None:
 
 
 def is_reducible_fraction(text: str) -> bool:
-    """Whether a plain number is a fraction that is not in lowest terms."""
+    """Whether a plain number is a fraction that is not in lowest terms, or a fraction of decimals."""
     match = _PATTERN.fullmatch(text)
     below = match and (match["bottom"] or match["under"] or (match["over"] or "").removeprefix("/"))
     if match is None or not below:
         return False
     values = [decimal_value(part) for part in (match["top"] or match["digit"] or match["decimal"], below)]
-    return values[1] == 1 or math.gcd(*(value if type(value) is int else 1 for value in values)) > 1
+    whole = [value for value in values if type(value) is int]
+    return len(whole) < 2 or whole[1] == 1 or math.gcd(*whole) > 1
 
 
 def to_plain_number(value: Fraction) -> int | float:

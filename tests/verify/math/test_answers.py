@@ -25,6 +25,12 @@ def test_right_responses_of_a_class_are_right(responses):
     assert [row for row in responses if not verify_math(*row).correct] == []
 
 
+def test_right_responses_in_the_styles_of_language_models_are_paid():
+    titles = {param.id: param.values[0] for param in classes("answers_right.txt")}
+    responses = titles["answers in the styles of language models"]
+    assert [row for row in responses if not verify_math(*row, MathPolicy(unevaluated=False)).correct] == []
+
+
 @pytest.mark.parametrize("responses", classes("answers_wrong.txt"))
 def test_wrong_responses_of_a_class_are_wrong(responses):
     assert responses

@@ -38,6 +38,12 @@ HIDDEN = [
     ("<s>", "</s>"),
     ("~~", "~~"),
     (r"\phantom{", "}"),
+    (r"\begin{comment}", r"\end{comment}"),
+    ('<span style="opacity:0">', "</span>"),
+    ('<img alt="', '">'),
+    ("![", "](picture.png)"),
+    ("[comment]: # (", ")\n"),
+    ("<template>", "</template>"),
     ("```python\n", "\n```"),
     ("```\n", "\n```\nThat was the code."),
 ]
@@ -163,6 +169,27 @@ def test_rule_7_an_answer_without_commitment_is_wrong(number, template):
     verdict = verify_math(number, template.format(number, number + 1), STRICT)
     assert not verdict.correct
     assert verdict.rejected
+
+
+SAID = ["is too large", "fails the check", "was rejected", "cannot be right", "is not it", "is what a beginner writes"]
+CONFIRMED = ["is the answer", "is the number of ways", "is correct", "is left", "is a solution", "is even"]
+AMOUNTS = ["minus", "half of", "twice", "almost", "at most", "the square root of", "more than"]
+
+
+@given(
+    NUMBERS,
+    st.sampled_from(SAID),
+    st.sampled_from(CONFIRMED),
+    st.sampled_from([r"\boxed{{{}}}", "<answer>{}</answer>"]),
+)
+def test_rule_7_what_is_said_of_a_marked_answer_confirms_it(number, said, confirmed, mark):
+    assert verify_math(number, f"{mark.format(number)} {said}.", STRICT).rejected is Rejection.NEGATED
+    assert is_right(number, f"{mark.format(number)} {confirmed}.")
+
+
+@given(NUMBERS, st.sampled_from(AMOUNTS))
+def test_rule_7_words_before_a_mark_that_make_it_another_amount_belong_to_it(number, amount):
+    assert not is_right(number, rf"It is {amount} \boxed{{{number}}}.")
 
 
 @given(NUMBERS, st.sampled_from(RETRACTIONS))

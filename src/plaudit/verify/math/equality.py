@@ -72,7 +72,7 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     other = parse_plain_number(answer) if one is not None else None
     if one is not None and other is not None and (one == other or not ("." in answer or policy.rounded_answers)):
         equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))
-        is_open = other.denominator == 1 or one != other  # 2/26 counts as written, 28/2 does not
+        is_open = other.denominator == 1 or one != other or "." in answer  # 2/26 counts as written, 28/2 does not
         if equal and is_open and not policy.unevaluated and _is_reducible_beside(answer, truth):
             return _not_worked_out(Method.NUMBER, answer, "a fraction")
         return Decision(equal, Method.NUMBER, f"{quote(answer)} is {'' if equal else 'not '}{quote(truth)}")

@@ -7,11 +7,12 @@ import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
+from plaudit.verify.math.comparison.regions import count_ends
 from plaudit.verify.math.comparison.relations import is_definition, value_of
 from plaudit.verify.math.comparison.scalars import is_time
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.values import agree_as_shown, same_value
-from plaudit.verify.math.parsing.tree import Node, Op, nodes, number, operations, symbols
+from plaudit.verify.math.parsing.tree import Node, Op, name, nodes, number, operations, symbols
 
 __all__ = ["find_open_operation", "open_operations"]
 
@@ -40,7 +41,13 @@ def find_open_operation(truth: Node, answer: Node) -> str | None:
     else:
         left = open_operations(answer) - allowed
         left |= {form for form, has_form in _FORMS.items() if _any_side(has_form, truth, answer)}
-        left |= {"a set union"} if _count_parts(answer) > _count_parts(truth) > 0 else set()
+        if (
+            answer.op is truth.op is Op.RELATION
+            and truth.args[0].op is Op.NAME
+            and truth.args[0].leaf in symbols(answer)
+        ):
+            left |= set() if truth.args[0] in answer.args else {_EQUATION}
+        left |= {"a set"} if count_ends(answer) > count_ends(truth) > 0 else set()
     if answer.op in _ARITHMETIC and symbols(answer) and not symbols(truth):
         left.add("an unknown")
     if _has_other_functions(truth, answer):
@@ -84,11 +91,6 @@ def _any_side(has_form: Callable[[Node], bool], truth: Node, answer: Node) -> bo
     if truth.op is not Op.RELATION:
         terms = [list(node) for node in sides]
     return any(map(has_form, terms[0])) and not any(map(has_form, terms[1]))
-
-
-def _count_parts(node: Node) -> int:
-    """How many intervals a union consists of; 0 for what is neither a union nor an interval."""
-    return len(node.args) if node.op is Op.UNION else int(node.op is Op.TUPLE)
 
 
 def _is_rounded(truth: Node, answer: Node) -> bool:
@@ -216,7 +218,7 @@ def _open_in_product(node: Node) -> Iterable[str]:
     others = [factor for factor in factors if not _is_rational(factor)]
     bases = [_base(factor) for factor in others]
     fractions = [factor for factor in factors if factor.op is Op.DIVIDE]
-    if len(rational) > 1 or len(set(bases)) < len(bases) or len(fractions) > 1:
+    if len(rational) > 1 or len(set(bases)) < len(bases) or len(fractions) > 1 or not set(rational).isdisjoint(bases):
         yield "a product"
     sums = [factor for factor in others if factor.op is Op.ADD]
     if sums and (len(others) > 1 or symbols(sums[0])):
@@ -328,6 +330,9 @@ def _open_in_call(node: Node) -> Iterable[str]:
     if node.leaf.endswith("()") or node.leaf in _NOTATIONS or (node.leaf in ("abs", "norm") and symbols(node)):
         return
     yield _FUNCTIONS if _is_transcendental(node) else f"a value of {node.leaf!r}"
+    inside = node.args[0] if node.leaf in _TRIGONOMETRIC else number(0)
+    if inside.op is Op.NEGATE or (inside.op is Op.ADD and symbols(inside) and name("π") in nodes(inside)):
+        yield "a function of a negative or shifted angle"
 
 
 _NOTATIONS = ("prime", "star", "overline", "not", "dim")  # marks on a name, nothing to work out
@@ -345,7 +350,8 @@ def _open_in_ratio(node: Node) -> Iterable[str]:
 
 def _open_in_sets(node: Node) -> Iterable[str]:
     is_usual = node.op is Op.DIFFERENCE and node.args[0].leaf == "set R"
-    if not is_usual and (node.op is not Op.UNION or sum(arg.op is Op.SET for arg in node.args) > 1):
+    is_open = node.op is not Op.UNION or sum(arg.op in (Op.SET, Op.EMPTY) for arg in node.args) > 1
+    if not is_usual and (is_open or Op.EMPTY in operations(node)):
         yield f"a set {node.op}"
 
 

@@ -13,7 +13,7 @@ from plaudit.verify.math.exact.values import same_value, sign_of
 from plaudit.verify.math.parsing.tokens import FLIPPED
 from plaudit.verify.math.parsing.tree import Node, Op, Unreadable, name, nodes, number, substitute, symbols
 
-__all__ = ["is_region", "same_region"]
+__all__ = ["count_ends", "is_region", "same_region"]
 
 _ORDER = {"<", ">", "<=", ">="}
 _HOLDS: dict[str, Callable[[int, int], bool]] = {
@@ -49,6 +49,15 @@ def same_region(truth: Node, answer: Node) -> bool | None:
         return _same_positions(one, other, line)
     except Unreadable:
         return None
+
+
+def count_ends(node: Node) -> int:
+    """At how many numbers membership in a set may change; 0 for what is no set of numbers."""
+    try:
+        ends = set(_ends(_simplify(node))) if is_region(node) or node.op is Op.TUPLE else ()
+    except Unreadable:
+        return 0
+    return max(len(ends), len(node.args) if node.op is Op.LIST and ends else 0)
 
 
 def _same_positions(one: Node, other: Node, line: "_Line") -> bool | None:

@@ -27,6 +27,7 @@ _COMPARISON = r"\\(?:not|neq?|[lg]eq?|[lg]eqslant|[lg]t)(?![a-zA-Z])|[≠≤≥]
 # The box is an argument, an exponent or a bound; an operand may be a blank of an equation: `5 + \boxed{9} = 14`.
 _WITHIN = compile_late(
     rf"\\(?:sqrt|[dt]?frac)\s?\{{\s?\Z|\w[ \t]*[\^_]\s?\{{?\s?\Z|(?:{_COMPARISON}|[\w)}}][ \t]+[<>])[ \t]*\Z"
+    r"|\\(?:stackrel|overset)\s?\{[^{}]*\}\s?\{=\}\s?\Z"
 )
 _OPERAND = compile_late(r"\d\Z|(?:[\w)}][ \t]*[+×÷·]|\\(?:times|cdot|div|pm|mp))[ \t]*\Z")
 _CONTINUED = compile_late(rf"\.?\d|_|\s?(?:{_COMPARISON}|[<>]\s)\s?[a-zA-Z](?![a-zA-Z])")
@@ -36,12 +37,13 @@ _NEGATIVE = compile_late(r"(?:=|\$|\\\(|\\\[)\s*-\s?$|^-$")
 _BEHIND = compile_late(
     rf"!(?=\s*(?:\$|\\\)|\\\]))|(?:[a-zA-Z]|\\(?:{'|'.join(GREEK)}))(?![a-zA-Z])"
     r"|\s*(?:=|≈|→|\\(?:n?eq?|approx|to|rightarrow|lor|mid)(?![a-zA-Z]))(?:[^\n$.,;]|[.,](?=\d)){1,60}?(?=\s*(?:\$|\\\)|\\\]|[.,;](?!\d)|\n|$))"
-    r"|[ \t]?(?:\^(?!\s?\{?\s?\\circ)|\\(?:times|cdot|sqrt|[dt]?frac|div)(?![a-zA-Z])|[-+*/](?=[ \t]?[\d\\(]))"
+    r"|[ \t]?(?:\^(?!\s?\{?\s?\\circ)|\\(?:times|cdot|sqrt|[dt]?frac|div)(?![a-zA-Z])|[-+*/](?=[ \t]?[\d\\(])"
+    r"|\+(?=[ \t]?[a-zA-Z](?![a-zA-Z])))"
     r"(?:[^\n$.,;=]|\.(?=\d)){1,60}?(?=\s*(?:\$|\\\)|\\\]|[.,;=\n]|$))"
 )
 
 
-_ENDS_BEFORE = frozenset("{-^_<>≠≤≥+×÷·0123456789tenmpvq")  # how the patterns for what stands before a box end
+_ENDS_BEFORE = frozenset("{}-^_<>≠≤≥+×÷·0123456789tenmpvq")  # how the patterns for what stands before a box end
 
 
 def find_boxes(text: str, *, closed: bool = True) -> list[Mark]:

@@ -77,15 +77,22 @@ _PLAIN_ANSWER = compile_late(r"answers?\**\s*(?:is|are|was|:|=)", re.IGNORECASE)
 # Comments, struck out text, text that has no ink, and all that follows the definition of a macro.
 _BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
 _HIDDEN = compile_late(
-    r"<!--(?:(?!-->).)*(?:-->|\Z)|<(?P<struck>del|s|strike|pre|code|script)\b[^<>]*>(?:(?!</?(?P=struck)\b).)*</(?P=struck)>"
-    r"|<(?P<hidden>\w+)\b[^<>]*(?:\shidden\b|display:\s?none|visibility:\s?hidden)[^<>]*>(?:(?!</?(?P=hidden)\b).)*</(?P=hidden)>"
+    r"<!--(?:(?!-->).)*(?:-->|\Z)|<(?P<struck>del|s|strike|pre|code|script|style|title|template|textarea)\b[^<>]*>"
+    r"(?:(?!</?(?P=struck)\b).)*</(?P=struck)>"
+    r"|<(?P<styled>\w+)\b[^<>]*\s(?:hidden\b|style\s?=|color\s?=)[^<>]*>(?:(?!</?(?P=styled)\b).)*</(?P=styled)>"
+    r"|<\w+(?:\s+[\w-]+=\"[^\"<>]*\")+\s*/?>|!\[[^\]\n]*\]\([^()\n]*\)|(?<=\w\])\(\\[^()\s]*\)|^\[[^\]\n]*\]:[^\n]*"
     r"|(?<![\w}~])~~(?![\s~])[^~\n]+(?<!\s)~~(?![\w{\\~])|\\iffalse\b(?:(?!\\fi\b).)*(?:\\fi\b|\Z)"
-    rf"|(?<!\\)\\++(?:[hv]?phantom|[bx]?cancel|sout|textcolor\s?\{{white\}})\s?{_BRACED}"
+    r"|\\begin\{comment\}(?:(?!\\end\{comment).)*(?:\\end\{comment\})?"
+    rf"|(?<!\\)\\++(?:[hv]?phantom|[bx]?cancel|s?out|st|enclose\s?\{{\w*strike\w*\}}|scalebox\s?\{{0\}}"
+    rf"|textcolor\s?(?:\{{(?:white|\#f+)\}}|\[rgb\]\s?\{{1,\s?1,\s?1\}}))\s?{_BRACED}"
     r"|\{\s?\\color\s?\{white\}(?:[^{}]|\{[^{}]*\})*\}"
-    r"|\\(?:[egx]?def|let|(?:re)?new(?:command|environment)|providecommand)(?![a-z]).*",
-    re.IGNORECASE | re.DOTALL,
+    r"|\\[a-z]*(?:def|let|command|environment|operator)(?![a-z]).*",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
-_MAY_HIDE = ("<", "~~", "phantom", "cancel", "sout", "white", "iffalse", "def", "\\let", "command", "environment")
+_MAY_HIDE = (
+    "<", "~~", "phantom", "cancel", "out{", "\\st{", "strike", "scalebox", "textcolor", "white", "iffalse", "comment",
+    "def", "\\let", "ommand", "nvironment", "perator{", "![", "](\\", "]:",
+)  # fmt: skip
 _TEXT_BLOCKS = frozenset({
     "", "text", "txt", "plaintext", "plain", "latex", "tex", "math", "markdown", "md", "output", "json", "yaml", "xml",
 })  # fmt: skip
@@ -119,7 +126,7 @@ def read_response(response: str, policy: MathPolicy) -> str:
     text = THOUGHT.sub(" ", text) if policy.read_think else without_thinking(text)
     if "```" in text or "~~~" in text:
         text = _without_code(text)
-    if any(sign in text for sign in _MAY_HIDE):
+    if ("\\" in text or "<" in text or "~~" in text or "]" in text) and any(sign in text for sign in _MAY_HIDE):
         text = _HIDDEN.sub(" ", text)
     if "%" in text:
         text = _LATEX_COMMENT.sub(" ", text)
@@ -170,6 +177,9 @@ def _find_tags(text: str) -> list[Mark]:
     opened: re.Match[str] | None = None
     for tag in _ANSWER_TAG.finditer(text):
         if not tag[1]:
+            before = text[opened.end() : tag.start()] if opened else ""
+            if opened and parse_plain_number(before.strip()) is not None:  # a number in a tag that is not closed
+                marks.append(Mark(before, Source.TAG, opened.start(), tag.start()))
             opened = tag
         elif opened is not None:
             marks.append(Mark(text[opened.end() : tag.start()], Source.TAG, opened.start(), tag.end()))

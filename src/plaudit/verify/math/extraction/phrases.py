@@ -44,7 +44,8 @@ _LABEL = compile_late(r"^[ \t*_#>]{0,8}A[ \t]?:", re.MULTILINE)
 _LEAD = compile_late(
     r"(?:[\s:：=*_}\"'“]"
     r"|\b(?:therefore|thus|hence|then|simply|just|indeed|clearly|for sure|certainly|definitely|surely|exactly"
-    r"|equal to|given by|approximately|approx\.?|about|roughly|around|probably|likely)\b[\s,:]*)*",
+    r"|equal to|given by|donc|also|daher|somit|entonces|approximately|approx\.?|about|roughly|around|probably"
+    r"|likely)\b[\s,:]*)*",
     re.IGNORECASE,
 )
 _CLAUSE_END = compile_late(

@@ -71,26 +71,40 @@ _NOT = "not|never|cannot|neither|nor|hardly|n't|nicht|kein|keine|n'est pas|no es
 _WRONG = (
     "wrong|off by|incorrect|false|mistaken|untrue|invalid|a lie|a mistake|an error|a typo|a bug|nonsense|ruled out"
     "|rejected|excluded|discarded|extraneous|impossible|placeholder|guess|decoy|trap|joke|only a test|just a test"
-    "|falsch|faux|incorrecto|不对|错|❌|✗"
+    "|a red herring|a distractor|fails|violates|contradicts|misses|overcounts|undercounts|leads to a contradiction"
+    "|cannot happen|thrown out|comes from a|results from|looks|seems|appears|would be right|would be correct"
+    "|isnt|aint|ain't|👎|🚫|falsch|faux|incorrecto|不对|错|❌|✗"
 )
 _RIGHT = (
     r"(?:right|correct|true|valid|(?:the|an?) (?:\w+ )?(?:case|answer|solution|root|value|result)|it(?!['’])|so"
     r"|possible|acceptable)\b"
 )
+# Verbs whose subject is a marked answer, and what may follow them.
+_SAID_OF_IT = (
+    "is|isn't|wasn't|was|cannot|can't|can not|could not|couldn't|does|doesn't|did|didn't|est|n'est|ist|es|no es"
+)
+_CONFIRMED = (
+    r"\s+(?:(?:\w+ly|also|then|thus|indeed|just|still|about|around|approx\.?)\s+)*"
+    r"(?:(?:the|our|my|your|its|his|her|their|\w+ed|left|right|correct|true|it|possible|how|\d|\\|\$)(?!\w)"
+    r"|an?\s+(?:\w+\s+)?(?:solution|root|answer|value|prime|number|integer|multiple|factor|divisor)\b"
+    r"|(?:not\s+)?(?:divisible|even|odd|prime|equal|greater|less|larger|smaller|between|in|at|on|of|positive|negative|more)\b)"
+)
 _VERB = r"(?:is|are|was|were|equals|gives|has|had|numbers?|makes|est|ist|es|lautet|totals|=|:)"
-_IS = r"(?:is|was|are|were|would be|seems|looks|est|ist|es)"
+_IS = r"(?:is|was|are|were|would be|can be|has to be|must be|should be|seems|looks|est|ist|es)"
 _SENTENCE = r"(?:^|(?<=[.!?\n*)\]}>$。]))[\s*$\\)\]}]*"
 _OPENING = (
     r"(?:(?:wait|no|nope|actually|hmm+|oops|sorry|but|however|hold on|well|oh|in fact|unfortunately)\b[\s,.!…—-]*)*"
 )
 _ANSWER = r"\b(?:this|that|it|the above|(?:(?:my|the|this|that)\s+)?(?:\w+\s+)?answer|the box)\b"
 _CONDITION = r"[^.!?\n]{0,40}?(?<![a-zA-Z\\])([a-zA-Z]\s?(?:=|<|>|≤|≥|≠|\\(?:le|ge|ne)q?\b)\s?[^\s,;$]+)"
-_SUBJECT = (
-    r"\b(?:it|(?:the|my|a|final|second)\s+(?:answer|result)|(?:true|real|actual|correct|right|final|proper)(?:\s+\w+)?"
-    r"|(?<![\w ])(?:result|value|total|solution))"
-)
 _HYPOTHETICAL = (
     r"\b(?:if|would|were|wrong|incorrect|false|mistaken|mistake|other|common|not|never|suppose|when)\b|n['’]t\b"
+)
+_SUBJECT = (
+    rf"(?:\b(?:it|(?:the|my|our|a)\s+(?:(?!{_HYPOTHETICAL})\w+\s+){{0,2}}(?:answer|result|value|total|sum|count|solution|submission|attempt)\**"
+    r"|(?:true|real|actual|correct|right|final|proper)(?:\s+\w+)?|(?<![\w ])(?:answer|result|value|total|solution)\**)"
+    r"(?:\s*[:=]|['’]s|\s+(?:is|was|equals|gives|gave|comes\s+to|(?:should|must|has to|ought to)\s+be))"
+    r"(?:\s+\w+ly|\s+in fact)?|\bI(?:['’]ll|\s+will)?\s+(?:submit|answer|say|choose)|\bgrade|\bsettle\s+on)"
 )
 _VALUE = rf"({NUMBER}|\(?(?-i:[A-HJ])\)?(?![\w'’]|\s+(?!or\b|and\b|is\b)\w))"  # a number, or the letter of an option
 
@@ -126,11 +140,11 @@ RULES: tuple[Rule, ...] = (
           rf"<cues>(?!\s+only\b)(?!.*\bbut\b)(?:\s+(?!{_VERB}(?:\s|$))[^\W\d][\w'’]*){{0,3}}[^\w\n]*$"),
     _rule("disbelief", _NEGATED, "before", _NOT,
           rf"<cues>\s+(?:\w+\s+)?(?:{_RIGHT}|think|believe|say|claim)\b[^.!?\n]*$"),
-    _rule("denied claim", _NEGATED, "before",
-          "false|wrong|untrue|incorrect|impossible|mistake|lie|doubt|deny|denies|disagree|refute|nobody|no one|no-one"
-          "|unlikely|never said",
-          r"(?<!no )<cues>(?:(?<=\bdoubt)|(?<=\bdeny)|(?<=denies)|(?<=disagree)|(?<=refute)|(?<=nobody)|(?<=one)"
-          r"|(?<=unlikely)|(?<=said)|\s+(?:that|to|if)\b)[^.!?\n]*$"),
+    _rule("denied claim", _NEGATED, "before", "false|wrong|untrue|incorrect|impossible|mistake|lie",
+          r"<cues>\s+(?:that|to|if)\b[^.!?\n]*$"),
+    _rule("refusal", _NEGATED, "before", "doubt|deny|denies|disagree|refute|nobody|no one|no-one|unlikely|never said"
+          "|refuse to|silly to|by no means|under no circumstances|contrary to|except me|would have written"
+          "|would have answered|would have said", r"(?<!no )<cues>[^.!?\n]*$"),
     _rule("opinion of others", _NEGATED, "before", "think|say|guess|believe|expect|assume|write",
           r"\b(?:might|may|could|would|often|commonly|wrongly|mistakenly) (?:\w+ )?<cues>[^.!?\n\d]*$"),
     _rule("former opinion", _NEGATED, "before", "first|initial|initially|original|originally|previously|earlier",
@@ -149,18 +163,17 @@ RULES: tuple[Rule, ...] = (
           r"<cues>\s+(?:that\s+|only\s+)*(?:(?:the|my|our|your)\s+)?"
           r"(?:(?:\w+\s)?(?:answer|it|result)(?:['’]s|\s+(?:is|was|were|be|would be))?)?\W*$"),
     _rule("example", _HEDGED, "before", "e.g|for example|for instance|such as", r"<cues>\W*$"),
-    _rule("bound", _HEDGED, "before", "least|most|than|up to|exceeds|exceed|exceeding|below|above|under|beyond",
-          r"(?:(?!\bleast|\bmost)<cues>|\bat\s+<cues>)\W*$"),
+    _rule("other amount", _HEDGED, "before", "least|most|than|up to|exceeds|exceed|exceeding|below|above|under|over"
+          "|beyond|almost|nearly|close to|short of|shy of|far from|minus|negative|twice|thrice|double|triple|times|half"
+          "|negative of|reciprocal of|inverse of|opposite of|square of|cube of|root of|half of|third of|quarter of"
+          "|multiple of",
+          r"(?:(?!\bleast|\bmost)<cues>|\bat\s+<cues>)[^\w:;,.]*$"),
     _rule("open number after", _HEDGED, "after", "ish|or so|or more|or less|or fewer|or greater|or above|or below"
-          "|or higher|or lower|or thereabouts|give or take|at least|at most", r"[\s,$*)}\]\\-]*(?:\w+\s)?<cues>"),
+          "|or higher|or lower|or thereabouts|give or take|at least|at most|and a half|and a quarter",
+          r"[\s,$*)}\]\\-]*(?:\w+\s)?<cues>"),
     _rule("question", _HEDGED, "after", "?", r"[\s$*\\)\]}]*<cues>"),
-    _rule("is not right", _NEGATED, "after", "not|n't",
-          rf"[^\w\n.!?]*{_IS}\s?<cues>(?:\s+(?:\w+\s+){{0,2}}?{_RIGHT}|\W*(?:$|\n))"),
-    _rule("does not work", _NEGATED, "after", "not|n't",
-          r"[^\w\n.!?]*(?:does|do|did|will|would)\s?<cues>\s+"
-          r"(?:work|hold|satisfy|fit|count|apply|solve|qualify|help)\b"),
-    _rule("cannot be", _NEGATED, "after", "cannot|can not|can't|couldn't|could not",
-          rf"[^\w\n.!?]*<cues>\s+be\s+{_RIGHT}"),
+    _rule("said of it", _NEGATED, "after", _SAID_OF_IT,
+          rf"[^\w\n.!?,;(]*(?:\w+ly\s+)?<cues>(?!{_CONFIRMED})"),
     _rule("is wrong", _NEGATED, "after", _WRONG,
           rf"[^\w\n.!?]*(?:(?:that|this|it|which|but it|and)(?:['’]s)?\s+)?(?:{_IS}\s+)?"
           r"(?:(?:a|an|the|completely|clearly|obviously|definitely|simply|just|only|still|random|wild)\s+)*<cues>"),
@@ -195,10 +208,10 @@ RULES: tuple[Rule, ...] = (
           "|second thought|on reflection|thinking again|never mind|hold on|edit|update|hmm|no|nope|kidding|joking|warte"
           "|moment|changed my mind|attends|en fait|espera|perdón|等等|不对|等一下",
           rf"(?!\bno\b)<cues>(?:(?<!edit)(?<!update)|(?=:))|{_SENTENCE}\bno\b(?=[,.])"),
-    _rule("next value", _HEDGED, "beside", ",|/|to|and|&|-|;|vs|=>|no|should be|but",
-          r"[\s)]*(?:,(?:\s*(?:and|or)\b)?|/|-|to\b|and\b|&|;|vs\b\.?|=>|but\b"
-          r"|[(—–-]?\s?should be\b|[,—–-]\s?no\b[,:]?)\s*"
-          rf"(?:(?!(?:not|as|since|because|while)\b)\w+\s)?{_VALUE}(?!\s*[-+*/=×\w])"),
+    _rule("next value", _HEDGED, "beside", "",
+          r"(?:[^\w.!?\n=(\\]|\.\.|\\(?!cdot|times|[pb]?mod)(?:[a-z]*box(?:\[[^\]]*\]|\{[a-z]+\})?|[a-z]*)){1,12}?"
+          r"(?:(?:or|and|to|vs|no|should be|but|through|till|until|plus|minus|plus or minus|point)\b[\s,:.$*]*)?"
+          rf"(?:(?!(?:not|as|since|because|while)\b)[^\W\d_]+\s)?{_VALUE}(?!\s*(?:[-+/=×\w]|\*(?!\*)))"),
     _rule("choice", _HEDGED, "beside", "or|alternatively|maybe|perhaps|possibly|oder|vielleicht|ou|peut-être|o|quizá"
           "|quizás|或|或者|也许|可能",
           r"(?:(?!\bnot\b|n['’]t\b|\bneither\b).)*?<cues>"
@@ -208,7 +221,7 @@ RULES: tuple[Rule, ...] = (
     _rule("choice before", _HEDGED, "choice", "or|oder|ou|或", rf"{_VALUE}[\s$*)}}\\]*<cues>[\s$*({{\\\[]*$"),
     _rule("one of", _HEDGED, "choice", "one of|either of|any of|either|between",
           rf"<cues>\s+{_VALUE}[\d\s,.$*]*(?:or|and)[\s$*\\(]*$"),
-    _rule("value alone", _HEDGED, "next", "", rf"[\s$*]*{_VALUE}[\s$*.!]*\Z"),
+    _rule("value alone", _HEDGED, "next", "", rf"[\s$*\\()\[\]]*{_VALUE}[\s$*.!\\()\[\]]*\Z"),
     _rule("choice opens a sentence", _HEDGED, "next", "or|alternatively|maybe|perhaps|possibly|otherwise|oder|ou|或",
           rf"\W*<cues>\W*(?:\w+\W+){{0,3}}?{_VALUE}"),
     _rule("could be", _HEDGED, "near", "could|may|might|can",
@@ -219,10 +232,10 @@ RULES: tuple[Rule, ...] = (
           r"(?:(?:also|equally|just as|as|another|still|an?)\s+){0,3}<cues>"),
     _rule("replacement", _RETRACTED, "near", "instead|really|actually|after all|in fact|replace|replaced|read",
           rf"{_VALUE},?\s+<cues>(?<!replace)(?<!replaced)(?<!read)|\breplaced?\b.{{0,20}}?\b(?:by|with)\s+{_VALUE}"),
-    _rule("another statement", Rejection.CONTRADICTED, "stated", "is|was|equals|be|'s|:|=",
-          rf"(?:^|(?<=[.!?\n;,)}}$]))\s*(?:(?!{_HYPOTHETICAL})[^.!?\n]){{0,60}}?{_SUBJECT}"
-          rf"(?:\s*[:=]|['’]s|\s+(?:is|was|equals|(?:should|must|has to|ought to)\s+be))(?:\s+\w+ly|\s+in fact)?[\s$*]*"
-          rf"{_VALUE}(?=[\s$*)]*(?:[.,;!?]|$|\n))"),
+    _rule("another statement", Rejection.CONTRADICTED, "stated", "is|was|equals|be|'s|:|=|gives|gave|comes to"
+          "|settle on|answer|say|submit|choose|grade",
+          rf"(?:^|(?<=[.!?\n;,)}}$]))\s*(?:(?!{_HYPOTHETICAL})[^.!?\n]){{0,60}}?{_SUBJECT}[\s$*]*"
+          rf"{_VALUE}(?=[\s$*)]*(?:[.;!?]|,(?!\s?[\d$])|$|\n))"),
     _rule("otherwise", _HEDGED, "near", "otherwise|unless|else|if not|then again|if that is not|if that is wrong"
           "|if this is wrong|if wrong|second choice|second guess|second option|backup|maybe|perhaps|alternatively",
           rf"<cues>\W*(?:\w+\W+){{0,3}}?{_VALUE}"),
@@ -279,7 +292,8 @@ def denies_itself(answer: str) -> Rejection | None:
 
 def is_denied_at(text: str, start: int, end: int) -> Rejection | None:
     """Why the words around a span of text deny it."""
-    return _find("after", text[end : end + AFTER]) or _find("before", text[max(0, start - BEFORE) : start])
+    before = text[max(0, start - BEFORE) : start].replace("_", " ")  # wrong_answer: 4
+    return _find("after", text[end : end + AFTER]) or _find("before", before)
 
 
 def is_corrected(earlier: Mark, last: Mark, text: str) -> bool:

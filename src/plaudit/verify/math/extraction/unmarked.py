@@ -43,7 +43,7 @@ _LABEL = compile_late(
     re.IGNORECASE,
 )
 _REFERENCE = compile_late(
-    r"\b(?:problem|question|exercise|chapter|section|figure|equation|step|example|table|confidence|difficulty"
+    r"\b(?:problem|question|exercise|chapter|section|figure|equation|step|example|table|page|theorem|lemma|line|confidence|difficulty"
     r"|certainty)s?\W{0,3}(?:number |level |no\.? |is )?$",
     re.IGNORECASE,
 )

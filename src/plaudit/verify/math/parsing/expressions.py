@@ -16,7 +16,7 @@ __all__ = ["factor", "total"]
 
 _PREFIXES = {"dollar", "euro", "yuan", "pound sterling", "USD", "EUR", "RMB"}
 _ORDINALS = {"st", "nd", "rd", "th"}
-_CONDITIONS = ("for", "where", "with", "such that", "as", "in which")
+_CONDITIONS = ("for", "where", "with", "such that", "as ", "in which")
 _APPLIED = "fgh"
 _SETS = (Op.SET, Op.BUILDER, Op.TUPLE)
 _SUM_SIGNS = frozenset("+-±∓")
@@ -139,7 +139,7 @@ def _is_proper(node: Node) -> bool:
 def _parse_amount(left: Node, cursor: Cursor) -> Node:
     """A value with the words after it: "12 cm", "48 km / h", "3 apples"."""
     words = cursor.take().text
-    if words.lower().startswith(_CONDITIONS) and cursor.depth == 0:
+    if words.lower().startswith(_CONDITIONS) and cursor.depth == 0 and may_be_unit(cursor.tokens[-4].text):
         cursor.skip()
         return left
     while scale := scale_of(words.partition(" ")[0]):

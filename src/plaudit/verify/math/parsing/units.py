@@ -55,7 +55,7 @@ def changes_amount(word: str) -> bool:
     return word in _CHANGING or (scale_of(word) or 0) >= 100
 
 
-_CHANGING = frozenset({"squared", "cubed", "too", "off"})
+_CHANGING = frozenset({"squared", "cubed", "too", "off", "minus", "plus", "tenths", "hundredths", "thousandths"})
 _TO_SPACES = str.maketrans("().,;:!", " " * 7)
 _OPERATIONS = frozenset({"times", "per"})
 _POWERS_ALONE = (["squared"], ["cubed"])
@@ -63,7 +63,8 @@ _REMARKS = frozenset({
     "or", "but", "if", "unless", "than", "then", "is", "was", "were", "be", "isn't", "would", "could", "should",
     "might", "may", "not", "never", "no", "nor", "plus", "minus", "etc", "whatever", "probably", "possibly",
     "hopefully", "presumably", "maybe", "perhaps", "allegedly", "supposedly", "wrong", "incorrect", "false",
-    "untrue", "rejected", "discarded", "i", "we", "you", "they", "too", "off",
+    "untrue", "rejected", "discarded", "i", "we", "you", "they", "too", "off", "half", "tenths", "hundredths",
+    "thousandths", "assuming", "according", "subject", "excluding", "except", "unverified", "unconfirmed", "confidence",
 })  # fmt: skip
 
 
