@@ -106,7 +106,8 @@ def without_blocks(text: str, names: Sequence[str]) -> str:
 
 def without_thinking(text: str) -> str:
     """The text outside `<think>`, `<reasoning>` and the like, in any spelling."""
-    if "<" not in text and not any(end in text for end in _OTHER_ENDS):
+    is_plain = "<" not in text and "]" not in text and "▷" not in text
+    if is_plain or ("<" not in text and not any(end in text for end in _OTHER_ENDS)):
         return text
     return _split(text, _thought_tags(text))[0]
 

@@ -40,6 +40,7 @@ _PHRASE = compile_late(
 _CLOSING_LETTER = compile_late(r"(?<![^\s(])[A-J]\)?[.,;!]?\s*\Z")  # "I choose B", "it's (B)."
 _LETTERS = tuple("ABCDEFGHIJ")
 _LONGEST_CHOICE = 80
+_NUMBER_ALONE = compile_late(r"-?\$?\d[\d,]*(?:\.\d+)?")
 _LABEL = compile_late(r"^[ \t*_#>]{0,8}A[ \t]?:", re.MULTILINE)
 _LEAD = compile_late(
     r"(?:[\s:：=*_}\"'“]"
@@ -102,7 +103,9 @@ def _read_phrase(match: re.Match[str], text: str) -> Mark:
     lead = _LEAD.match(text, match.end())
     start = lead.end() if lead else match.end()
     whole = text[start : end_of_statement(text, start, start + _LONGEST)]
-    denied = match.groupdict().get("denied") is not None
+    denied = "denied" in match.re.groupindex and match["denied"] is not None
+    if not denied and _NUMBER_ALONE.fullmatch(whole):  # most are
+        return Mark(whole, Source.PHRASE, match.start(), start + len(whole), whole=whole)
     if denied and (turn := _TURN.search(whole)):  # "not 5 but 4" states 4
         start, whole, denied = start + turn.end(), whole[turn.end() :], False
     covered = _BRACKETED.sub(_cover, without_formulas(whole))

@@ -257,7 +257,6 @@ _ZONES: dict[str, tuple[Rule, ...]] = {
 _CUES = {zone: frozenset().union(*(rule.cues for rule in rules)) for zone, rules in _ZONES.items()}
 _SIGNS = {zone: tuple(sign for rule in rules for sign in rule.signs) for zone, rules in _ZONES.items()}
 _ASCII_SIGNS = {zone: tuple(filter(str.isascii, signs)) for zone, signs in _SIGNS.items()}
-_CLAUSES = ("before", "choice", "condition")  # zones of which only the last clause is read
 _TO_SPACES = {code: " " for code in (*range(128), ord("’")) if not chr(code).isalpha()}
 # "You may think it is 15, but it is 14"; in "nothing but 14" the word denies.
 _CLAUSE_START = compile_late(
@@ -292,8 +291,13 @@ def denies_itself(answer: str) -> Rejection | None:
 
 def is_denied_at(text: str, start: int, end: int) -> Rejection | None:
     """Why the words around a span of text deny it."""
-    before = text[max(0, start - BEFORE) : start].replace("_", " ")  # wrong_answer: 4
-    return _find("after", text[end : end + AFTER]) or _find("before", before)
+    return _find("after", text[end : end + AFTER]) or _find("before", _clause_before(text, start))
+
+
+def _clause_before(text: str, start: int) -> str:
+    """The clause that ends at an index; a low line is a space, as in `wrong_answer: 4`."""
+    line = text[max(text.rfind("\n", 0, start) + 1, start - BEFORE) : start]
+    return _CLAUSE_START.split(line)[-1].replace("_", " ") if line.strip() else ""
 
 
 def is_corrected(earlier: Mark, last: Mark, text: str) -> bool:
@@ -304,13 +308,13 @@ def is_corrected(earlier: Mark, last: Mark, text: str) -> bool:
 
 def find_condition(mark: Mark, text: str) -> str:
     """The condition that the clause of an answer sets, "x = 2" of "if x = 2, the answer is 14"; empty for none."""
-    before, after = text[max(0, mark.start - BEFORE) : mark.start], text[mark.end : mark.end + AFTER]
+    before, after = _clause_before(text, mark.start), text[mark.end : mark.end + AFTER]
     return next((match[1] for _, match in (*_match("condition", before), *_match("provided", after))), "")
 
 
 def find_competing_answers(mark: Mark, text: str, policy: MathPolicy) -> list[CompetingAnswer]:
     """Other values that the text offers as a choice or a correction of an answer; number words count as numbers."""
-    before = _with_digits(text[max(0, mark.start - BEFORE) : mark.start])
+    before = _with_digits(_clause_before(text, mark.start))
     after = _with_digits(text[mark.end : mark.end + FOLLOWING])
     find_values = _find_letters if is_letter(mark.text) else _find_numbers
     zones = {"choice": before}
@@ -332,7 +336,7 @@ def find_competing_answers(mark: Mark, text: str, policy: MathPolicy) -> list[Co
 
 
 def _with_digits(text: str) -> str:
-    return text if NUMBER_WORDS.isdisjoint(_read_words(text)[1]) else digits_for_words(text)
+    return digits_for_words(text) if text and not NUMBER_WORDS.isdisjoint(_read_words(text)[1]) else text
 
 
 def is_letter(answer: str) -> bool:
@@ -374,6 +378,5 @@ def _match(zone: str, text: str) -> list[tuple[Rule, re.Match[str]]]:
     signs = (_ASCII_SIGNS if lowered.isascii() else _SIGNS)[zone]
     if _CUES[zone].isdisjoint(words) and not (signs and any(sign in lowered for sign in signs)):
         return []
-    part = _CLAUSE_START.split(text)[-1] if zone in _CLAUSES else text
     tried = [rule for rule in _ZONES[zone] if rule.may_match(words, lowered)]
-    return [(rule, match) for rule in tried for match in rule.pattern.finditer(part)]
+    return [(rule, match) for rule in tried for match in rule.pattern.finditer(text)]
