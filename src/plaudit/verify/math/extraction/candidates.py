@@ -80,7 +80,7 @@ _HIDDEN = compile_late(
     r"<!--(?:(?!-->).)*(?:-->|\Z)|<(?P<struck>del|s|strike|pre|code|script|style|title|template|textarea)\b[^<>]*>"
     r"(?:(?!</?(?P=struck)\b).)*</(?P=struck)>"
     r"|<(?P<styled>\w+)\b[^<>]*\s(?:hidden\b|style\s?=|color\s?=)[^<>]*>(?:(?!</?(?P=styled)\b).)*</(?P=styled)>"
-    r"|<\w+(?:\s+[\w-]+=\"[^\"<>]*\")+\s*/?>|!\[[^\]\n]*\]\([^()\n]*\)|(?<=\w\])\(\\[^()\s]*\)|^\[[^\]\n]*\]:[^\n]*"
+    r"|<\w+(?:\s+[\w-]+=\"[^\"<>]*\")+\s*/?>|!\[[^\]\n]{0,200}+\]\([^()\n]*\)|(?<=\w\])\(\\[^()\s]*\)|^\[[^\]\n]*\]:[^\n]*"
     r"|(?<![\w}~])~~(?![\s~])[^~\n]+(?<!\s)~~(?![\w{\\~])|\\iffalse\b(?:(?!\\fi\b).)*(?:\\fi\b|\Z)"
     r"|\\begin\{comment\}(?:(?!\\end\{comment).)*(?:\\end\{comment\})?"
     rf"|(?<!\\)\\++(?:[hv]?phantom|[bx]?cancel|s?out|st|enclose\s?\{{\w*strike\w*\}}|scalebox\s?\{{0\}}"
