@@ -1,4 +1,4 @@
-"""Databases that queries can only read, within limits of time, memory and the size of values.
+"""SQLite databases that queries can only read, within limits of time, memory and the size of values.
 
 An SQLite file is opened read-only and immutable, so it stays as it is byte for byte. A database of a script is built in
 memory. What a query may do is decided by SQLite's authorizer when the statement is compiled: read, and nothing else.
@@ -16,7 +16,7 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.verify.sql.results import Result, Row
 from plaudit.verify.sql.statements import LONGEST_SQL
 
-__all__ = ["Database", "QueryFailed"]
+__all__ = ["Database", "QueryFailed", "killed_after"]
 
 LONGEST_VALUE = 4 << 20  # bytes
 HEAP_BYTES = 256 << 20
@@ -70,7 +70,7 @@ class Database:
         deadline = time.process_time() + time_limit_s
         connection.set_progress_handler(lambda: time.process_time() > deadline, OPERATIONS_PER_CHECK)
         try:
-            with _killed_after(time_limit_s):
+            with killed_after(time_limit_s):
                 connection.executescript(script)
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
             raise InvalidTrajectory(f"db_script cannot be run: {error}") from None
@@ -100,7 +100,7 @@ class Database:
 
     def _run(self, sql: str, most_rows: int, time_limit_s: float) -> Result:
         self._deadline = time.process_time() + time_limit_s
-        with _killed_after(time_limit_s):
+        with killed_after(time_limit_s):
             cursor = self._connection.execute(sql)
             rows: list[Row] = cursor.fetchmany(most_rows)
             columns = [str(column[0]) for column in cursor.description or ()]
@@ -141,7 +141,7 @@ def _decode_any(data: bytes) -> str:
 
 
 @contextmanager
-def _killed_after(time_limit_s: float) -> Iterator[None]:
+def killed_after(time_limit_s: float) -> Iterator[None]:
     """Let the system kill this process by SIGPROF when the block takes much more CPU time than the limit."""
     signal.setitimer(signal.ITIMER_PROF, KILL_FACTOR * time_limit_s + 0.05)
     try:

@@ -17,10 +17,13 @@ from plaudit.processes.pool import Limits
 from plaudit.processes.single import SingleWorker, WorkerLost
 from plaudit.processes.worker import EXIT_MEMORY, Service, UnitProgress
 from plaudit.verify.sql.databases import Database, QueryFailed
+from plaudit.verify.sql.duckdb_database import DuckDatabase
 from plaudit.verify.sql.results import RankedRows, Result, describe_difference, same_rows
 from plaudit.verify.sql.statements import parse_query
 
-__all__ = ["Comparison", "MOST_OPEN", "Request", "Source", "compare_queries", "query_process"]
+__all__ = ["Comparison", "ENGINES", "MOST_OPEN", "Request", "Source", "compare_queries", "query_process"]
+
+ENGINES: dict[str, type[Database] | type[DuckDatabase]] = {"sqlite": Database, "duckdb": DuckDatabase}
 
 MEMORY_MB = 1024
 MOST_SCRATCH = 1 << 30  # bytes
@@ -37,6 +40,7 @@ class Source(NamedTuple):
 
     path: str | None = None
     script: str | None = None
+    engine: str = "sqlite"
 
 
 class Request(NamedTuple):
@@ -126,16 +130,17 @@ class QueryHandler:
 
     def _database(self, source: Source, request: Request) -> "OpenDatabase":
         """A database that is open; a file that has changed is opened again."""
-        key = source.script or _stamp(source.path or "")
+        key = source.engine, source.script or _stamp(source.path or "")
         if key in self._open:
             self._open.move_to_end(key)
             return self._open[key]
         while len(self._open) >= MOST_OPEN:
             self._open.popitem(last=False)[1].database.close()
+        engine = ENGINES[source.engine]
         if source.script is not None:
-            database = Database.from_script(source.script, max(10.0, request.time_limit_s))
+            database = engine.from_script(source.script, max(10.0, request.time_limit_s))
         else:
-            database = Database.open_file(source.path or "")
+            database = engine.open_file(source.path or "")
         self._open[key] = OpenDatabase(database)
         return self._open[key]
 
@@ -151,7 +156,7 @@ def _stamp(path: str) -> object:
 class OpenDatabase:
     """A database with the results of its gold queries."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database | DuckDatabase) -> None:
         self.database = database
         self._golds: OrderedDict[tuple[str, float, int], Result | str] = OrderedDict()
         self._kept_rows = 0

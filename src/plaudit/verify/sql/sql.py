@@ -3,20 +3,22 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from plaudit.errors import InvalidSettings, InvalidTrajectory
+from plaudit.errors import InvalidSettings, InvalidTrajectory, MissingPackage
 from plaudit.settings import Count, NonNegative, Positive, check_fields
 from plaudit.trajectory import Trajectory
 from plaudit.verify.rows import find_column, need_column
-from plaudit.verify.sql.process import MOST_OPEN, Request, Source, compare_queries
+from plaudit.verify.sql.duckdb_database import duckdb
+from plaudit.verify.sql.process import ENGINES, MOST_OPEN, Request, Source, compare_queries
 from plaudit.verify.sql.statements import Query, QueryText, find_query, split_statements
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
 __all__ = ["GOLD_COLUMNS", "Sql", "SqlTask"]
 
 GOLD_COLUMNS = ("SQL", "sql", "gold_sql", "query")
-EXTENSIONS = (".sqlite", ".db", ".sqlite3")
+EXTENSIONS = {"sqlite": (".sqlite", ".db", ".sqlite3"), "duckdb": (".duckdb", ".db", ".ddb")}
+"""How the names of database files end, by engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +33,11 @@ class SqlTask:
 class Sql(Verifier[SqlTask]):
     """1.0 when the query of the response gives the rows of the gold query on the databases of the row, else 0.0.
 
-    A database is the SQLite file in `db_path`, the files in `db_paths` (the rows must agree on all), a script in
-    `db_script`, or the file of `db_id` in the folder `root`: `root/ID/ID.sqlite` or `root/ID.sqlite`; with
-    `test_suite=True` all files in `root/ID`. Floats are equal within the `tolerance`. A query that takes longer than
-    `time_limit_s` of CPU time is wrong. If the gold query does so or gives more than `row_limit` rows, nothing is
-    scored.
+    A database is the file in `db_path`, the files in `db_paths` (the rows must agree on all), a script in `db_script`,
+    or the file of `db_id` in the folder `root`: `root/ID/ID.sqlite` or `root/ID.sqlite`; with `test_suite=True` all
+    files in `root/ID`. The `engine` is "sqlite" or "duckdb"; a column `engine` or `dialect` sets it for a row. Floats
+    are equal within the `tolerance`. A query that takes longer than `time_limit_s` of CPU time is wrong. If the gold
+    query does so or gives more than `row_limit` rows, nothing is scored.
     """
 
     kind: ClassVar[str] = "sql"
@@ -45,9 +47,12 @@ class Sql(Verifier[SqlTask]):
     tolerance: NonNegative = 1e-9
     time_limit_s: Positive = 10.0
     row_limit: Count = 100_000
+    engine: Literal["sqlite", "duckdb"] = "sqlite"
 
     def __post_init__(self) -> None:
         check_fields(self)
+        if self.engine == "duckdb":
+            duckdb()
         if self.root is not None and not Path(self.root).is_dir():
             raise InvalidSettings(f"root is a folder with databases, got {self.root!r:.200}")
         if self.test_suite and self.root is None:
@@ -71,24 +76,37 @@ class Sql(Verifier[SqlTask]):
 
     def _sources(self, sample: Trajectory) -> tuple[Source, ...]:
         script, paths = find_column(sample, "db_script"), find_column(sample, "db_paths")
-        path = find_column(sample, "db_path")
+        path, engine = find_column(sample, "db_path"), self._engine_of(sample)
         if script is not None:
             if not isinstance(script, str) or not script.strip():
                 raise InvalidTrajectory(f"db_script is SQL text, got {type(script).__name__} {script!r:.60}")
-            return (Source(script=script),)
+            return (Source(script=script, engine=engine),)
         if paths is not None or path is not None:
             listed = [path] if paths is None else paths
             if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_OPEN:
                 raise InvalidTrajectory(f"db_paths is a list of 1 to {MOST_OPEN} files, got {listed!r:.60}")
-            return tuple(Source(path=self._file(each)) for each in listed)
-        return tuple(Source(path=each) for each in self._files_of(need_column(sample, "db_id")))
+            return tuple(Source(path=self._file(each), engine=engine) for each in listed)
+        files = self._files_of(need_column(sample, "db_id"), EXTENSIONS[engine])
+        return tuple(Source(path=each, engine=engine) for each in files)
+
+    def _engine_of(self, sample: Trajectory) -> str:
+        named = find_column(sample, "engine", "dialect")
+        engine = self.engine if named is None else str(named).lower().removesuffix("3")
+        if engine not in ENGINES:
+            raise InvalidTrajectory(f"the engine of a row is {' or '.join(ENGINES)}, got {named!r:.60}")
+        if engine == "duckdb":
+            try:
+                duckdb()
+            except MissingPackage as error:
+                raise InvalidTrajectory(str(error)) from None
+        return engine
 
     def _file(self, path: Any) -> str:
         if not isinstance(path, str) or not path or "\0" in path:
             raise InvalidTrajectory(f"a database is a file, got {path!r:.60}")
         return str(Path(self.root or "", path).absolute())
 
-    def _files_of(self, db_id: Any) -> list[str]:
+    def _files_of(self, db_id: Any, extensions: tuple[str, ...]) -> list[str]:
         """The files of a database by its name."""
         if self.root is None:
             raise InvalidTrajectory(f"the row names the database {db_id!r:.60}: set root, the folder of databases")
@@ -96,16 +114,16 @@ class Sql(Verifier[SqlTask]):
             raise InvalidTrajectory(f"db_id is the name of a database, got {db_id!r:.60}")
         folder = Path(self.root, db_id)
         if self.test_suite:
-            files = sorted(file for file in folder.glob("*") if file.suffix in EXTENSIONS)[:MOST_OPEN]
+            files = sorted(file for file in folder.glob("*") if file.suffix in extensions)[:MOST_OPEN]
         else:
             paths = [
                 path
-                for extension in EXTENSIONS
+                for extension in extensions
                 for path in (folder / f"{db_id}{extension}", folder.with_name(f"{db_id}{extension}"))
             ]
             files = [file for file in paths if file.is_file()][:1]
         if not files:
-            raise InvalidTrajectory(f"no database {db_id!r} in {self.root} (expected {db_id}/{db_id}.sqlite)")
+            raise InvalidTrajectory(f"no database {db_id!r} in {self.root} (expected {db_id}/{db_id}{extensions[0]})")
         return [str(file.absolute()) for file in files]
 
 
