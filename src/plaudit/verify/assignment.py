@@ -1,4 +1,7 @@
-"""One-to-one assignment with the greatest total weight (the Hungarian algorithm, O(n³))."""
+"""One-to-one assignment with the greatest total weight.
+
+Where the best columns of all rows differ, they are the assignment; else the Hungarian algorithm finds it in O(n³).
+"""
 
 from collections.abc import Sequence
 
@@ -16,6 +19,9 @@ def assign(weights: Sequence[Sequence[float]]) -> list[int | None]:
     rows, columns = len(weights), len(weights[0]) if weights else 0
     if not columns:
         return [None] * rows
+    best = [max(range(columns), key=row.__getitem__) for row in weights]
+    if len(set(best)) == rows:
+        return list(best)
     if rows > columns:
         row_of = assign([[weights[row][column] for row in range(rows)] for column in range(columns)])
         column_of = {row: column for column, row in enumerate(row_of)}

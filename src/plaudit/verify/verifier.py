@@ -6,8 +6,9 @@ be read is declined whatever the response is; thoughts are no part of the answer
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
+
+import msgspec
 
 from plaudit.columns import KEPT_MESSAGES, Message, find_foreign
 from plaudit.errors import InvalidTrajectory
@@ -22,15 +23,14 @@ Response: TypeAlias = str | Message | Sequence[Message]
 """Text, an assistant message, or a list of messages whose last assistant message is the response."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """How right a response is, in [0, 1], or None if that cannot be decided; and why."""
 
     score: float | None
     reason: str
-    components: Mapping[str, "Verdict"] = field(default_factory=dict)
+    components: Mapping[str, "Verdict"] = {}  # a Struct copies it
     """The parts of the verdict by name: constraints, fields, measures."""
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Mapping[str, Any] = {}
     """What was read from the response, as plain data."""
 
     @property
@@ -49,8 +49,7 @@ class Verdict:
         return cls(None, reason)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """The part of a response that counts."""
 
     text: str

@@ -17,8 +17,9 @@ import ast
 import json
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 __all__ = [
     "CALL_TAGS",
@@ -59,17 +60,15 @@ def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _JSON = json.JSONDecoder(object_pairs_hook=_object_of)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(msgspec.Struct, frozen=True):
     """A call of a tool: arguments by name, and those that were given by place."""
 
     name: str
-    arguments: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, Any] = {}  # a Struct copies it
     positional: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MalformedCall:
+class MalformedCall(msgspec.Struct, frozen=True):
     """A text that was meant as a call, and why it is none."""
 
     text: str

@@ -1,9 +1,8 @@
 """Are the tool calls of a response the expected ones?"""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from plaudit.settings import check_fields
 from plaudit.trajectory import Trajectory
@@ -72,18 +71,16 @@ class ToolCalls(Verifier[ExpectedCalls]):
         return Verdict(scores[self.mode], reason, components, details)
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
+class _Pair(NamedTuple):
     """A call of the response beside an expected one."""
 
-    difference: str
-    """What is wrong with the call; empty where nothing is."""
     graded: float = 0.0
     """ToolRL's score of parameter names and values."""
-
-    @property
-    def is_right(self) -> bool:
-        return not self.difference
+    is_right: bool = False
+    wrong: Sequence[str] = ()
+    """The arguments with a wrong value."""
+    missing: Sequence[str] = ()
+    extra: Sequence[str] = ()
 
 
 def calls_of(answer: Answer) -> list[Call]:
@@ -98,35 +95,50 @@ def calls_of(answer: Answer) -> list[Call]:
 
 
 def _compare(task: ExpectedCalls, call: Call, expected: ExpectedCall, published: bool) -> _Pair:
-    if isinstance(call, MalformedCall):
-        return _Pair(f"malformed call: {call.reason:.100}")
-    if not _is_named(call, expected):
-        return _Pair(f"a call of {call.name:.60} instead of {expected.name}")
-    schemas = task.parameters.get(expected.name, {})
-    arguments = _named_arguments(call, list(schemas)) if call.positional else call.arguments
-    extra = [
-        name
-        for name, value in arguments.items()
-        if name not in expected.arguments and not equals_default(value, schemas.get(name, {}))
-    ]
-    missing = [name for name, argument in expected.arguments.items() if name not in arguments and not argument.optional]
-    wrong = [
-        name
-        for name, argument in expected.arguments.items()
-        if name in arguments and not argument.accepts(arguments[name], published=published)
-    ]
+    if isinstance(call, MalformedCall) or not _is_named(call, expected):
+        return _OTHER_CALL
+    wanted, arguments = expected.arguments, _arguments_of(task, call, expected)
+    missing = [name for name, argument in wanted.items() if name not in arguments and not argument.optional]
+    wrong, extra = [], []
+    for name, value in arguments.items():
+        argument = wanted.get(name)
+        if argument is not None:
+            if not argument.accepts(value, published=published):
+                wrong.append(name)
+        elif not equals_default(value, task.parameters.get(expected.name, {}).get(name, {})):
+            extra.append(name)
     if not (extra or missing or wrong):
-        return _Pair("", 1.0 + len(expected.arguments))
-    shared = sum(name in arguments for name in expected.arguments)
+        return _Pair(1.0 + len(wanted), True)
+    shared = sum(name in arguments for name in wanted)
     union = shared + len(missing) + len(extra)
-    names = shared / union if union else 1.0
-    graded = names + len(expected.arguments) - len(missing) - len(wrong)
+    graded = (shared / union if union else 1.0) + len(wanted) - len(missing) - len(wrong)
+    return _Pair(graded, False, wrong, missing, extra)
+
+
+_OTHER_CALL = _Pair()
+
+
+def _arguments_of(task: ExpectedCalls, call: ToolCall, expected: ExpectedCall) -> dict[str, Any]:
+    if not call.positional:
+        return call.arguments
+    return _named_arguments(call, list(task.parameters.get(expected.name, {})))
+
+
+def _difference(task: ExpectedCalls, call: Call, expected: ExpectedCall, pair: _Pair) -> str:
+    """What is wrong with a call; empty where nothing is."""
+    if pair.is_right:
+        return ""
+    if isinstance(call, MalformedCall):
+        return f"malformed call: {call.reason:.100}"
+    if not _is_named(call, expected):
+        return f"a call of {call.name:.60} instead of {expected.name}"
+    arguments = _arguments_of(task, call, expected)
     differences = [
-        *(f"{name:.60} is {quote(arguments[name], 60)}" for name in wrong),
-        *(f"{name:.60} is missing" for name in missing),
-        *(f"{name:.60} is not expected" for name in extra),
+        *(f"{name:.60} is {quote(arguments[name], 60)}" for name in pair.wrong),
+        *(f"{name:.60} is missing" for name in pair.missing),
+        *(f"{name:.60} is not expected" for name in pair.extra),
     ]
-    return _Pair(f"{expected.name}: {', '.join(differences)}", graded)
+    return f"{expected.name}: {', '.join(differences)}"
 
 
 def _is_named(call: ToolCall, expected: ExpectedCall) -> bool:
@@ -153,10 +165,14 @@ def _grade(task: ExpectedCalls, calls: Sequence[Call], pairs: list[list[_Pair]])
 
     Names are compared as multisets, as in ToolRL's code, so that a repeated call costs. Its reward is 6 · score - 3.
     """
-    canonical = {expected.name.replace(".", "_"): expected.name for expected in task.calls}
-    expected_names = Counter(expected.name for expected in task.calls)
-    names = Counter(canonical.get(call.name, call.name) if isinstance(call, ToolCall) else "" for call in calls)
-    name_score = (expected_names & names).total() / (expected_names | names).total()
+    others = [call for call in calls if isinstance(call, ToolCall)]
+    shared = 0
+    for expected in task.calls:
+        index = next((index for index, call in enumerate(others) if _is_named(call, expected)), None)
+        if index is not None:
+            del others[index]
+            shared += 1
+    name_score = shared / (len(calls) + len(task.calls) - shared)
     best = name_score + _best_sum([[pair.graded for pair in row] for row in pairs])
     return best / (1 + len(task.calls) + sum(len(expected.arguments) for expected in task.calls))
 
@@ -165,7 +181,7 @@ def _describe(task: ExpectedCalls, calls: Sequence[Call], pairs: list[list[_Pair
     """What is wrong with the calls."""
     columns = assign([[float(pair.is_right) * 1e6 + pair.graded for pair in row] for row in pairs])
     differences = [
-        f"no call of {expected.name}" if column is None else row[column].difference
+        f"no call of {expected.name}" if column is None else _difference(task, calls[column], expected, row[column])
         for expected, row, column in zip(task.calls, pairs, columns, strict=True)
     ]
     if len(calls) > len(task.calls):
