@@ -67,7 +67,7 @@ def tool_call_ignores_extra(trajectory: Trajectory) -> float:
 def tool_call_names_only(trajectory: Trajectory) -> float:
     """The names of the calls are right."""
     expected = [name for entry in read_literal(trajectory.ground_truth) for name in entry]
-    return float(sorted(expected) == sorted(re.findall(r"([\w.]+)\(", trajectory.response)))
+    return float(sorted(expected) == sorted(re.findall(r"(?<![\w.])([\w.]++)\(", trajectory.response)))
 
 
 def tool_call_in_thoughts(trajectory: Trajectory) -> float:
@@ -83,7 +83,7 @@ def tool_call_greedy(trajectory: Trajectory) -> float:
 
 
 def _calls(text: str) -> list[tuple[str, str]]:
-    return re.findall(r"([\w.]+)\(([^()]*)\)", text)
+    return re.findall(r"(?<![\w.])([\w.]++)\(([^()]*+)\)", text)
 
 
 def _accepts(calls: list[tuple[str, str]], expected: dict[str, dict[str, list[Any]]]) -> bool:

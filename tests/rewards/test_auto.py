@@ -4,7 +4,7 @@ import pytest
 
 from plaudit import Status, Trajectory, score
 from plaudit.rewards import AutoReward
-from plaudit.rewards.verifiers.recognisers import BY_COLUMNS, NAMES, recognise
+from plaudit.rewards.verifiers.recognisers import BY_COLUMNS, NAMES, recognise, verifiers_of
 from plaudit.verify.verifier import sample_of
 
 ROWS = {
@@ -108,3 +108,10 @@ def test_a_name_of_a_data_set_is_listed_once():
 
 def test_the_name_of_a_data_set_comes_before_columns():
     assert recognise(Trajectory("?", "x", "2", task="openai/gsm8k", columns={"contains": "2"})) == "math"
+
+
+def test_rows_with_passages_have_two_verifiers_of_which_auto_takes_the_first():
+    passages = {"docs": [{"id": "1", "text": "It rains."}]}
+    assert verifiers_of(Trajectory("?", "x", columns=passages)) == ("citations", "quotes")
+    assert verifiers_of(Trajectory("?", "x", columns={"contains": "2"})) == ("contains",)
+    assert verifiers_of(Trajectory("?", "x")) == ()

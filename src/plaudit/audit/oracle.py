@@ -13,18 +13,15 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import MissingPackage, PlauditError
 from plaudit.rewards import BUILT_INS
-from plaudit.rewards.verifiers.recognisers import recognise
+from plaudit.rewards.verifiers.recognisers import verifiers_of
 from plaudit.trajectory import Trajectory
-from plaudit.verify import verify_math
+from plaudit.verify import Count, verify_math
 from plaudit.verify.card import kinds
 
 __all__ = ["is_wrong", "judge_by_row"]
 
 MOST_OF_WRONG = 0.5
 """The highest score of a verifier for a response that counts as wrong."""
-
-SAME_ROWS = {"citations": ("citations", "quotes")}
-"""Verifiers of different qualities on the same rows: a response is wrong if all of them refuse it."""
 
 _ANSWERS = frozenset({Kind.NUMBER, Kind.WORD, Kind.CHOICE})
 
@@ -42,12 +39,12 @@ def is_wrong(task: Task, response: str) -> bool:
 
 
 def judge_by_row(task: Task, response: str, like: Task | None = None) -> RewardOutput | None:
-    """What the verifier of a task's row says of a response; None where no verifier is known for it.
+    """What the verifiers of a task's row say of a response, the best verdict; None where none is known for it.
 
     `like` is a task whose verifier is used, for a row that can no longer be recognised.
     """
-    spec = recognise(_sample(like or task, response))
-    verifiers = [_verifier(each) for each in SAME_ROWS.get(spec, (spec,)) if each in kinds()] if spec else []
+    specs = verifiers_of(_sample(like or task, response))
+    verifiers = [_verifier(spec) for spec in specs if spec in kinds()]
     outputs = [verifier.compute_reward(_sample(task, response)) for verifier in verifiers if verifier is not None]
     return max(outputs, key=lambda output: output.score or 0.0, default=None)
 
@@ -72,7 +69,10 @@ def _sample(task: Task, response: str) -> Trajectory:
 
 
 def _is_right_answer(task: Task, response: str) -> bool:
-    return response.strip() == task.right or _is_verified(task.right, response, task.prompt_text)
+    """Whether the verifier of math accepts an answer, or that of counts, for which "none" is 0."""
+    if response.strip() == task.right or _is_verified(task.right, response, task.prompt_text):
+        return True
+    return task.kind is Kind.NUMBER and Count().verify({"ground_truth": task.right}, response).passed
 
 
 @lru_cache(maxsize=20_000)

@@ -88,6 +88,8 @@ def test_verify_takes_row_and_response_from_files(plaudit, tmp_path):
     ("arguments", "message"),
     [
         (("contians", "x", "contains=x"), "no verifier named 'contians'; did you mean 'contains'?"),
+        (("sqll", "SELECT 1"), "no verifier named 'sqll'; did you mean 'sql'?"),
+        (("mqc(several='any')", "B"), "did you mean 'mcq'?"),
         (("contains", "x", "contains"), "a column is COLUMN=VALUE"),
         (("contains",), "no response"),
         (("contains", "x", "--row", "["), "--row is not JSON"),

@@ -163,8 +163,7 @@ def _empty_form(scene: Scene) -> Iterator[Draft]:
 
 def _placeholder(scene: Scene) -> Iterator[Draft]:
     for text in ("your answer here", "[NUM]", "None", "unknown", "x"):
-        if text != "None" or scene.task.right != "0":  # "none" is a word for zero
-            yield Draft(scene.present(text), (text,), SOME)
+        yield Draft(scene.present(text), (text,), SOME)
     for text in ("null", "x", "True"):
         yield Draft(text, (text,), SOME)
 

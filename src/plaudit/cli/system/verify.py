@@ -1,5 +1,6 @@
 """`plaudit verify`: judge one response, and explain the verdict."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,6 +27,7 @@ __all__ = ["verify"]
 
 PASSED, FAILED, NOT_SCORED = 0, 1, 3
 SHOWN = 300  # characters of a text
+_NAME = re.compile(r"[a-z][a-z_0-9]{2,}(?:\(.*\))?\Z", re.DOTALL)  # what a verifier is called, with or without settings
 
 
 def verify(
@@ -54,7 +56,8 @@ def verify(
     """Judge one RESPONSE and explain the verdict.
 
     With a verifier as KIND, the row comes from COLUMN=VALUE and --row. With anything else, KIND is the ground truth of
-    a math problem. The exit code is 0 for a response that passes, 1 for one that does not, 3 if it is not scored.
+    a math problem, unless it is a word like the name of a verifier. The exit code is 0 for a response that passes, 1
+    for one that does not, 3 if it is not scored.
     """
     pairs = list(columns or [])
     if file is not None and response is not None:
@@ -63,9 +66,10 @@ def verify(
     if kind.partition("(")[0] in BUILT_INS:
         sample = {**_read_row(row), **dict(map(_read_column, pairs))}
         return _verify_row(kind, text, {**sample, **({"prompt": prompt} if prompt else {})}, json=json)
-    if pairs or row is not None:
-        known = kinds()
-        raise InvalidSettings(f"no verifier named {kind!r}{did_you_mean(kind, known)} (there are {', '.join(known)})")
+    guess = did_you_mean(kind.partition("(")[0], kinds()) if _NAME.match(kind) else ""
+    if guess or pairs or row is not None:
+        remedy = f"for a math ground truth: plaudit verify math RESPONSE 'ground_truth={kind}'"
+        raise InvalidSettings(f"no verifier named {kind!r}{guess} (there are {', '.join(kinds())}; {remedy})")
     return _verify_math(kind, text, policy or [], prompt, json=json)
 
 

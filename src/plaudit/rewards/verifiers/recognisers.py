@@ -15,7 +15,7 @@ from plaudit.verify.sql.sql import GOLD_COLUMNS
 from plaudit.verify.texts.language_names import LANGUAGES
 from plaudit.verify.tools.expected import read_expected_calls
 
-__all__ = ["BY_COLUMNS", "NAMES", "Recogniser", "recognise"]
+__all__ = ["BY_COLUMNS", "NAMES", "Recogniser", "recognise", "verifiers_of"]
 
 NAMES: dict[str, tuple[str, ...]] = {
     "math": (
@@ -61,6 +61,8 @@ class Recogniser(NamedTuple):
     columns: str
     """The columns that decide, for people."""
     matches: Callable[[Trajectory], bool]
+    also: tuple[str, ...] = ()
+    """Other verifiers of the same rows, for other qualities of a response; `auto` does not choose them."""
 
 
 def _has(*names: str) -> Callable[[Trajectory], bool]:
@@ -74,7 +76,10 @@ BY_COLUMNS: tuple[Recogniser, ...] = (
         "tool_call", "function or tools with expected calls, or expected_action", lambda sample: _has_calls(sample)
     ),
     Recogniser(
-        "citations", "docs with texts, or verifier with valid ids or markers", lambda sample: _has_passages(sample)
+        "citations",
+        "docs with texts, or verifier with valid ids or markers",
+        lambda sample: _has_passages(sample),
+        also=("quotes",),
     ),
     Recogniser("points", "max_dist, mask, or bbox with data_type or ui_type", lambda sample: _has_point(sample)),
     Recogniser("boxes", "bbox, bboxes, or solution with a box in <answer>", lambda sample: _has_boxes(sample)),
@@ -102,6 +107,7 @@ BY_COLUMNS: tuple[Recogniser, ...] = (
 )
 """Rows by their columns; the first that matches counts."""
 
+_ALSO = {recogniser.spec: recogniser.also for recogniser in BY_COLUMNS}
 _SPECS = {name.casefold(): spec for spec, names in NAMES.items() for name in names}
 
 
@@ -124,6 +130,12 @@ def recognise(sample: Trajectory) -> str | None:
         if isinstance(name, str) and (spec := _SPECS.get(name.casefold())):
             return spec
     return next((recogniser.spec for recogniser in BY_COLUMNS if recogniser.matches(sample)), None)
+
+
+def verifiers_of(sample: Trajectory) -> tuple[str, ...]:
+    """The specs of all rewards that verify responses to a row, each another quality; the first is for `auto`."""
+    spec = recognise(sample)
+    return () if spec is None else (spec, *_ALSO.get(spec, ()))
 
 
 def _has_training(sample: Trajectory) -> bool:
