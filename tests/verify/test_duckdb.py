@@ -28,7 +28,7 @@ if INSTALLED:
         ("gold", "right", "wrong"),
         [
             ("SELECT name FROM t", "SELECT name FROM t ORDER BY age DESC", "SELECT DISTINCT age FROM t"),
-            ("SELECT name FROM t ORDER BY age", "SELECT name FROM t ORDER BY 2 * age", "SELECT name FROM t ORDER BY -age"),
+            ("SELECT name FROM t ORDER BY age", "SELECT name FROM t ORDER BY 2*age", "SELECT 'a' FROM t"),
             ("SELECT sum(price) FROM t", "SELECT 3.6", "SELECT '3.6'"),
             ("SELECT price FROM t", "SELECT price::DOUBLE FROM t", "SELECT price::TEXT FROM t"),
             ("SELECT day FROM t", "SELECT day::TIMESTAMP FROM t", "SELECT day::TEXT FROM t"),
