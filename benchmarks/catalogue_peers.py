@@ -6,6 +6,7 @@
 
 import contextlib
 import importlib
+import importlib.util
 import io
 import sqlite3
 import sys
@@ -27,7 +28,7 @@ from plaudit.verify.tools.parsing import ToolCall
 from plaudit.verify.tools.tool_call import calls_of
 from plaudit.verify.verifier import Response, answer_of, sample_of
 
-__all__ = ["PEERS", "Judge", "Peer", "load_bfcl_checker"]
+__all__ = ["PEERS", "Judge", "Peer", "load_bfcl_checker", "load_google_ifeval"]
 
 Judge = Callable[[Mapping[str, Any], Response], float | None]
 """A function of (row, response) that gives the score in [0, 1], or None where the peer declines."""
@@ -116,9 +117,20 @@ def _countdown_entry(row: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"answer": "", "metadata": {"numbers": numbers, "target": target}}
 
 
-def _google_ifeval(*, loose: bool) -> Judge:
-    """Google's checkers as lm-eval carries them, on the answer without thoughts; needs nltk data for sentences."""
-    utils = importlib.import_module("lm_eval.tasks.ifeval.utils")
+def load_google_ifeval(*, loose: bool) -> Judge:
+    """Google's checkers as lm-eval carries them, on the answer without thoughts; needs nltk data for sentences.
+
+    The packages around them get stubs, since importing these takes seconds, and no data is downloaded.
+    """
+    root = importlib.util.find_spec("lm_eval")
+    if root is None or root.origin is None:
+        raise ImportError("lm-eval is not installed")
+    for name in ("lm_eval", "lm_eval.tasks"):
+        package = types.ModuleType(name)
+        package.__path__ = [str(Path(root.origin).parent.parent / name.replace(".", "/"))]
+        sys.modules[name] = package
+    with patch("nltk.download"):
+        utils = importlib.import_module("lm_eval.tasks.ifeval.utils")
     follow = utils.test_instruction_following_loose if loose else utils.test_instruction_following_strict
 
     def judge(row: Mapping[str, Any], response: Response) -> float | None:
@@ -267,8 +279,8 @@ PEERS: dict[str, tuple[Peer, ...]] = {
     "mcq": (Peer("math-verify, letters", _math_verify),),
     "language": (Peer("langdetect, as IFEval", _langdetect), Peer("lingua", _lingua), Peer("py3langid", _py3langid)),
     "ifeval": (
-        Peer("lm-eval, strict", partial(_google_ifeval, loose=False)),
-        Peer("lm-eval, loose", partial(_google_ifeval, loose=True)),
+        Peer("lm-eval, strict", partial(load_google_ifeval, loose=False)),
+        Peer("lm-eval, loose", partial(load_google_ifeval, loose=True)),
     ),
     "ifbench": (
         Peer("IFBench, strict", partial(_ifbench, loose=False)),

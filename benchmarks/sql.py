@@ -1,8 +1,8 @@
 """What does the verifier of SQL cost beside the bare queries? CPU time of all processes, side by side.
 
-The bare way runs the predicted and the gold query on a connection that stays open and compares lists of rows. Each pair
-of queries is verified as a new row (the gold query is run) and in groups of eight responses (it is run once).
-`python benchmarks/sql.py` takes half a minute.
+The bare way runs the predicted and the gold query on a connection that stays open and compares lists of rows. Rows are
+verified alone, in batches of 32 new rows as the reward gets them, and in batches of four groups of eight responses, for
+which the gold query is run once. `python benchmarks/sql.py` takes a minute.
 """
 
 import random
@@ -11,14 +11,17 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+from plaudit import Trajectory
 from plaudit.verify import Sql
 from plaudit.verify.sql.process import query_process
+from plaudit.verify.verifier import sample_of
 
 ROWS = 50_000
-GROUP = 8
-REPEATS = 15
+BATCH, GROUP = 32, 8
+REPEATS = 7
 QUERIES = {
     "one customer": ("SELECT name FROM customer WHERE id = {n}", "SELECT name FROM customer WHERE id = {n} LIMIT 1"),
     "filter": (
@@ -39,42 +42,47 @@ QUERIES = {
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = _make_database(Path(folder))
-        print(f"{'query':16} {'bare ms':>9} {'new row':>9} {'ratio':>6} {'in groups':>10} {'ratio':>6}")
+        names = ("bare ms", "alone", "ratio", "batch", "ratio", "groups", "ratio")
+        print(f"{'query':16}", *(f"{name:>8}" for name in names))
         for name, (gold, predicted) in QUERIES.items():
-            bare, single, grouped = _measure(path, gold, predicted)
-            ratios = f"{single:9.3f} {single / bare:6.2f} {grouped:10.3f} {grouped / bare:6.2f}"
-            print(f"{name:16} {bare:9.3f} {ratios}")
+            bare, alone, batch, group = _measure(path, gold, predicted)
+            figures = (bare, alone, alone / bare, batch, batch / bare, group, group / bare)
+            print(f"{name:16}", *(f"{figure:8.3f}" for figure in figures), flush=True)
 
 
-def _measure(path: Path, gold: str, predicted: str) -> tuple[float, float, float]:
-    """Milliseconds per response: bare, each row new, in groups."""
+def _measure(path: Path, gold: str, predicted: str) -> list[float]:
+    """Milliseconds per response: bare, each row alone, a batch of rows, a batch of groups."""
     verifier, connection = Sql(), sqlite3.connect(path)
-    numbers = iter(range(1, 10_000))
-    bare, single, grouped = list[float](), list[float](), list[float]()
+    numbers = iter(range(1, 100_000))
 
-    def verify_new(count: int) -> Callable[[], None]:
-        number = next(numbers)
+    def sample(number: int) -> Trajectory:
         row = {"question": "?", "db_path": str(path), "query": gold.format(n=number)}
-        response = f"```sql\n{predicted.format(n=number)}\n```"
+        return sample_of(row, f"```sql\n{predicted.format(n=number)}\n```")
 
-        def verify() -> None:
-            for _ in range(count):
-                assert verifier.verify(row, response).passed
+    def new_samples(size: int) -> list[Trajectory]:
+        return [each for _ in range(BATCH // size) for each in [sample(next(numbers))] * size]
 
-        return verify
+    def run_bare(samples: list[Trajectory]) -> None:
+        for _ in samples:
+            number = next(numbers)
+            rows = connection.execute(predicted.format(n=number)).fetchall()
+            assert len(rows) == len(connection.execute(gold.format(n=number)).fetchall())
 
-    def run_bare() -> None:
-        number = next(numbers)
-        rows = connection.execute(predicted.format(n=number)).fetchall()
-        assert len(rows) == len(connection.execute(gold.format(n=number)).fetchall())
+    def verify_alone(samples: list[Trajectory]) -> None:
+        assert all(verifier.verify_sample(each).passed for each in samples)
 
-    verify_new(1)()
+    def verify_batch(samples: list[Trajectory]) -> None:
+        assert all(verdict.passed for verdict in verifier.verify_samples(samples))
+
+    verify_alone(new_samples(1))
+    ways = ((run_bare, 1), (verify_alone, 1), (verify_batch, 1), (verify_batch, GROUP))
+    taken: list[list[float]] = [[] for _ in ways]
     for _ in range(REPEATS):
-        bare.append(_milliseconds(run_bare))
-        single.append(_milliseconds(verify_new(1)))
-        grouped.append(_milliseconds(verify_new(GROUP)) / GROUP)
+        for (run, size), times in zip(ways, taken, strict=True):
+            samples = new_samples(size)
+            times.append(_milliseconds(partial(run, samples)) / BATCH)
     connection.close()
-    return statistics.median(bare), statistics.median(single), statistics.median(grouped)
+    return [statistics.median(times) for times in taken]
 
 
 def _milliseconds(call: Callable[[], None]) -> float:

@@ -11,6 +11,7 @@ from plaudit.errors import InvalidSettings
 from plaudit.verify import Sql
 from plaudit.verify.sql.results import same_rows
 from plaudit.verify.sql.statements import Query, find_query, split_statements
+from plaudit.verify.verifier import sample_of
 
 SCRIPT = """
 CREATE TABLE t (name TEXT, age INT, weight REAL);
@@ -225,3 +226,14 @@ def test_a_call_that_is_interrupted_leaves_no_answer_for_the_next():
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
     assert Sql().verify({**row, "SQL": "SELECT a FROM t"}, "SELECT 2").score == 0.0
+
+
+def test_a_batch_has_the_verdicts_of_its_samples_also_where_one_ends_the_process():
+    row = {"question": "?", "db_script": SCRIPT, "query": "SELECT name FROM t"}
+    responses = ["SELECT name FROM t", "", "SELECT age FROM t", LONG_SEARCH, "no query", "SELECT upper(name) FROM t"]
+    samples = [sample_of(row, response) for response in [*responses, *responses[:1]]]
+    samples.append(sample_of({**row, "query": "SELECT nothing FROM t"}, "SELECT name FROM t"))
+    verifier = Sql(time_limit_s=0.05)
+    assert verifier.verify_samples(samples) == [verifier.verify_sample(sample) for sample in samples]
+    assert [verdict.score for verdict in verifier.verify_samples(samples)] == [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, None]
+    assert verifier.verify_samples([]) == []

@@ -97,12 +97,22 @@ class Verifier(ABC, Generic[Task]):
 
     def verify_sample(self, sample: Trajectory) -> Verdict:
         """The verdict on the response of a sample."""
+        prepared = self.prepare(sample)
+        if isinstance(prepared, Verdict):
+            return prepared
         try:
-            task = self.read(sample)
-            answer = answer_of(sample)
-            return Verdict(0.0, "the answer is blank") if answer.is_blank else self.judge(task, answer)
+            return self.judge(*prepared)
         except InvalidTrajectory as error:
             return Verdict.undecided(str(error))
+
+    def prepare(self, sample: Trajectory) -> tuple[Task, Answer] | Verdict:
+        """What the row asks for and the answer; or the verdict where there is nothing to judge."""
+        try:
+            task = self.read(sample)
+        except InvalidTrajectory as error:
+            return Verdict.undecided(str(error))
+        answer = answer_of(sample)
+        return Verdict(0.0, "the answer is blank") if answer.is_blank else (task, answer)
 
 
 def sample_of(row: Mapping[str, Any], response: Response) -> Trajectory:

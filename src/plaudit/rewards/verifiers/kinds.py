@@ -1,7 +1,11 @@
 """Each verifier as a reward; settings and documentation are those of the verifier."""
 
+from collections.abc import Sequence
+
+from plaudit.contract.output import RewardOutput
 from plaudit.rewards.verifiers.verifier_reward import VerifierReward
 from plaudit.settings import set_field
+from plaudit.trajectory import Trajectory
 from plaudit.verify.answers.count import Count
 from plaudit.verify.answers.mcq import ABSTAINED, Choice, Mcq
 from plaudit.verify.answers.qa import Qa
@@ -127,6 +131,10 @@ class CountReward(Count, VerifierReward):
 
 class SqlReward(Sql, VerifierReward):
     __doc__ = Sql.__doc__
+    max_batch = 32
+
+    def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
+        return [self.output(verdict) for verdict in self.verify_samples(trajectories)]
 
 
 class CitationsReward(Citations, VerifierReward):

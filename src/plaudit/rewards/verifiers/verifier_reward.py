@@ -23,7 +23,10 @@ class VerifierReward(RewardFunction):
         return score
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        verdict = self.verify_sample(trajectory)
+        return self.output(self.verify_sample(trajectory))
+
+    def output(self, verdict: Verdict) -> RewardOutput:
+        """The output for a verdict."""
         if verdict.score is None:
             return output_of(verdict)
         return output_of(verdict, self.value_of(verdict, verdict.score))

@@ -9,6 +9,7 @@ import pickle
 import resource
 import signal
 from collections import OrderedDict
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -62,27 +63,38 @@ class Comparison(NamedTuple):
     reason: str
 
 
-def compare_queries(request: Request) -> Comparison:
-    """Compare two queries in the process for that."""
-    comparison = _ask(request)
-    if isinstance(comparison, WorkerLost) and comparison.exit_code != -signal.SIGPROF:
-        comparison = _ask(request)  # the process may have been killed for reasons that are not the query's
-    if isinstance(comparison, Comparison):
-        return comparison
-    effect = _EFFECTS.get(comparison.exit_code, f"ends the process of the database ({comparison})")
-    gold = _ask(request._replace(predicted=None))
+def compare_queries(requests: Sequence[Request]) -> list[Comparison]:
+    """Compare pairs of queries in the process for that, all in one message; one by one where they end the process."""
+    comparisons = _ask(requests) if requests else []
+    if isinstance(comparisons, list):
+        return comparisons
+    if len(requests) > 1:
+        return [compare_queries([request])[0] for request in requests]
+    return [_compare_again(requests[0], comparisons)]
+
+
+def _compare_again(request: Request, lost: WorkerLost) -> Comparison:
+    """The comparison of a request that ended the process, which may have been killed for reasons of its own."""
+    if lost.exit_code is None:
+        return Comparison(None, f"the queries were not done: {lost}")
+    again = _ask([request]) if lost.exit_code != -signal.SIGPROF else lost
+    if isinstance(again, list):
+        return again[0]
+    effect = _EFFECTS.get(again.exit_code, f"ends the process of the database ({again})")
+    gold = _ask([request._replace(predicted=None)])
     if isinstance(gold, WorkerLost):
         return Comparison(None, f"the gold query {effect}")
-    return gold if gold.right is None else Comparison(False, f"the query {effect}")
+    return gold[0] if gold[0].right is None else Comparison(False, f"the query {effect}")
 
 
-def _ask(request: Request) -> Comparison | WorkerLost:
-    """The answer of the process, or how it ended; no decision where it takes far longer than its CPU time allows."""
-    wall_s = WALL_FACTOR * request.time_limit_s + WALL_S
+def _ask(requests: Sequence[Request]) -> list[Comparison] | WorkerLost:
+    """The answers of the process, or how it ended: it is killed where it takes far longer than its CPU time allows."""
+    wall_s = WALL_S + sum(WALL_FACTOR * request.time_limit_s for request in requests)
     try:
-        return Comparison(*pickle.loads(query_process().call(pickle.dumps(tuple(request)), wall_s)))
+        reply = query_process().call(pickle.dumps([tuple(request) for request in requests]), wall_s)
     except WorkerLost as lost:
-        return Comparison(None, f"the queries were not done after {wall_s:g} s") if lost.exit_code is None else lost
+        return lost
+    return [Comparison(*each) for each in pickle.loads(reply)]
 
 
 @cache
@@ -108,14 +120,16 @@ class QueryHandler:
         self._open: OrderedDict[object, OpenDatabase] = OrderedDict()
 
     def __call__(self, body: bytes, progress: UnitProgress) -> bytes:
-        request = Request(*pickle.loads(body))
         try:
-            comparison = self._compare(request)
-        except InvalidTrajectory as error:
-            comparison = Comparison(None, str(error))
+            return pickle.dumps([tuple(self._answer(Request(*each))) for each in pickle.loads(body)])
         except MemoryError:
             os._exit(EXIT_MEMORY)  # a new process has the memory that earlier requests have left here
-        return pickle.dumps(tuple(comparison))
+
+    def _answer(self, request: Request) -> Comparison:
+        try:
+            return self._compare(request)
+        except InvalidTrajectory as error:
+            return Comparison(None, str(error))
 
     def _compare(self, request: Request) -> Comparison:
         """Run the gold query on all databases, then the predicted one."""

@@ -1,5 +1,7 @@
 """Does a SQL query give the rows of the gold query? Both are run on the database of the row."""
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -10,7 +12,7 @@ from plaudit.settings import Count, NonNegative, Positive, check_fields
 from plaudit.trajectory import Trajectory
 from plaudit.verify.rows import find_column, need_column
 from plaudit.verify.sql.duckdb_database import duckdb
-from plaudit.verify.sql.process import ENGINES, MOST_OPEN, Request, Source, compare_queries
+from plaudit.verify.sql.process import ENGINES, MOST_OPEN, Comparison, Request, Source, compare_queries
 from plaudit.verify.sql.statements import Query, QueryText, find_query, split_statements
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
@@ -62,17 +64,23 @@ class Sql(Verifier[SqlTask]):
         return SqlTask(_read_gold(sample), self._sources(sample))
 
     def judge(self, task: SqlTask, answer: Answer) -> Verdict:
-        query, problem = find_query(answer.text)
-        if not problem and not Query(query).is_query:
-            problem = f"a query begins with SELECT, WITH or VALUES, not with {query.split()[0]!r:.30}"
-        request = Request(
-            task.sources, task.gold, None if problem else query, self.time_limit_s, self.row_limit, self.tolerance
-        )
-        right, reason = compare_queries(request)
-        if right is None:
-            return Verdict.undecided(reason)
-        details = {"sql": query[:2000]} if query else {}
-        return Verdict(float(right and not problem), problem or reason, details=details)
+        return self._judge_all([(task, answer)])[0]
+
+    def verify_samples(self, samples: Sequence[Trajectory]) -> list[Verdict]:
+        """The verdicts on many samples, whose queries are run in one exchange with the process of databases."""
+        prepared = [self.prepare(sample) for sample in samples]
+        verdicts = iter(self._judge_all([each for each in prepared if not isinstance(each, Verdict)]))
+        return [each if isinstance(each, Verdict) else next(verdicts) for each in prepared]
+
+    def _judge_all(self, pairs: Sequence[tuple[SqlTask, Answer]]) -> list[Verdict]:
+        queries = [_find_query(answer) for _, answer in pairs]
+        requests = [
+            Request(
+                task.sources, task.gold, None if problem else query, self.time_limit_s, self.row_limit, self.tolerance
+            )
+            for (task, _), (query, problem) in zip(pairs, queries, strict=True)
+        ]
+        return list(map(_verdict, queries, compare_queries(requests)))
 
     def _sources(self, sample: Trajectory) -> tuple[Source, ...]:
         script, paths = find_column(sample, "db_script"), find_column(sample, "db_paths")
@@ -104,7 +112,7 @@ class Sql(Verifier[SqlTask]):
     def _file(self, path: Any) -> str:
         if not isinstance(path, str) or not path or "\0" in path:
             raise InvalidTrajectory(f"a database is a file, got {path!r:.60}")
-        return str(Path(self.root or "", path).absolute())
+        return os.path.join(os.getcwd(), self.root or "", path)
 
     def _files_of(self, db_id: Any, extensions: tuple[str, ...]) -> list[str]:
         """The files of a database by its name."""
@@ -125,6 +133,21 @@ class Sql(Verifier[SqlTask]):
         if not files:
             raise InvalidTrajectory(f"no database {db_id!r} in {self.root} (expected {db_id}/{db_id}{extensions[0]})")
         return [str(file.absolute()) for file in files]
+
+
+def _find_query(answer: Answer) -> QueryText:
+    """The query of an answer, and what is wrong with it as it stands."""
+    query, problem = find_query(answer.text)
+    if not problem and not Query(query).is_query:
+        problem = f"a query begins with SELECT, WITH or VALUES, not with {query.split()[0]!r:.30}"
+    return QueryText(query, problem)
+
+
+def _verdict(text: QueryText, comparison: Comparison) -> Verdict:
+    if comparison.right is None:
+        return Verdict.undecided(comparison.reason)
+    details = {"sql": text.sql[:2000]} if text.sql else {}
+    return Verdict(float(comparison.right and not text.problem), text.problem or comparison.reason, details=details)
 
 
 def _read_gold(sample: Trajectory) -> str:

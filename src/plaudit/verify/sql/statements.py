@@ -27,6 +27,7 @@ UNSTABLE = frozenset(
 )  # fmt: skip
 CLOCK_FUNCTIONS = {"date": 0, "time": 0, "datetime": 0, "julianday": 0, "unixepoch": 0, "strftime": 1}
 """Functions that read the clock when they have no further argument than this many."""
+_MAY_BE_UNSTABLE = compile_late(rf"\b(?:{'|'.join([*sorted(UNSTABLE), *CLOCK_FUNCTIONS])})\b", re.IGNORECASE)
 
 _TOKEN = compile_late(
     r"""(?P<space>\s++|--[^\n]*+|/\*(?:.*?\*/|.*))
@@ -177,6 +178,8 @@ class Query:
     @cached_property
     def unstable(self) -> str | None:
         """The first function that gives another value the next time: random numbers, the clock."""
+        if not _MAY_BE_UNSTABLE.search(self.sql):
+            return None
         following = [*self.tokens[1:], Token("", "", 0, 0, 0)]
         for index, (token, after) in enumerate(zip(self.tokens, following, strict=True)):
             is_call = after.text == "("
