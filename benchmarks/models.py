@@ -82,7 +82,7 @@ def measure_judges(samples: int) -> None:
 
 def _rate(url: str, at_once: int, samples: int) -> tuple[float, float]:
     """Verdicts a second, and the seconds of processor time that each took here."""
-    judge = LLMJudge(ChatEndpoint(url, "judge", form="schema", policy={"concurrency": at_once}))
+    judge = LLMJudge(ChatEndpoint(url, "judge", policy={"concurrency": at_once}))
     count = samples if at_once > 1 else max(8, samples // IN_FLIGHT)
     trajectories = [Trajectory("What is 2 + 2?", f"It is {number}.") for number in range(count)]
     began, processor = time.perf_counter(), time.process_time()

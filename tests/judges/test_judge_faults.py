@@ -57,7 +57,7 @@ def test_a_fault_is_a_status_with_its_reason(reply, status, reason, asked):
     output, requests = judged(reply)
     assert (output.status, output.reward, output.score) == (status, None, None)
     assert reason in output.reason
-    assert requests == asked  # a refusal may be meant for the form, so that other forms are tried
+    assert requests == asked  # a refusal may be meant for the schema, so the question is sent again without it
 
 
 @pytest.mark.parametrize("score", [11, 0, -1, "ten", None, True, float("nan"), "70/100"])
@@ -121,7 +121,7 @@ def test_a_verdict_on_half_a_question_does_not_count():
     assert re.search(r"the endpoint read 1,000 tokens of a question with 5,\d\d\d words", output.reason)
 
 
-# Forms.
+# JSON schemas.
 
 
 def refusing(*fields):
@@ -133,15 +133,15 @@ def refusing(*fields):
 
 
 @pytest.mark.parametrize(
-    ("refused", "form", "asked"),
+    ("refused", "field", "asked"),
     [((), "response_format", 1), (("response_format",), None, 2)],
 )
-def test_the_form_that_a_server_takes_is_found_and_kept_to(refused, form, asked):
+def test_a_server_that_refuses_the_schema_is_asked_without_it_from_then_on(refused, field, asked):
     with serving(refusing(*refused)) as server:
         outputs = [score_samples(rater, [SAMPLE])[0] for rater in [judge(server.url)] * 2]
         assert [output.reward for output in outputs] == [1.0, 1.0]
         assert len(server.requests) == asked + 1
-        assert {"response_format"} & server.requests[-1].keys() == ({form} if form else set())
+        assert {"response_format"} & server.requests[-1].keys() == ({field} if field else set())
 
 
 def test_a_model_without_system_messages_is_told_all_by_the_user():
@@ -232,7 +232,6 @@ def test_fields_of_requests_can_be_added_and_left_out():
     [
         ({"url": "localhost:8000"}, "the url of an endpoint is like"),
         ({"url": "http://u:secret@h/v1"}, "holds no key, no query and no fragment"),
-        ({"url": "http://h/v1", "form": "jsn"}, "form is one of"),
         ({"url": "http://h/v1", "sampling": {"messages": []}}, "sampling cannot hold messages"),
         ({"url": "http://h/v1", "sampling": 3}, "sampling is a mapping"),
         ({"url": "http://h/v1", "prices": [1]}, "prices are two numbers"),

@@ -126,7 +126,7 @@ def voting(*scores):
 
     def answer(body):
         given = next(told)
-        return Reply(status=400) if given is None else verdict(body, score=given)
+        return Reply(status=403) if given is None else verdict(body, score=given)
 
     return answer
 
@@ -137,7 +137,7 @@ def voting(*scores):
 )
 def test_the_median_of_votes_counts_unless_they_disagree_or_most_are_missing(scores, expected):
     with serving(voting(*scores)) as server:
-        judge = LLMJudge(ChatEndpoint(server.url, "m", form="text"), votes=3)
+        judge = LLMJudge(ChatEndpoint(server.url, "m"), votes=3)
         [output] = score_samples(judge, group("red"))
         assert len({code_of(body) for body in server.requests}) == 3
     if isinstance(expected, str):

@@ -19,10 +19,6 @@ def said(score, **further) -> str:
     return json.dumps({"code": CODE, "reasoning": "so", "score": score, **further})
 
 
-def block(body: str) -> str:
-    return f"<verdict-{CODE}>{body}</verdict-{CODE}>"
-
-
 READABLE = {
     "json": (said(7), 7),
     "fraction of a point": (said(7.5), 7.5),
@@ -38,11 +34,6 @@ READABLE = {
     "thought of other scores": (f"<think>maybe {said(2)} or 3</think>{said(7)}", 7),
     "thought without its beginning": (f"maybe {said(2)}</think>{said(7)}", 7),
     "braces in prose": (f"{{well}} {{ {{ {said(7)}", 7),
-    "block": (f"Good.\n{block('score: 7')}", 7),
-    "block with lines": (block("\nscore: 7\n"), 7),
-    "block with a value alone": (block(" 7 "), 7),
-    "block with marks": (block("\n**score**: `7/10`\n"), 7),
-    "block and json that agree": (f"{block('score: 7')}{said(7)}", 7),
     "further names": (said(7, mood="good"), 7),
     "the code in the reasoning": (said(7).replace('"so"', f'"code {CODE}: {{"'), 7),
     "the code in prose": (f"The code is {CODE}. {said(7)}", 7),
@@ -65,9 +56,7 @@ UNREADABLE = {
     "with another code": (said(7).replace(CODE, "aaaaaaaa"), "no verdict with the code of this call"),
     "code of another kind": ('{"code": 7, "score": 7}', "no verdict with the code"),
     "two that differ": (f"{said(7)} {said(8)}", "2 verdicts that differ"),
-    "block and json that differ": (f"{block('score: 2')}{said(7)}", "2 verdicts that differ"),
     "a name twice": (said(7).replace('"score": 7', '"score": 2, "score": 9'), "no verdict"),
-    "a line twice": (block("\nscore: 2\nscore: 9\n"), "the verdict has no 'score'"),
     "a quote that ended it": (said(10) + ' which is wrong", "score": 2}', "a brace closes behind the verdict"),
     "a quote that went on": (said(10) + ' {"a": " is wrong", "score": 2}', "a brace closes behind the verdict"),
     "no score": (f'{{"code": "{CODE}", "reasoning": ""}}', "the verdict has no 'score'"),
@@ -82,8 +71,6 @@ UNREADABLE = {
     "true": (said(True), "score is True, not a number"),
     "null": (said(None), "score is None, not a number"),
     "a list": (said([7]), "score is [7], not a number"),
-    "block without end": (f"<verdict-{CODE}>score: 7", "no verdict in the answer"),
-    "a block of two values": (block("7 or 8"), "score is '7 or 8', not a number"),
     "braces without end": ("{" * 100_000, "no verdict with the code"),
     "nested without end": ('{"a":' * 30_000, "no verdict with the code"),
     "nested around the code": ('{"a":' * 20_000 + f'{{"code": "{CODE}"' + "}" * 20_000, "the verdict has no 'score'"),
@@ -116,7 +103,6 @@ def test_an_answer_that_ended_badly_is_no_verdict_whatever_it_says(answer, reaso
 def test_a_verdict_has_a_value_for_every_field():
     given = {"code": CODE, "reasoning": "", "clarity": 4, "polite": "Yes "}
     assert read_verdict(ChatReply(json.dumps(given)), TWO, CODE).values == {"clarity": 4, "polite": "yes"}
-    assert read_verdict(ChatReply(block("\nclarity: 4\npolite: no\n")), TWO, CODE).values["polite"] == "no"
     with pytest.raises(Unreadable, match="the verdict has no 'polite'"):
         read_verdict(ChatReply(json.dumps({"code": CODE, "clarity": 4})), TWO, CODE)
     with pytest.raises(Unreadable, match="polite is 'maybe', not one of yes, no"):
@@ -125,7 +111,7 @@ def test_a_verdict_has_a_value_for_every_field():
 
 def test_a_whole_number_is_asked_for_and_kept_to():
     with pytest.raises(Unreadable, match="off the scale"):
-        read_verdict(ChatReply(block("2.5")), (NumberField("A", 1, 3, whole=True),), CODE)
+        read_verdict(ChatReply(said(2.5)), (NumberField("score", 1, 3, whole=True),), CODE)
 
 
 def test_without_a_code_the_whole_answer_must_be_the_verdict():
@@ -196,7 +182,7 @@ SIGNS = [
     "\n",
     "\x00",
 ]
-TAGS = ["<think>", "</think>", f"<verdict-{CODE}>", f"</verdict-{CODE}>", "score: ", "```", said(7), said(3), "９"]
+TAGS = ["<think>", "</think>", "```", said(7), said(3), "９"]
 PIECES = st.sampled_from([*SIGNS, *TAGS])
 
 

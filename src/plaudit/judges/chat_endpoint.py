@@ -1,34 +1,32 @@
 """Ask a server that speaks OpenAI's chat protocol for verdicts.
 
-A verdict is requested by a JSON schema or in the text of the reply. In the form "auto" the schema is tried first, and
-the form that the server accepts is kept. Every request passes through the channel of the endpoint, which limits, paces
-and retries the calls of all judges that share it.
+A verdict is a JSON object. It is requested in words and by a JSON schema, or by words alone if the server refuses the
+schema. Every request passes through the channel of the endpoint, which limits, paces and retries the calls of all
+judges that share it.
 """
 
 import functools
 import json
-import threading
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from plaudit.contract.output import Status
 from plaudit.endpoint.channel import CallFailed, CallResult, Channel, EndpointPolicy
 from plaudit.endpoint.http_client import HttpClient, KeySource, check_url
 from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import InvalidSettings, TransientError
-from plaudit.judges.prompt import Form, Question, Unreadable
+from plaudit.judges.prompt import Question, Unreadable
 from plaudit.judges.verdict import ChatReply, Verdict, read_verdict
 from plaudit.settings import check_fields, read_settings, set_field
 
 __all__ = ["CallOutcome", "ChatConnection", "ChatEndpoint", "ask", "report_calls"]
 
-FormSetting: TypeAlias = Literal["auto", "schema", "text"]
 SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 1024}
 MAX_COUNT = 10**15
 """Token counts above this are errors of the server."""
-_MAY_BE_THE_FORM = {400, 404, 405, 415, 422, 501}
+_MAY_BE_THE_SCHEMA = {400, 404, 405, 415, 422, 501}
 """Statuses with which servers refuse a field that they do not know."""
 _OURS = frozenset({"messages", "model", "response_format", "stream", "tools", "tool_choice", "n"})
 
@@ -43,8 +41,6 @@ class ChatEndpoint:
     url: str
     model: str
     _: KW_ONLY
-    form: FormSetting = "auto"
-    """How verdicts are requested: by a JSON "schema", in the "text", or the first of these that the server accepts."""
     sampling: Mapping[str, Any] = field(default_factory=dict)
     """More fields of each request, over temperature 0 and 1024 tokens; None leaves one out."""
     api_key_env: str | None = None
@@ -72,7 +68,7 @@ class ChatEndpoint:
 
     def _open(self) -> None:
         set_field(self, "_channel", Channel(self._policy))
-        set_field(self, "_forms", _Forms(self.form))
+        set_field(self, "_takes_schema", True)  # until it refuses one
 
     @property
     def _policy(self) -> EndpointPolicy:
@@ -117,54 +113,34 @@ class ChatConnection:
         self._endpoint, self.url = endpoint, endpoint.url
         self._client = HttpClient(endpoint.url, key, purpose=f"the judge at {endpoint.url}")
         self._channel: Channel = endpoint._channel  # type: ignore[attr-defined]  # set in _open
-        self._forms: _Forms = endpoint._forms  # type: ignore[attr-defined]
 
     async def ask(self, question: Question) -> CallResult[ChatReply]:
         """The reply to a question; CallFailed when the endpoint was given up, HttpRefusal when it refused."""
-        forms = self._forms.to_try()
-        for form in forms[:-1]:
+        if self._endpoint._takes_schema:  # type: ignore[attr-defined]  # set in _open
             try:
-                sent = await self._channel.send(functools.partial(self._send, question, form))
+                return await self._channel.send(functools.partial(self._send, question, with_schema=True))
             except HttpRefusal as refusal:
-                if refusal.status not in _MAY_BE_THE_FORM:
+                if refusal.status not in _MAY_BE_THE_SCHEMA:
                     raise
-            else:
-                self._forms.keep(form)
-                return sent
-        sent = await self._channel.send(functools.partial(self._send, question, forms[-1]))
-        self._forms.keep(forms[-1])
+        sent = await self._channel.send(functools.partial(self._send, question, with_schema=False))
+        set_field(self._endpoint, "_takes_schema", False)
         return sent
 
-    async def _send(self, question: Question, form: Form) -> ChatReply:
+    async def _send(self, question: Question, *, with_schema: bool) -> ChatReply:
         endpoint = self._endpoint
+        shape = {"name": "verdict", "strict": True, "schema": question.schema}
         body: dict[str, Any] = {
             "model": endpoint.model,
-            "messages": question.messages(form, system=endpoint.system),
+            "messages": question.messages(system=endpoint.system),
             **endpoint.request_fields,
             **question.request_fields,
-            **_form_fields(form, question),
+            **({"response_format": {"type": "json_schema", "json_schema": shape}} if with_schema else {}),
         }
         return _read_reply(await self._client.post("/chat/completions", body), endpoint.prices)
 
     async def close(self) -> None:
         """Close all connections."""
         await self._client.close()
-
-
-class _Forms:
-    """Which forms a server accepts, as far as this process knows."""
-
-    def __init__(self, setting: FormSetting) -> None:
-        self._forms: tuple[Form, ...] = ("schema", "text") if setting == "auto" else (setting,)
-        self._lock = threading.Lock()
-
-    def to_try(self) -> tuple[Form, ...]:
-        return self._forms
-
-    def keep(self, form: Form) -> None:
-        if len(self._forms) > 1:
-            with self._lock:
-                self._forms = (form,) if form in self._forms else self._forms
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +178,7 @@ def _check_context(reply: ChatReply, question: Question) -> None:
     Words are compared with tokens: hardly any tokenizer puts two words into one token.
     """
     read = (reply.usage or {}).get("prompt_tokens", 0)
-    words = sum(len(message["content"].split()) for message in question.messages("text", system=True))
+    words = sum(len(message["content"].split()) for message in question.messages(system=True))
     if 0 < read < words / 2:
         raise Unreadable(
             f"the endpoint read {read:,} tokens of a question with {words:,} words: its context is too short, and it "
@@ -222,13 +198,6 @@ def report_calls(outcomes: Iterable[CallOutcome]) -> dict[str, Any]:
         "waited_s": round(sum(outcome.waited_s for outcome in listed), 3),
     }
     return {**report, "usage": usage} if usage else report
-
-
-def _form_fields(form: Form, question: Question) -> dict[str, Any]:
-    if form == "text":
-        return {}
-    shape = {"name": "verdict", "strict": True, "schema": question.schema}
-    return {"response_format": {"type": "json_schema", "json_schema": shape}}
 
 
 def _read_reply(body: bytes, prices: tuple[float, float] | None) -> ChatReply:

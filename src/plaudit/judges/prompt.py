@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from plaudit.errors import InvalidSettings
 from plaudit.judges.texts import BAR, break_marks
@@ -21,7 +21,6 @@ __all__ = [
     "ChoiceField",
     "Exchange",
     "FencedQuestion",
-    "Form",
     "NumberField",
     "Question",
     "Unreadable",
@@ -29,7 +28,6 @@ __all__ = [
     "schema_of",
 ]
 
-Form: TypeAlias = Literal["schema", "text"]
 Message: TypeAlias = dict[str, str]
 CODE, REASONING = "code", "reasoning"
 _NUMBER = re.compile(r"([+-]?\d{1,12}(?:\.\d{1,12})?)(?:\s*/\s*(\d{1,12}(?:\.\d{1,12})?))?", re.ASCII)
@@ -146,7 +144,7 @@ class Question(Protocol):
     @property
     def request_fields(self) -> Mapping[str, Any]: ...
 
-    def messages(self, form: Form, *, system: bool) -> list[Message]: ...
+    def messages(self, *, system: bool) -> list[Message]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,34 +172,26 @@ class FencedQuestion:
         """The JSON schema of the verdict."""
         return schema_of(self.fields)
 
-    def messages(self, form: Form, *, system: bool) -> list[Message]:
+    def messages(self, *, system: bool) -> list[Message]:
         """The chat to send, with or without a system message."""
         task = break_marks(self.task)  # criteria may come from the data
-        instructions = f"{task}\n\n{_ABOUT_FENCES.format(code=self.code, bar=BAR.strip())}\n\n{self._demand(form)}"
+        instructions = f"{task}\n\n{_ABOUT_FENCES.format(code=self.code, bar=BAR.strip())}\n\n{self._demand()}"
         turns: list[Message] = []
         for example in self.examples:
             turns.append({"role": "user", "content": example.material})
-            turns.append({"role": "assistant", "content": self._verdict_text(example, form)})
-        turns.append({"role": "user", "content": f"{self.material}\n\nThat was the material. {self._demand(form)}"})
+            turns.append({"role": "assistant", "content": self._verdict_text(example)})
+        turns.append({"role": "user", "content": f"{self.material}\n\nThat was the material. {self._demand()}"})
         if system:
             return [{"role": "system", "content": instructions}, *turns]
         turns[0] = {"role": "user", "content": f"{instructions}\n\n{turns[0]['content']}"}
         return turns
 
-    def _demand(self, form: Form) -> str:
-        if form == "text":
-            lines = "\n".join(f"{each.name}: ({each.expected})" for each in self.fields)
-            return (
-                f"End your answer with your verdict, written as\n<verdict-{self.code}>\n{lines}\n</verdict-{self.code}>"
-            )
+    def _demand(self) -> str:
         values = ", ".join(f"{json.dumps(each.name)}: ({each.expected})" for each in self.fields)
         shape = f'{{"{CODE}": "{self.code}", "{REASONING}": (one or two sentences), {values}}}'
         return f"Answer with one JSON object and nothing else: {shape}"
 
-    def _verdict_text(self, example: Exchange, form: Form) -> str:
-        if form == "text":
-            lines = "\n".join(f"{name}: {value}" for name, value in example.values.items())
-            return f"{example.reasoning}\n<verdict-{self.code}>\n{lines}\n</verdict-{self.code}>".strip()
+    def _verdict_text(self, example: Exchange) -> str:
         return json.dumps({CODE: self.code, REASONING: example.reasoning, **example.values}, ensure_ascii=False)
 
 

@@ -22,8 +22,6 @@ MAX_SHOWN = 80
 _CUT_OFF = {"length", "max_tokens"}
 _THOUGHT_END = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _THOUGHT_BEGIN = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_LINE = re.compile(r"[\s*_-]*([\w .-]+?)[*_]*\s*[:=]\s*(.*)")
-_QUOTES = "\"'`* "
 _CLOSERS = " \t\r\n`}]"
 
 
@@ -63,7 +61,7 @@ def read_verdict(reply: ChatReply, fields: Sequence[VerdictField], code: str | N
         whole = _whole_object(_unfenced(text))
         candidates = [] if whole is None else [whole]
     else:
-        candidates = [*_objects(text, code), *_blocks(text, code, fields)]
+        candidates = _objects(text, code)
     if not candidates:
         raise Unreadable(_missing(reply, text, code))
     verdicts = [_read_fields(candidate, fields) for candidate in candidates]
@@ -144,23 +142,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _carries(candidate: Mapping[str, Any], code: str) -> bool:
     value = candidate.get(CODE)
     return isinstance(value, str) and value.strip().casefold() == code
-
-
-def _blocks(text: str, code: str, fields: Sequence[VerdictField]) -> list[dict[str, Any]]:
-    """The blocks between the tags of this call: a line for each field, or the one value alone."""
-    candidates = []
-    before, *blocks = text.split(f"<verdict-{code}>")
-    for block in blocks:
-        body, end, _ = block.partition(f"</verdict-{code}>")
-        if not end:
-            continue
-        lines = [line.strip() for line in body.splitlines() if line.strip()]
-        pairs = [(each[1].strip(), each[2].strip(_QUOTES)) for line in lines if (each := _LINE.fullmatch(line))]
-        if not pairs and len(lines) == len(fields) == 1:
-            pairs = [(fields[0].name, lines[0].strip(_QUOTES))]
-        named = {**dict(pairs), REASONING: before.strip()}
-        candidates.append(named if len(named) == len(pairs) + 1 else {})
-    return candidates
 
 
 def _missing(reply: ChatReply, text: str, code: str | None) -> str:

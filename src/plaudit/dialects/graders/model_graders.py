@@ -16,7 +16,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.dialects.graders.templates import fill
 from plaudit.errors import InvalidSettings
 from plaudit.judges.chat_endpoint import ChatEndpoint, ask, report_calls
-from plaudit.judges.prompt import ChoiceField, Form, NumberField, VerdictField
+from plaudit.judges.prompt import ChoiceField, NumberField, VerdictField
 from plaudit.judges.verdict import Verdict
 from plaudit.trajectory import Trajectory
 
@@ -36,7 +36,7 @@ class _GraderQuestion:
     code: None = None
     request_fields: Mapping[str, Any] = field(default_factory=dict)
 
-    def messages(self, form: Form, *, system: bool) -> list[dict[str, str]]:
+    def messages(self, *, system: bool) -> list[dict[str, str]]:
         return self.filled
 
 
@@ -83,9 +83,7 @@ class _ModelGrader(RewardFunction):
         endpoint = vars(self).get("_known")
         url = os.environ.get("OPENAI_BASE_URL") or HOME
         if not isinstance(endpoint, ChatEndpoint) or endpoint.url != url.rstrip("/"):
-            endpoint = ChatEndpoint(
-                url, self.model, form="schema", sampling=self.sampling, api_key_env="OPENAI_API_KEY"
-            )
+            endpoint = ChatEndpoint(url, self.model, sampling=self.sampling, api_key_env="OPENAI_API_KEY")
             self._known = endpoint
         return endpoint
 
