@@ -114,7 +114,7 @@ def test_parquet_without_rows_holds_no_rollouts(tmp_path):
 
 @pytest.mark.parametrize("mode", ["append", "resume"])
 def test_nothing_can_be_added_to_parquet(tmp_path, mode):
-    with pytest.raises(RolloutsError, match=r"write out\.jsonl \(or \.jsonl\.gz\)"):
+    with pytest.raises(RolloutsError, match=r"write out\.jsonl, which can be continued"):
         RolloutsWriter(tmp_path / "out.parquet", mode=mode)
 
 

@@ -8,10 +8,10 @@ from plaudit.rollouts.resuming import check_resumable
 INPUTS = [Rollout(Trajectory("p", f"r{number}")) for number in range(5)]
 
 
-@pytest.fixture(params=["out.jsonl", "out.jsonl.gz"])
-def out(request, tmp_path):
+@pytest.fixture
+def out(tmp_path):
     """An output file that holds the first three of the inputs, scored."""
-    path = tmp_path / request.param
+    path = tmp_path / "out.jsonl"
     with RolloutsWriter(path) as writer:
         for rollout in INPUTS[:3]:
             writer.write(Rollout(rollout.trajectory, RewardOutput(1.0)))

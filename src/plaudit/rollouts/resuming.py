@@ -21,11 +21,9 @@ from plaudit.jsonline import InvalidJSON
 from plaudit.rollouts.atomic_file import write_atomically
 from plaudit.rollouts.reading import rollout_of
 from plaudit.rollouts.rollout import Rollout
-from plaudit.rollouts.sources import LineSource, by_suffix
+from plaudit.rollouts.sources import LineSource
 
 __all__ = ["Completed", "RunRecord", "check_resumable", "read_completed", "record_path", "rest_of"]
-
-_SOURCES = {".jsonl": LineSource.of_file, ".gz": LineSource.of_gzip}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +38,11 @@ class Completed:
 def read_completed(path: str | os.PathLike[str]) -> Completed:
     """The progress of an output file; a missing file has no samples."""
     file = Path(path)
-    if file.suffix.lower() in (".parquet", ".csv"):
-        raise RolloutsError(
-            f"{file}: a Parquet or CSV file appears only when it is complete; resume needs .jsonl or .jsonl.gz"
-        )
-    opening = by_suffix(file, _SOURCES)
+    if file.suffix.lower() != ".jsonl":
+        raise RolloutsError(f"{file}: such a file appears only when it is complete; resume needs .jsonl")
     if not file.exists():
         return Completed(file, 0, None)
-    source, count, last = opening(file), 0, (0, b"")
+    source, count, last = LineSource.of_file(file), 0, (0, b"")
     for row in source.raw_rows():
         count, last = count + 1, row
     if not count:

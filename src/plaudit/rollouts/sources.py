@@ -1,10 +1,10 @@
 """Where rollouts come from: a file of JSON lines, plain or gzip, a stream, Parquet or CSV; the suffix decides.
 
-A source gives raw rows with their numbers and decodes them on demand, so that one invalid row does not affect others. A
-truncated end of a file is not an error: an incomplete last line or gzip member is kept back and recorded as `torn`.
+A source gives raw rows with their numbers and decodes them on demand, so that one invalid row does not affect others.
+An incomplete last line of a file is not an error: it is kept back and recorded as `torn`.
 """
 
-import io
+import gzip
 import os
 import zlib
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from plaudit.errors import RolloutsError, did_you_mean
 from plaudit.rollouts.csv_format import CsvSource
 from plaudit.rollouts.parquet import ParquetSource
 
-__all__ = ["CHUNK", "GzipMembers", "LineSource", "Lines", "Source", "by_suffix", "is_torn", "source_of"]
+__all__ = ["CHUNK", "LineSource", "Lines", "Source", "by_suffix", "is_torn", "source_of"]
 
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -51,7 +51,7 @@ class LineSource:
 
     @classmethod
     def of_gzip(cls, path: Path) -> "LineSource":
-        return cls(str(path), partial(_gzip_lines, path))
+        return cls(str(path), partial(_plain_lines, path, opening=gzip.open))
 
     @classmethod
     def of_stream(cls, stream: BinaryIO) -> "LineSource":
@@ -69,23 +69,14 @@ class LineSource:
 
 
 @contextmanager
-def _plain_lines(path: Path) -> "Iterator[Lines]":
-    with _open(path) as file:
+def _plain_lines(path: Path, opening: Callable[..., Any] = open) -> "Iterator[Lines]":
+    with _open(path, opening) as file:
         yield Lines(file, str(path))
 
 
-@contextmanager
-def _gzip_lines(path: Path) -> "Iterator[Lines]":
-    with _open(path) as file:
-        members = GzipMembers(file)
-        lines = Lines(io.BufferedReader(members, CHUNK), str(path))
-        yield lines
-        lines.torn = lines.torn or members.torn
-
-
-def _open(path: Path) -> BinaryIO:
+def _open(path: Path, opening: Callable[..., Any]) -> Any:
     try:
-        return open(path, "rb")
+        return opening(path, "rb")
     except OSError as error:
         raise RolloutsError(f"cannot read {path}: {error.strerror}") from error
 
@@ -160,7 +151,7 @@ class Lines:
         try:
             for number, line in enumerate(self.stream, 1):  # noqa: B007 - the message says how far it came
                 yield line
-        except zlib.error as error:
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise RolloutsError(f"{self.name}: the gzip data is broken after line {number} ({error})") from None
         except OSError as error:
             raise RolloutsError(f"cannot read {self.name}: {error.strerror}") from error
@@ -177,56 +168,3 @@ def is_torn(line: bytes) -> bool:
     except jsonline.InvalidJSON:
         return False
     return False
-
-
-class GzipMembers(io.RawIOBase):
-    """The text of a gzip file of one or more members; `torn` when the last one lacks its end.
-
-    Unlike `gzip.open`, it gives everything that can be read of a torn member before it ends.
-    """
-
-    def __init__(self, file: BinaryIO) -> None:
-        self.torn = False
-        self._file = file
-        self._inflate = zlib.decompressobj(wbits=31)
-        self._begun = False
-        self._packed = b""
-        self._ready = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "memoryview[int]") -> int:  # type: ignore[override]
-        if not self._ready:
-            self._ready = self._more()
-        size = min(len(buffer), len(self._ready))
-        buffer[:size] = self._ready[:size]
-        self._ready = self._ready[size:]
-        return size
-
-    def _more(self) -> bytes:
-        while self._fill():
-            self._begun = True
-            text = self._inflate.decompress(self._packed, CHUNK)
-            self._packed = self._inflate.unconsumed_tail
-            if self._inflate.eof:
-                self._packed = self._inflate.unused_data
-                self._inflate = zlib.decompressobj(wbits=31)
-                self._begun = False
-            if text:
-                return text
-        if self.torn or not self._begun:
-            return b""
-        self.torn = True
-        return self._inflate.flush()
-
-    def _fill(self) -> bool:
-        """Have packed bytes at hand; between members, zeros are padding (as tapes and some tools leave it)."""
-        while True:
-            if not self._begun:
-                self._packed = self._packed.lstrip(b"\0")
-            if self._packed:
-                return True
-            self._packed = self._file.read(CHUNK)
-            if not self._packed:
-                return False

@@ -8,10 +8,9 @@ Only an incomplete last line is removed. A last line that is invalid in another 
 
 import gzip
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
-from functools import reduce
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Literal, Protocol, TypeAlias
@@ -23,9 +22,10 @@ from plaudit.rollouts.parquet import write_parquet
 from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.sources import CHUNK, LineSource, by_suffix, is_torn
 
-__all__ = ["Mode", "RolloutsWriter", "repair_gzip", "repair_lines"]
+__all__ = ["Mode", "RolloutsWriter", "repair_lines"]
 
 Mode: TypeAlias = Literal["new", "append", "resume"]
+Convert: TypeAlias = Callable[[Callable[[], Iterator[dict[str, Any]]], str], None]
 FLUSH_BYTES = 1 << 16
 FLUSH_SECONDS = 0.5
 
@@ -33,8 +33,8 @@ FLUSH_SECONDS = 0.5
 class RolloutsWriter:
     """Writes rollouts to a `.jsonl`, `.jsonl.gz`, `.parquet` or `.csv` file; use it as a context manager.
 
-    `new` refuses to replace a file unless `overwrite`; `append` and `resume` repair the end of the file and continue
-    after it. A rollout that cannot be written raises before anything of it is written, and the next one can be.
+    `new` refuses to replace a file unless `overwrite`; `append` and `resume` repair the end of a `.jsonl` file and
+    continue after it. A rollout that cannot be written raises before anything of it is written; the next one can be.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, mode: Mode = "new", overwrite: bool = False) -> None:
@@ -55,7 +55,7 @@ class RolloutsWriter:
         self._sink.flush()
 
     def close(self, *, complete: bool = True) -> None:
-        """Finish the file. A Parquet or CSV file appears only when it is `complete`."""
+        """Finish the file. One that is not plain `.jsonl` appears only when it is `complete`."""
         self._sink.close(complete=complete)
 
     def __enter__(self) -> "RolloutsWriter":
@@ -72,12 +72,11 @@ class _Sink(Protocol):
 
 
 class _LineSink:
-    """Lines to a file; `pack` turns a run of lines into what is stored (a gzip member, or the lines themselves)."""
+    """Lines to a file, many in one write."""
 
-    def __init__(self, path: Path, file: BinaryIO, pack: Callable[[bytes], bytes]) -> None:
+    def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path = path
         self._file = file
-        self._pack = pack
         self._lines = bytearray()
         self._leaving = b""
         self._sent: list[int] = []
@@ -91,7 +90,7 @@ class _LineSink:
     def flush(self) -> None:
         self._send()
         if self._lines:
-            self._leaving, self._lines = self._pack(bytes(self._lines)), bytearray()
+            self._leaving, self._lines = bytes(self._lines), bytearray()
             self._send()
         self._flushed_at = time.monotonic()
 
@@ -113,12 +112,12 @@ class _LineSink:
 
 
 class _ConvertedSink:
-    """Lines to a file beside the target, which becomes the Parquet or CSV file when all are there."""
+    """Lines to a file beside the target, which becomes the target in its own format when all are there."""
 
-    def __init__(self, path: Path, convert: Callable[[Callable[[], Iterator[dict[str, Any]]], str], None]) -> None:
+    def __init__(self, path: Path, convert: Convert) -> None:
         self._path, self._convert = path, convert
         self._spool = path.with_name(f"{path.name}.partial.jsonl")
-        self._lines = _LineSink(self._spool, _open(self._spool, "wb"), bytes)
+        self._lines = _LineSink(self._spool, _open(self._spool, "wb"))
 
     def put(self, line: bytes) -> None:
         self._lines.put(line)
@@ -139,49 +138,43 @@ class _ConvertedSink:
 
 
 def _plain_sink(path: Path, mode: Mode, overwrite: bool) -> _Sink:
-    return _LineSink(path, _open_output(path, mode, overwrite, repair_lines), bytes)
+    return _LineSink(path, _open_output(path, mode, overwrite))
 
 
-def _gzip_sink(path: Path, mode: Mode, overwrite: bool) -> _Sink:
-    return _LineSink(path, _open_output(path, mode, overwrite, repair_gzip), _gzip_member)
-
-
-def _parquet_sink(path: Path, mode: Mode, overwrite: bool) -> _Sink:
-    require("pyarrow", extra="parquet", purpose="writing Parquet")
-    _refuse_continuing(path, mode, overwrite, "a Parquet")
-    return _ConvertedSink(path, write_parquet)
-
-
-def _csv_sink(path: Path, mode: Mode, overwrite: bool) -> _Sink:
-    _refuse_continuing(path, mode, overwrite, "a CSV")
-    return _ConvertedSink(path, write_csv)
-
-
-def _refuse_continuing(path: Path, mode: Mode, overwrite: bool, kind: str) -> None:
+def _converted_sink(convert: Convert, path: Path, mode: Mode, overwrite: bool) -> _Sink:
+    if convert is write_parquet:
+        require("pyarrow", extra="parquet", purpose="writing Parquet")
     if mode != "new":
         raise RolloutsError(
-            f"{path}: nothing can be added to {kind} file; write {path.with_suffix('.jsonl').name} "
-            "(or .jsonl.gz), which can be continued, and convert it when it is complete"
+            f"{path}: such a file appears only when it is complete, so nothing can be added to it; "
+            f"write {path.name.partition('.')[0]}.jsonl, which can be continued"
         )
     if not overwrite:
         _refuse_existing(path)
+    return _ConvertedSink(path, convert)
+
+
+def _write_gzip(rows: Callable[[], Iterator[dict[str, Any]]], path: str) -> None:
+    with open(path, "wb") as raw, gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as file:
+        for row in rows():
+            file.write(jsonline.encode(row) + b"\n")
 
 
 _SINKS: dict[str, Callable[[Path, Mode, bool], _Sink]] = {
     ".jsonl": _plain_sink,
-    ".gz": _gzip_sink,
-    ".parquet": _parquet_sink,
-    ".csv": _csv_sink,
+    ".gz": partial(_converted_sink, _write_gzip),
+    ".parquet": partial(_converted_sink, write_parquet),
+    ".csv": partial(_converted_sink, write_csv),
 }
 
 
-def _open_output(path: Path, mode: Mode, overwrite: bool, repair: Callable[[Path], None]) -> BinaryIO:
+def _open_output(path: Path, mode: Mode, overwrite: bool) -> BinaryIO:
     if mode == "new":
         if not overwrite:
             _refuse_existing(path)
         return _open(path, "wb" if overwrite else "xb")
     try:
-        repair(path)
+        repair_lines(path)
     except FileNotFoundError:
         pass  # the first run of many: there is nothing to continue from
     except OSError as error:
@@ -206,10 +199,6 @@ def _open(path: Path, mode: str) -> BinaryIO:
         raise RolloutsError(f"cannot write {path}: {error.strerror}") from error
 
 
-def _gzip_member(lines: bytes) -> bytes:
-    return gzip.compress(lines, compresslevel=6, mtime=0)
-
-
 def repair_lines(path: Path) -> None:
     """Cut off half a last line; give a whole last line its newline."""
     with open(path, "r+b") as file:
@@ -222,25 +211,6 @@ def repair_lines(path: Path) -> None:
         _check_whole(tail, path)
         file.seek(0, os.SEEK_END)
         file.write(b"\n")
-
-
-def repair_gzip(path: Path) -> None:
-    """Keep every whole line of a file that ends in half a member or half a line, in members that are whole."""
-    path.stat()  # no file, nothing to repair: the caller knows FileNotFoundError
-    source = LineSource.of_gzip(path)
-    _, last = reduce(lambda _, row: row, source.raw_rows(), (0, b"\n"))
-    if not source.torn and last.endswith(b"\n"):
-        return
-    if not last.endswith(b"\n"):
-        _check_whole(last, path)
-    partial = path.with_name(f"{path.name}.partial")
-    with open(partial, "wb") as file:
-        for run in _runs(source):
-            file.write(gzip.compress(run, mtime=0))
-        file.flush()
-        os.fsync(file.fileno())
-    shutil.copymode(path, partial)
-    os.replace(partial, path)
 
 
 def _tail(file: BinaryIO) -> bytes:
@@ -267,13 +237,3 @@ def _check_whole(line: bytes, path: Path) -> None:
             f"{path}: the last line is not what an interrupted write leaves ({error}), so nothing is added to it; "
             "mend that line or write to another file"
         ) from None
-
-
-def _runs(source: LineSource) -> Iterator[bytes]:
-    run = bytearray()
-    for _, line in source.raw_rows():
-        run += line if line.endswith(b"\n") else line + b"\n"
-        if len(run) >= CHUNK:
-            yield bytes(run)
-            run.clear()
-    yield bytes(run)

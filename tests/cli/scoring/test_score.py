@@ -20,7 +20,7 @@ def lines(path):
 def test_scoring_shows_a_table_with_components_statuses_and_a_histogram(plaudit, rollouts):
     ran = plaudit("score", COMPOSITE, rollouts)
     assert ran.code == 0
-    for shown in ("reward", "MathReward", "LengthReward", "mean", "ok", "█"):
+    for shown in ("reward", "MathReward", "LengthReward", "mean", "ok", "━"):
         assert shown in ran.out
     assert "0.7 * MathReward(partial=0.5) + 0.3 * LengthReward(target=4)" in ran.out
 

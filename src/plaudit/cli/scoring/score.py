@@ -183,7 +183,7 @@ class _Run:
         done = f"stopped after {self.scored:,} scored samples"
         if self.out in (None, "-"):
             return f"{done}; nothing was kept (-o OUT keeps them)" if self.out is None else done
-        if not str(self.out).endswith((".jsonl", ".gz")):
+        if not str(self.out).endswith(".jsonl"):
             return f"{done}; nothing was kept: such a file appears only when it is complete (.jsonl can be resumed)"
         written = read_completed(Path(str(self.out))).count  # Ctrl-C may fall between writing a sample and counting it
         going_on = "the same command with --resume goes on from there"
@@ -245,7 +245,7 @@ def _destination(out: str | None, record: RunRecord, *, resume: bool, overwrite:
         yield lambda rollout: write_bytes(rollout.to_line())
     else:
         with RolloutsWriter(out, mode="resume" if resume else "new", overwrite=overwrite) as writer:
-            if out.endswith((".jsonl", ".gz")):  # others cannot be resumed
+            if out.endswith(".jsonl"):  # others cannot be resumed
                 record.write(record_path(Path(out)))
             yield writer.write
 
