@@ -46,7 +46,7 @@ PUBLIC: dict[str, set[str]] = {
         "TaskReward", "bonus", "cautious", "gdpo", "lexicographic", "maximum", "median", "minimum", "product",
     },
     "plaudit.diff": {
-        "ChangeCounts", "Difference", "Disagreement", "GroupDifference", "Sides", "compare_files",
+        "Difference", "Disagreement", "GroupDifference", "Sides", "compare_files",
         "compare_pairs", "compare_rewards", "pair_files", "pair_rewards",
     },
     "plaudit.engine": {

@@ -9,7 +9,7 @@ import pytest
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.cli import main
 from plaudit.diff import compare_files, compare_rewards
-from plaudit.diff.difference import ChangeCounts, DifferenceBuilder, compare_group
+from plaudit.diff.difference import DifferenceBuilder, compare_group
 from plaudit.errors import RolloutsError
 from plaudit.rollouts import Rollout
 
@@ -104,18 +104,16 @@ def test_a_sample_that_only_one_file_has_is_named(tmp_path):
 
 
 def test_a_score_that_crosses_the_threshold_flips_though_the_reward_stays():
-    builder, counts = DifferenceBuilder(), ChangeCounts()
+    builder = DifferenceBuilder()
     for sides in (
         (RewardOutput(0.5, score=1.0), RewardOutput(0.5, score=0.0)),
         (RewardOutput.unscored(Status.ERROR, "x"), RewardOutput.unscored(Status.TIMEOUT, "y")),
         (RewardOutput.unscored(Status.ERROR, "x"), RewardOutput(0.0)),
     ):
         builder.add(Trajectory("p", "r"), *sides)
-        counts.add(*sides)
     difference = builder.difference()
     assert [flip.index for flip in difference.flips] == [0, 2]
     assert not difference.is_equal
-    assert (counts.flips, counts.statuses, counts.changed) == (2, 2, 0)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -157,12 +155,3 @@ def test_a_page_shows_what_differs_between_two_files(tmp_path, command):
     told = json.loads(re.search(r'id="report-data">(.*?)</script>', page, re.DOTALL)[1])["difference"]
     assert told["flipped"] == 1
     assert [flip["id"] for flip in told["flips"]] == ["2-3"]
-
-
-def test_scoring_a_scored_file_says_what_changed(tmp_path, capfd):
-    write(tmp_path / "old.jsonl", [RewardOutput(1.0)] * len(SAMPLES))
-    (tmp_path / "own.py").write_text("def own(response, ground_truth):\n    return float(response == ground_truth)\n")
-    with pytest.raises(SystemExit) as exited:
-        main(["score", f"{tmp_path}/own.py:own", str(tmp_path / "old.jsonl"), "--backend", "inline"])
-    assert exited.value.code == 0
-    assert "12 samples were scored before: 9 rewards changed, 9 flip" in capfd.readouterr().err

@@ -74,7 +74,6 @@ class AttackFinding:
     witness: Witness
     message: str
     remedy: str
-    call: str
     test: str
 
     @property

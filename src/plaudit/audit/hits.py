@@ -98,7 +98,6 @@ class Reporter:
             witness=_witness(hit),
             message=attempt.message or _message(attempt, hit),
             remedy=attempt.remedy,
-            call=_write_call(self.spec, hit),
             test=_write_test(self.spec, attempt, hit),
         )
 
@@ -174,15 +173,10 @@ def _plain(hit: Hit) -> dict[str, Any]:
     return {name: value for name, value in plain.items() if name not in ("tokens", "training_step")}
 
 
-def _write_call(spec: str, hit: Hit, sample: str | None = None) -> str:
-    """A call that scores the witness; one that overran its deadline is given one again."""
-    limits = f", {ISOLATED}" if is_overrun(hit.output) else ""
-    return f"plaudit.score({spec!r}, [{sample or write_dict(_plain(hit))}]{limits})"
-
-
 def _write_test(spec: str, attempt: Attempt, hit: Hit) -> str:
+    """A test that scores the witness; one that overran its deadline is given one again."""
     name = re.sub(r"\W+", "_", attempt.operator.lower()).strip("_")
-    reward = hit.output.reward
+    reward, limits = hit.output.reward, f", {ISOLATED}" if is_overrun(hit.output) else ""
     if attempt.is_loss:
         name, claim = f"{name}_change_nothing", f"output.reward is not None and output.reward >= {hit.threshold!r}"
     elif reward is None:
@@ -196,7 +190,7 @@ def _write_test(spec: str, attempt: Attempt, hit: Hit) -> str:
         "import plaudit\n\n\n"
         f"def test_{name}():\n"
         f"    sample = {write_dict(_plain(hit))}\n"
-        f"    [output] = {_write_call(spec, hit, 'sample')}\n"
+        f"    [output] = plaudit.score({spec!r}, [sample]{limits})\n"
         f"    assert {claim}\n"
     )
 

@@ -62,8 +62,7 @@ def check_contract(
                 witness=_witness(subject, finding, samples),
                 message=finding.message,
                 remedy=finding.remedy,
-                call=(call := _call(spec, samples)),
-                test=_test(str(finding.rule), call),
+                test=_test(str(finding.rule), spec, samples),
             )
 
 
@@ -94,18 +93,14 @@ def _witness(subject: Subject, finding: Finding, samples: Sequence[Trajectory]) 
     )
 
 
-def _call(spec: str, samples: Sequence[Trajectory]) -> str:
+def _test(rule: str, spec: str, samples: Sequence[Trajectory]) -> str:
     rows = ", ".join(write_dict(each.to_dict()) for each in samples[:MOST_SAMPLES])
-    rows_argument = f", [plaudit.Trajectory.from_dict(row) for row in [{rows}]]" if samples else ""
-    return f"plaudit.testing.check_reward({spec!r}{rows_argument})"
-
-
-def _test(rule: str, call: str) -> str:
+    argument = f", [plaudit.Trajectory.from_dict(row) for row in [{rows}]]" if samples else ""
     name = re.sub(r"\W+", "_", rule)
     return (
         f"import plaudit\nimport plaudit.testing\n\n\ndef test_reward_is_{name}():\n"
-        f"    found = {call}\n"
-        f"    assert {rule!r} not in [finding.rule for finding in found]\n"
+        f"    findings = plaudit.testing.check_reward({spec!r}{argument})\n"
+        f"    assert {rule!r} not in [finding.rule for finding in findings]\n"
     )
 
 

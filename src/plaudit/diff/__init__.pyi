@@ -1,4 +1,3 @@
-from .difference import ChangeCounts as ChangeCounts
 from .difference import Difference as Difference
 from .difference import Disagreement as Disagreement
 from .difference import GroupDifference as GroupDifference

@@ -21,7 +21,6 @@ from plaudit.contract.output import RewardOutput
 from plaudit.trajectory import GroupKey, Trajectory
 
 __all__ = [
-    "ChangeCounts",
     "DEAD_SPREAD",
     "Difference",
     "DifferenceBuilder",
@@ -137,33 +136,6 @@ class DifferenceBuilder:
             latency_s=Sides(*(_median(latencies) for latencies in self._latencies)),
             groups=groups,
             worst=worst,
-        )
-
-
-@dataclass(slots=True)
-class ChangeCounts:
-    """How much differs, counted without keeping a sample: for files of any size."""
-
-    count: int = 0
-    changed: int = 0
-    flips: int = 0
-    statuses: int = 0
-
-    def add(self, old: RewardOutput, new: RewardOutput) -> None:
-        """Take one sample."""
-        self.count += 1
-        self.statuses += old.status is not new.status
-        self.flips += flips(old, new, THRESHOLD)
-        if old.reward is not None and new.reward is not None:
-            self.changed += abs(old.reward - new.reward) > TOLERANCE
-
-    def describe(self) -> str:
-        """One line for a reader."""
-        if not self.changed and not self.flips and not self.statuses:
-            return f"{self.count:,} samples were scored before: nothing changed"
-        return (
-            f"{self.count:,} samples were scored before: {self.changed:,} rewards changed, {self.flips:,} flip, "
-            f"{self.statuses:,} statuses changed; plaudit diff shows which"
         )
 
 

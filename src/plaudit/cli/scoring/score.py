@@ -1,10 +1,10 @@
 """`plaudit score`: run a reward over a rollouts file, or over every file of a folder."""
 
 import os
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, TypeAlias
@@ -25,7 +25,6 @@ from plaudit.cli.scoring.summary import (
     has_too_many_unscored,
 )
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.diff import ChangeCounts
 from plaudit.engine import DatasetSummary, Scorer, ScorerStats, reward_key, score_dataset
 from plaudit.errors import RolloutsError
 from plaudit.loading import spec_using
@@ -125,8 +124,7 @@ def score(
     if not (json and quiet):
         run.show(summary, repr(loaded.reward), scorer.stats, beside_output=json, quiet=quiet)
     if json:
-        changes = {"changes": asdict(run.changes)} if run.changes.count else {}
-        print_json({**run.report.to_dict(summary), "engine": scorer.stats.to_dict(), **changes})
+        print_json({**run.report.to_dict(summary), "engine": scorer.stats.to_dict()})
     return exit_code(summary, fail_under, max_unscored)
 
 
@@ -145,9 +143,6 @@ class _Run:
     """How many samples are scored, with those that an earlier run left."""
     repeated: int = 0
     """How many samples of an earlier run are scored again, since the reward looks across samples."""
-    waiting: deque[RewardOutput | None] = field(default_factory=deque)
-    """What the input says of the samples that are being scored, in their order."""
-    changes: ChangeCounts = field(default_factory=ChangeCounts)
     verifiers: Counter[str] = field(default_factory=Counter)
     """How many samples each verifier scored that `auto` chose, and why others were left out."""
 
@@ -160,8 +155,6 @@ class _Run:
             advance(rollout.output)
             if isinstance(scorer.reward, AutoReward):
                 self.verifiers[scorer.reward.describe_choice(rollout.output)] += 1
-            if self.waiting and (before := self.waiting.popleft()) is not None:
-                self.changes.add(before, rollout.output)
 
     def show(self, summary: Summary, reward: str, stats: ScorerStats, *, beside_output: bool, quiet: bool) -> None:
         """Print the result, on standard error if standard output is used for something else; then notes."""
@@ -173,8 +166,6 @@ class _Run:
         options.report_input(self.reader)
         for choice, count in self.verifiers.most_common(MOST_CHOICES):
             print_message(f"{count:,} {'sample' if count == 1 else 'samples'}: {choice}")
-        if self.changes.count:
-            print_message(self.changes.describe())
         if self.out not in (None, "-"):
             print_message(f"wrote {summary.count:,} scored samples to {self.out}")
 
@@ -205,20 +196,12 @@ class _Run:
     def remaining_samples(self, scorer: Scorer) -> Iterator[Trajectory]:
         """The samples to score, after those that an earlier run left."""
         rollouts = self.selection.select(self.reader)
-        if self.earlier is None:
-            rollouts = self._note_outputs(rollouts)
-        elif scorer.reward.scope == "sample":
+        if self.earlier is not None and scorer.reward.scope == "sample":
             rollouts = rest_of(rollouts, self.earlier)
-        else:
+        elif self.earlier is not None:
             rest_of(rollouts, self.earlier)  # it looks across samples, so it needs them all; but they must be the same
             rollouts, self.repeated = self.selection.select(self.reader), self.earlier.count
         return (rollout.trajectory for rollout in rollouts)
-
-    def _note_outputs(self, rollouts: Iterator[Rollout]) -> Iterator[Rollout]:
-        """The same rollouts; what they say of themselves is kept until they are scored again."""
-        for rollout in rollouts:
-            self.waiting.append(rollout.output)
-            yield rollout
 
 
 def _check_destination(out: str | None, rollouts: str, *, resume: bool, retry_failed: bool, overwrite: bool) -> None:

@@ -1,7 +1,6 @@
 """`plaudit episode`: play episodes in the terminal, by a model, a server or yourself."""
 
 import sys
-import time
 from contextlib import ExitStack
 from itertools import cycle
 from typing import Annotated, Any
@@ -11,7 +10,7 @@ import typer
 from rich.text import Text
 
 from plaudit import training
-from plaudit.agents import EnvironmentHost, EpisodeLimits, HostedEnvironment
+from plaudit.agents import EpisodeLimits
 from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.contract.output import RewardOutput
@@ -51,13 +50,13 @@ def episode(
     served: options.ServedModel = None,
     json: options.Json = False,
 ) -> int:
-    """Play episodes in ENV and show actions, feedback, rewards, masks and times; `-o` keeps them as rollouts."""
+    """Play episodes in ENV and show actions, feedback, rewards and masks; `-o` keeps them as rollouts."""
     if json and actor == HUMAN:
         raise InvalidSettings("--json leaves no place for questions: name a model or a server with --actor")
     agent = load_agent(environment)
     settings = training.SamplingSettings(max_new_tokens, temperature=temperature)
     sampler = _open_policy(actor, served, settings)
-    host = _TimedHost(agent.build_host(workers=1))
+    host = agent.build_host(workers=1)
     player = training.EpisodeSampler(sampler, agent, EpisodeLimits(max_steps, deadline_s=deadline or None), host=host)
     scorer = training.EpisodeScorer()
     rows = [_begin(prompt, truth)] if prompts is None else list(training.read_prompts(prompts))
@@ -66,11 +65,10 @@ def episode(
         stack.callback(host.close)
         writer = None if out is None else stack.enter_context(RolloutsWriter(out))
         for index, row in zip(range(count), cycle(rows), strict=False):
-            host.seconds.clear()
             [played] = player.sample([row], settings=msgspec.structs.replace(settings, seed=seed + index)).trajectories
             [scored] = scorer.score([played])
             failed += not scored.ok
-            _show(index + 1, played, scored, host.seconds, as_json=json)
+            _show(index + 1, played, scored, as_json=json)
             if writer is not None:  # characters are no tokens that anything could be trained on
                 is_text = isinstance(sampler, training.TextPolicySampler)
                 kept = msgspec.structs.replace(played, tokens=None) if is_text else played
@@ -105,18 +103,17 @@ def _ask(text: str, _: Any) -> str:
     return line.rstrip("\n")
 
 
-def _show(number: int, played: Trajectory, scored: RewardOutput, seconds: list[float], *, as_json: bool) -> None:
+def _show(number: int, played: Trajectory, scored: RewardOutput, *, as_json: bool) -> None:
     if as_json:
-        print_json({**played.to_dict(), "reward_output": msgspec.to_builtins(scored), "step_seconds": seconds})
+        print_json({**played.to_dict(), "reward_output": msgspec.to_builtins(scored)})
         return
     tokens = played.tokens
     chosen = f"{tokens.chosen} of {len(tokens)} tokens are the policy's" if tokens is not None else "no tokens"
     print_result(Text(f"episode {number}: {_verdict(scored)}; {chosen}", style="bold"))
     for index, step in enumerate(played.steps):
         first, last = step.metadata.get("tokens", (0, 0))
-        took = f"{seconds[index] * 1000:.0f} ms" if index < len(seconds) else "?"
         earned = "no reward" if step.reward is None else f"reward {step.reward:g}"
-        print_result(Text(f"  step {index + 1}: {earned}, {took}, mask 1 on tokens {first}-{last - 1}", style="dim"))
+        print_result(Text(f"  step {index + 1}: {earned}, mask 1 on tokens {first}-{last - 1}", style="dim"))
         print_result(Text(f"    action:   {_shorten(step.response)}"))
         if "feedback" in step.metadata:
             print_result(Text(f"    feedback: {_shorten(step.metadata['feedback'])}"))
@@ -132,38 +129,3 @@ def _verdict(scored: RewardOutput) -> str:
 def _shorten(text: str) -> str:
     shown = repr(text)[1:-1]
     return escape_controls(shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…")
-
-
-class _TimedHost(EnvironmentHost):
-    """Notes how long each step took."""
-
-    def __init__(self, host: EnvironmentHost) -> None:
-        self._host, self.environment = host, host.environment
-        self.seconds: list[float] = []
-
-    async def open(self) -> HostedEnvironment:
-        return _TimedEnvironment(await self._host.open(), self.seconds)
-
-    def close(self) -> None:
-        self._host.close()
-
-
-class _TimedEnvironment(HostedEnvironment):
-    def __init__(self, hosted: HostedEnvironment, seconds: list[float]) -> None:
-        self._hosted, self._seconds = hosted, seconds
-
-    async def create(self) -> None:
-        await self._hosted.create()
-
-    async def reset(self, start: Any) -> Any:
-        return await self._hosted.reset(start)
-
-    def end(self, *, kill: bool = False) -> None:
-        self._hosted.end(kill=kill)
-
-    async def step(self, states: Any) -> Any:
-        began = time.perf_counter()
-        try:
-            return await self._hosted.step(states)
-        finally:
-            self._seconds.append(time.perf_counter() - began)
