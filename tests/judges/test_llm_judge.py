@@ -359,7 +359,7 @@ def test_a_judge_is_cached_only_where_it_is_promised_to_be_reproducible(lengths,
 def test_a_judge_travels_to_other_processes(lengths):
     judge = LLMJudge(ChatEndpoint(lengths.url, "m"), RUBRIC, votes=3)
     again = pickle.loads(pickle.dumps(judge))
-    assert (again.endpoint.url, again.rubric, again.voting.votes) == (lengths.url, RUBRIC, 3)
+    assert (again.endpoint.url, again.rubric, again.votes) == (lengths.url, RUBRIC, 3)
 
 
 def test_groups_are_ranked_side_by_side():

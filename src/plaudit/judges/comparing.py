@@ -100,7 +100,7 @@ class Comparison:
         outputs = [RewardOutput.unscored(Status.SKIPPED, "")] * len(group)
         for index, trajectory in enumerate(group):
             try:
-                texts[index] = self.limits.read(trajectory)
+                texts[index] = self.limits.read_texts(trajectory)
             except Refused as refused:
                 outputs[index] = RewardOutput.unscored(Status.SKIPPED, f"{self.name}: {refused}")
         if len({(each.prompt, each.reference) for each in texts.values()}) > 1:

@@ -11,7 +11,7 @@ import statistics
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
@@ -27,7 +27,7 @@ from plaudit.judges.comparing import Comparison
 from plaudit.judges.rating import Rating, Votes, rate
 from plaudit.judges.rubric import UNNAMED, YES_NO, Criterion, Rubric, RubricLike, read_criteria, read_rubric
 from plaudit.judges.texts import Refused, SampleTexts, TextLimits
-from plaudit.settings import Count, Share, check_fields, check_number, read_settings
+from plaudit.settings import Count, check_fields, check_number, read_settings
 from plaudit.trajectory import Trajectory
 
 __all__ = ["JudgePanel", "LLMJudge", "RubricJudge", "RubricReward"]
@@ -39,36 +39,21 @@ GOOD = Rubric((Criterion(UNNAMED),))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RubricJudge(RewardFunction):
-    """Base of judges: the endpoint, how samples are read, and votes."""
+class RubricJudge(TextLimits, Votes, RewardFunction):
+    """Base of judges: the endpoint and the rubric, beside the settings for texts and votes."""
 
     endpoint: ChatEndpoint | dict[str, Any]
     rubric: RubricLike | None = None
     _: KW_ONLY
-    votes: Count = 1
-    """How often each question is asked; the median counts."""
-    max_spread: Share = 0.5
-    """How far votes may lie apart, as a share of the scale; beyond it the sample is unparsed."""
-    reference: Literal["auto", "required", "never"] = "auto"
-    """Whether the ground truth is shown to the judge: where there is one, always, never."""
-    max_chars: int = 60_000
-    """How long prompt, response and reference may each be."""
-    too_long: Literal["refuse", "truncate"] = "refuse"
-    """How to handle a longer text: skip the sample, or leave out the middle."""
     reproducible: bool = False
     """True promises that the server gives equal answers to equal questions, so that scores may be cached."""
-
-    limits: TextLimits = field(init=False, repr=False)
-    voting: Votes = field(init=False, repr=False)
 
     bounds = (0.0, 1.0)
 
     def __post_init__(self) -> None:
         self._set("endpoint", read_settings(ChatEndpoint, self.endpoint, "endpoint"))
-        self._set("limits", TextLimits(self.reference, self.max_chars, self.too_long))
-        self._set("voting", Votes(self.votes, self.max_spread))
-        self.voting.request_fields(self.chat_endpoint)
         check_fields(self)
+        self.request_fields(self.chat_endpoint)
         self._set("deterministic", self.reproducible)
         self._set("max_batch", AHEAD * self.chat_endpoint.concurrency)
 
@@ -81,7 +66,7 @@ class RubricJudge(RewardFunction):
     async def _judge(self, connection: ChatConnection, trajectory: Trajectory) -> RewardOutput:
         began = time.perf_counter()
         try:
-            texts = self.limits.read(trajectory)
+            texts = self.read_texts(trajectory)
         except Refused as refused:
             return RewardOutput.unscored(Status.SKIPPED, f"{self.name}: {refused}")
         output = await self._judge_texts(connection, texts, trajectory)
@@ -142,7 +127,7 @@ class LLMJudge(RubricJudge):
         """The outputs of some samples, or of one group where the mode compares."""
         if self.mode == "pointwise":
             return await super().compute_rewards(trajectories)
-        comparison = Comparison(self.name, self.chat_endpoint, self._criteria, self.limits, self.voting, self.opponents)
+        comparison = Comparison(self.name, self.chat_endpoint, self._criteria, self, self, self.opponents)
         async with self.chat_endpoint.connect() as connection:
             compare = comparison.rank if self.mode == "ranked" else comparison.compare_pairs
             return await compare(connection, trajectories)
@@ -153,7 +138,7 @@ class LLMJudge(RubricJudge):
         rubric = self._criteria
         if texts.is_empty:
             return _empty_output(rubric, texts)
-        rating = await rate(connection, self.chat_endpoint, texts, rubric, self.voting)
+        rating = await rate(connection, self.chat_endpoint, texts, rubric, self)
         metadata = {
             **report_calls(rating.outcomes),
             "model": self.chat_endpoint.model,
@@ -196,9 +181,7 @@ class RubricReward(RubricJudge):
         if texts.is_empty:
             return _empty_output(rubric, texts)
         alone = [replace(rubric, criteria=(replace(each, weight=1.0),), examples=()) for each in rubric.criteria]
-        ratings = await asyncio.gather(
-            *(rate(connection, self.chat_endpoint, texts, each, self.voting) for each in alone)
-        )
+        ratings = await asyncio.gather(*(rate(connection, self.chat_endpoint, texts, each, self) for each in alone))
         outputs = [_with_reasoning(rating) for rating in ratings]
         outcomes = [outcome for rating in ratings for outcome in rating.outcomes]
         metadata = {**report_calls(outcomes), "model": self.chat_endpoint.model, **_note_changes(ratings, texts)}

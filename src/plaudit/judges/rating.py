@@ -3,7 +3,7 @@
 import asyncio
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
@@ -12,7 +12,7 @@ from plaudit.judges.chat_endpoint import CallOutcome, ChatConnection, ChatEndpoi
 from plaudit.judges.prompt import Exchange, FencedQuestion
 from plaudit.judges.rubric import UNNAMED, Criterion, Example, Rubric
 from plaudit.judges.texts import Fence, SampleTexts, code_for
-from plaudit.settings import Count, Share, check_fields
+from plaudit.settings import Count, Share
 
 __all__ = ["MAX_REASON", "Rating", "Votes", "describe_criteria", "rate"]
 
@@ -20,18 +20,18 @@ MAX_REASON = 500
 VOTING_TEMPERATURE = 0.7
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Votes:
-    """How often a judge is asked about a sample, and how far apart its votes may lie, as a share of the scale.
+    """Settings of a judge: how often it is asked about a sample, and how far apart its votes may lie.
 
     More than half of the votes must succeed. The median counts; of yes and no, the majority.
     """
 
+    _: KW_ONLY
     votes: Count = 1
+    """How often each question is asked; the median counts."""
     max_spread: Share = 0.5
-
-    def __post_init__(self) -> None:
-        check_fields(self)
+    """How far votes may lie apart, as a share of the scale; beyond it the sample is unparsed."""
 
     def request_fields(self, endpoint: ChatEndpoint) -> dict[str, Any]:
         """What a request needs so that votes may differ; an error where they could not."""

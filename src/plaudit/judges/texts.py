@@ -12,12 +12,11 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, TypeAlias
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from plaudit.settings import check_fields
 from plaudit.trajectory import Prompt, Trajectory, message_text
 from plaudit.verify.text import remove_invisible
 
@@ -36,8 +35,6 @@ _TEMPLATE_MARKS = re.compile(
     re.IGNORECASE,
 )
 """The first character of each control mark of a chat template; a space after it makes the mark plain text."""
-ReferenceUse: TypeAlias = Literal["auto", "required", "never"]
-TooLong: TypeAlias = Literal["refuse", "truncate"]
 
 
 class Refused(Exception):
@@ -64,18 +61,19 @@ class SampleTexts:
         return [self.prompt, self.response, *([] if self.reference is None else [self.reference])]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class TextLimits:
-    """Whether the ground truth is shown as a reference, and how long a text may be."""
+    """Settings of a judge: whether the ground truth is shown as a reference, and how long a text may be."""
 
-    reference: ReferenceUse = "auto"
+    _: KW_ONLY
+    reference: Literal["auto", "required", "never"] = "auto"
+    """Whether the ground truth is shown to the judge: where there is one, always, never."""
     max_chars: Annotated[int, Meta(ge=100)] = 60_000
-    too_long: TooLong = "refuse"
+    """How long prompt, response and reference may each be."""
+    too_long: Literal["refuse", "truncate"] = "refuse"
+    """How to handle a longer text: skip the sample, or leave out the middle."""
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
-    def read(self, trajectory: Trajectory) -> SampleTexts:
+    def read_texts(self, trajectory: Trajectory) -> SampleTexts:
         """The texts of a sample; Refused where it cannot be shown as it is."""
         reference = None if self.reference == "never" else _as_text(trajectory.ground_truth)
         if reference is None and self.reference == "required":
