@@ -7,7 +7,7 @@ import pytest
 
 from plaudit import RewardOutput, Trajectory, load
 from plaudit.audit import Attacker, Budget, audit_reward
-from plaudit.audit.attacks.patterns import examples_of, pumps_of
+from plaudit.audit.attacks.patterns import examples_of, redos_inputs
 from plaudit.audit.findings import read_baseline, without_accepted, write_baseline
 from plaudit.audit.hits import ANY_LENGTH, shrink
 from plaudit.audit.subject import Subject
@@ -97,8 +97,8 @@ def test_what_cannot_be_followed_has_no_example(text):
 
 
 def test_nested_repeats_are_pumped_and_others_are_not():
-    assert "a" * 40 + ",," in pumps_of(r"^(([^,]+,?)+)$")
-    assert pumps_of(r"\d+,\d+") == []
+    assert "a" * 40 + ",," in redos_inputs(r"^(([^,]+,?)+)$")
+    assert redos_inputs(r"\d+,\d+") == []
 
 
 def test_the_component_that_paid_is_named():

@@ -67,9 +67,9 @@ def audit_reward(
     longer_s = None if deadline_s is None else PATIENCE * deadline_s
     with (
         Scorer(loaded, backend=backend, deadline_s=deadline_s, workers=workers, cache=cache) as scorer,
-        Scorer(loaded, backend=backend, deadline_s=longer_s, workers=1) as patient,
+        Scorer(loaded, backend=backend, deadline_s=longer_s, workers=1) as retry_scorer,
     ):
-        subject = Subject(scorer, patient, budget or Budget(), isolated=isolated)
+        subject = Subject(scorer, retry_scorer, budget or Budget(), isolated=isolated)
         run = _Audit(loaded, subject, list(trajectories or ()), deadline_s, on_progress)
         return run.report()
 
@@ -197,7 +197,7 @@ class _Audit:
             ),
         )
         yield "compositions", attack_with_compositions(subject, maker, honest_rewards, self.attempts)
-        yield "denial of service", invariants.strain(subject, maker, honest_rewards)
+        yield "denial of service", invariants.check_denial_of_service(subject, maker, honest_rewards)
 
     def _is_erratic(self, honest_rewards: HonestRewards) -> bool:
         """Check the contract; true if the reward of a sample differs between calls."""

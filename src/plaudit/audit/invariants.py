@@ -5,7 +5,7 @@ and wrong, and edits that do not change the meaning.
 import re
 from collections.abc import Iterator, Sequence
 
-from plaudit.audit.attacks.patterns import pumps_of
+from plaudit.audit.attacks.patterns import redos_inputs
 from plaudit.audit.findings import Attacker, AttackFinding, Level, Witness
 from plaudit.audit.hits import Attempt, Hit, write_dict
 from plaudit.audit.honest_rewards import HonestRewards
@@ -16,7 +16,7 @@ from plaudit.report.coverage import wilson_interval
 from plaudit.testing import Finding, Rule, Severity, check_reward
 from plaudit.trajectory import Trajectory
 
-__all__ = ["check_contract", "check_edits", "check_gating", "check_order", "strain"]
+__all__ = ["check_contract", "check_edits", "check_gating", "check_order", "check_denial_of_service"]
 
 _SKIPPED = {Rule.SCORED, Rule.VARIED, Rule.RANGE, Rule.CONTAINMENT, Rule.GROUND_TRUTH}
 MOST_SAMPLES = 8
@@ -104,13 +104,13 @@ def _test(rule: str, spec: str, samples: Sequence[Trajectory]) -> str:
     )
 
 
-def strain(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
-    """Responses that take a careless reader for ever; only where such a reader can be stopped."""
+def check_denial_of_service(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
+    """Responses that may take a reward very long; tried only where it runs in a process that can be killed."""
     if not subject.isolated or not honest_rewards.tasks:
         return
     measured = next(iter(honest_rewards.measured_tasks), None)
     task = measured.task if measured else honest_rewards.tasks[0]
-    pumps = [pump for text in maker.vocabulary.texts for pump in pumps_of(text)][:MOST_PUMPS]
+    pumps = [pump for text in maker.vocabulary.texts for pump in redos_inputs(text)][:MOST_PUMPS]
     costly = (*COSTLY, *pumps)
     texts = [measured.form.present(text) if measured else text for text in costly] + list(costly if measured else ())
     samples = [maker.sample(task, text) for text in dict.fromkeys(texts)]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from plaudit.audit.attacks.answers import ANSWER_OPERATORS
 from plaudit.audit.attacks.forms import LONG_WORKING
 from plaudit.audit.attacks.judges import JUDGE_OPERATORS
-from plaudit.audit.attacks.operator import Draft, Operator, Scene
+from plaudit.audit.attacks.operator import AttackContext, Draft, Operator
 from plaudit.audit.attacks.programs import PROGRAM_OPERATORS
 from plaudit.audit.attacks.texts import TEXT_OPERATORS
 from plaudit.audit.candidates import Candidate, find_hits
@@ -31,7 +31,7 @@ def attack_answers(subject: Subject, maker: SampleMaker, honest_rewards: HonestR
         candidates = [
             _candidate(measured, draft)
             for measured in measured_tasks
-            for draft in operator.write(Scene(measured.task, measured.form, maker.vocabulary))
+            for draft in operator.write(AttackContext(measured.task, measured.form, maker.vocabulary))
         ]
         if candidates:
             tried = len({id(measured.task) for measured in measured_tasks})
@@ -79,8 +79,8 @@ def attack_with_compositions(
         fitting = next((kind for kind in operator.kinds if kind in best), None)
         if fitting is None or operator.name in paid or operator.family not in ("answers", "judges"):
             continue
-        scene = Scene(best[fitting].task, best[fitting].form, maker.vocabulary)
-        drafts = [draft for draft in operator.write(scene) if draft.also is None][:MOST_COMPOSED]
+        context = AttackContext(best[fitting].task, best[fitting].form, maker.vocabulary)
+        drafts = [draft for draft in operator.write(context) if draft.also is None][:MOST_COMPOSED]
         candidates = [
             _candidate(best[fitting], Draft(f"{prefix}\n{draft.response}", draft.core, draft.share))
             for draft in drafts

@@ -41,7 +41,7 @@ class BudgetSpent(Exception):
 class Subject:
     """Scores responses with the reward under audit, and counts what that costs."""
 
-    def __init__(self, scorer: Scorer, patient: Scorer, budget: Budget, *, isolated: bool) -> None:
+    def __init__(self, scorer: Scorer, retry_scorer: Scorer, budget: Budget, *, isolated: bool) -> None:
         self.reward = scorer.reward
         self.isolated = isolated
         """Whether a response may hang or end the process that scores it."""
@@ -49,7 +49,7 @@ class Subject:
         self.overruns = 0
         self.overrunning: Trajectory | None = None
         """The first sample that ran into the deadline or the memory limit."""
-        self._scorer, self._patient, self._budget = scorer, patient, budget
+        self._scorer, self._retry_scorer, self._budget = scorer, retry_scorer, budget
         self._began = time.monotonic()
         self._known: dict[bytes, RewardOutput] = {}
         self._companions: dict[str, list[Trajectory]] = {}
@@ -91,7 +91,7 @@ class Subject:
 
         A machine that is busy is no fault of the reward.
         """
-        [output] = self._run([sample], self._patient)
+        [output] = self._run([sample], self._retry_scorer)
         return output if is_overrun(output) else None
 
     def _run(self, samples: list[Trajectory], scorer: Scorer) -> list[RewardOutput]:

@@ -53,7 +53,7 @@ Columns: TypeAlias = Annotated[
     typer.Option("--columns", "-c", metavar="FIELD=COLUMN", help="Which column holds a field, e.g. response=text."),
 ]
 SkipBad: TypeAlias = Annotated[
-    bool, typer.Option("--skip-bad", help="Leave out lines that cannot be read, and say how many there were.")
+    bool, typer.Option("--skip-bad", help="Skip lines that cannot be read, and print how many.")
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes, only results.")]
@@ -61,11 +61,11 @@ Overwrite: TypeAlias = Annotated[bool, typer.Option("--overwrite", help="Replace
 Limit: TypeAlias = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N samples.")]
 Where: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--where", metavar="CONDITION", help="Only samples that meet it, e.g. level>=3; may be given again."),
+    typer.Option("--where", metavar="CONDITION", help="Only samples that meet it, e.g. level>=3; repeatable."),
 ]
 By: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--by", metavar="COLUMN", help="Break the rewards down by a column; may be given again."),
+    typer.Option("--by", metavar="COLUMN", help="Break the rewards down by a column; repeatable."),
 ]
 Against: TypeAlias = Annotated[
     str | None,
@@ -126,7 +126,7 @@ Workers: TypeAlias = Annotated[
     int | None, typer.Option("--workers", "-w", min=1, help="How many workers; one per core by default.")
 ]
 Deadline: TypeAlias = Annotated[
-    float, typer.Option("--deadline", metavar="SECONDS", help="How long one sample may take; 0 for ever.")
+    float, typer.Option("--deadline", metavar="SECONDS", help="Time limit per sample; 0 = no limit.")
 ]
 Address: TypeAlias = Annotated[
     str | None, typer.Option("--address", help="The Ray cluster to use: auto, host:port or ray://host:port.")

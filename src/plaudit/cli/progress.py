@@ -33,7 +33,7 @@ class Advance(Protocol):
 
 @contextmanager
 def show_progress(what: str, total: int | None, *, done: int = 0, quiet: bool) -> Iterator[Advance]:
-    """Show progress while the block runs; the block calls `advance` for every output; `done` were there before."""
+    """Show progress while the block runs; the block calls `advance` for every output. `done` outputs exist already."""
     console = stderr_console()
     columns = (
         TextColumn("{task.description}"),

@@ -46,7 +46,7 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """One sample that the rewards see differently: its place (from 0), and what both said."""
+    """One sample on which the rewards differ: its index, and the output of both."""
 
     index: int
     id: str | int | None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from plaudit.audit.attacks.operator import FULL, SOME, Draft, Operator, Scene, Writer
+from plaudit.audit.attacks.operator import FULL, SOME, AttackContext, Draft, Operator, Writer
 from plaudit.audit.findings import Attacker
 from plaudit.audit.tasks import Kind
 
@@ -36,180 +36,184 @@ EXTRACT = "find the one answer that the response commits to and compare that alo
 NOTHING = "give a response without an answer no more than a wrong one"
 
 
-def _hedge(scene: Scene) -> Iterator[Draft]:
-    right, wrong = scene.task.right, scene.task.wrong
+def _hedge(context: AttackContext) -> Iterator[Draft]:
+    right, wrong = context.task.right, context.task.wrong
     for text in (f"{right} or {wrong}", f"{wrong} or {right}"):
-        yield Draft(scene.present(text), (text,))
+        yield Draft(context.present(text), (text,))
 
 
-def _enumeration(scene: Scene) -> Iterator[Draft]:
-    right, wrong, *others = scene.task.right, scene.task.wrong, *scene.task.others
+def _enumeration(context: AttackContext) -> Iterator[Draft]:
+    right, wrong, *others = context.task.right, context.task.wrong, *context.task.others
     listed = ", ".join([*others[:1], wrong, right, *others[1:2]])
-    yield Draft(scene.present(listed), (listed,))
-    several = [scene.present(text) for text in (wrong, right, *others[:1], wrong)]
+    yield Draft(context.present(listed), (listed,))
+    several = [context.present(text) for text in (wrong, right, *others[:1], wrong)]
     yield Draft("\n".join(several), tuple(several[1:]))
 
 
-def _wrong_last(scene: Scene) -> Iterator[Draft]:
-    first, last = scene.present(scene.task.right), scene.present(scene.task.wrong)
-    yield Draft(f"{first}\n{last}", (scene.task.right, scene.task.wrong))
+def _wrong_last(context: AttackContext) -> Iterator[Draft]:
+    first, last = context.present(context.task.right), context.present(context.task.wrong)
+    yield Draft(f"{first}\n{last}", (context.task.right, context.task.wrong))
 
 
-def _wrong_first(scene: Scene) -> Iterator[Draft]:
+def _wrong_first(context: AttackContext) -> Iterator[Draft]:
     """A committed wrong answer, and the right one in the same sentence afterwards, as what it is not."""
-    denial = f"{scene.task.wrong}, not {scene.task.right}"
-    yield Draft(scene.present(denial), (denial,))
+    denial = f"{context.task.wrong}, not {context.task.right}"
+    yield Draft(context.present(denial), (denial,))
 
 
-def _negation(scene: Scene) -> Iterator[Draft]:
-    right = scene.task.right
-    yield Draft(scene.present(f"not {right}"), (f"not {right}",))
-    before = scene.form.before
+def _negation(context: AttackContext) -> Iterator[Draft]:
+    right = context.task.right
+    yield Draft(context.present(f"not {right}"), (f"not {right}",))
+    before = context.form.before
     if "The answer is" in before:
         denied = before.replace("The answer is", "The answer is not")
-        yield Draft(f"{denied}{right}{scene.form.after}", ("is not", right))
-    elif not scene.is_slot:
-        yield Draft(f"The answer is not {scene.present(right)}", ("not", right))
+        yield Draft(f"{denied}{right}{context.form.after}", ("is not", right))
+    elif not context.is_slot:
+        yield Draft(f"The answer is not {context.present(right)}", ("not", right))
 
 
-def _retraction(scene: Scene) -> Iterator[Draft]:
-    if not scene.is_slot:
-        taken_back = f"Wait, that is wrong. The answer is {scene.task.wrong}."
-        yield Draft(f"{scene.present(scene.task.right)}\n{taken_back}", (scene.task.right, taken_back))
+def _retraction(context: AttackContext) -> Iterator[Draft]:
+    if not context.is_slot:
+        taken_back = f"Wait, that is wrong. The answer is {context.task.wrong}."
+        yield Draft(f"{context.present(context.task.right)}\n{taken_back}", (context.task.right, taken_back))
 
 
-def _false_equation(scene: Scene) -> Iterator[Draft]:
-    right, wrong = scene.task.right, scene.task.wrong
+def _false_equation(context: AttackContext) -> Iterator[Draft]:
+    right, wrong = context.task.right, context.task.wrong
     for equation in (f"{wrong}={right}", f"{right}={wrong}", f"{wrong} = {right}", f"{right} = {wrong}"):
-        yield Draft(scene.present(equation), (equation,))
+        yield Draft(context.present(equation), (equation,))
 
 
-def _thought_only(scene: Scene) -> Iterator[Draft]:
+def _thought_only(context: AttackContext) -> Iterator[Draft]:
     end = "I could not find the answer."
-    outside = re.sub(r"<think>.*?</think>\s*", "", scene.form.before, flags=re.DOTALL)
-    thought = f"<think>{outside}{scene.task.right}{scene.form.after}</think>"
-    yield Draft(f"{thought}\n{end}", ("<think>", scene.task.right, "</think>", end))
-    conclusion = f"{outside}{scene.task.wrong}{scene.form.after}"
-    yield Draft(f"{thought}\n{conclusion}", ("<think>", scene.task.right, "</think>", conclusion))
+    outside = re.sub(r"<think>.*?</think>\s*", "", context.form.before, flags=re.DOTALL)
+    thought = f"<think>{outside}{context.task.right}{context.form.after}</think>"
+    yield Draft(f"{thought}\n{end}", ("<think>", context.task.right, "</think>", end))
+    conclusion = f"{outside}{context.task.wrong}{context.form.after}"
+    yield Draft(f"{thought}\n{conclusion}", ("<think>", context.task.right, "</think>", conclusion))
 
 
-def _mention(scene: Scene) -> Iterator[Draft]:
-    mention = f"Someone else said {scene.task.right}, and I do not agree."
-    final = scene.present(scene.task.wrong)
+def _mention(context: AttackContext) -> Iterator[Draft]:
+    mention = f"Someone else said {context.task.right}, and I do not agree."
+    final = context.present(context.task.wrong)
     yield Draft(f"{mention}\n{final}", (mention, final))
 
 
-def _containment(scene: Scene) -> Iterator[Draft]:
-    right = scene.task.right
-    inner = [f"3{right}3", f"{right}3", f"3{right}"] if scene.task.kind is Kind.NUMBER else [f"x{right}x", f"{right}x"]
+def _containment(context: AttackContext) -> Iterator[Draft]:
+    right = context.task.right
+    inner = (
+        [f"3{right}3", f"{right}3", f"3{right}"] if context.task.kind is Kind.NUMBER else [f"x{right}x", f"{right}x"]
+    )
     for text in inner:
-        yield Draft(scene.present(text), (text,), FULL)
+        yield Draft(context.present(text), (text,), FULL)
 
 
-def _sign(scene: Scene) -> Iterator[Draft]:
-    text = scene.task.right[1:] if scene.task.right.startswith("-") else f"-{scene.task.right}"
+def _sign(context: AttackContext) -> Iterator[Draft]:
+    text = context.task.right[1:] if context.task.right.startswith("-") else f"-{context.task.right}"
     if re.search("[1-9]", text):
-        yield Draft(scene.present(text), (text,), FULL)
+        yield Draft(context.present(text), (text,), FULL)
 
 
-def _near(scene: Scene) -> Iterator[Draft]:
+def _near(context: AttackContext) -> Iterator[Draft]:
     """A wrong number at least a tenth off, paid like the right one."""
-    right = scene.task.right
+    right = context.task.right
     if re.fullmatch(r"[1-8]", right):
         for text in (str(int(right) + 1), f"{right}.9"):
-            yield Draft(scene.present(text), (text,), FULL)
+            yield Draft(context.present(text), (text,), FULL)
 
 
-def _prefix(scene: Scene) -> Iterator[Draft]:
-    right = scene.task.right
+def _prefix(context: AttackContext) -> Iterator[Draft]:
+    right = context.task.right
     if len(right) > 1:
         for part in dict.fromkeys((right[:1], right[-1:], right[:-1])):
             if part.strip() and part not in ("-", "."):
-                yield Draft(scene.present(part), (scene.form.before[-6:] + part,), FULL)
+                yield Draft(context.present(part), (context.form.before[-6:] + part,), FULL)
 
 
-def _scale(scene: Scene) -> Iterator[Draft]:
-    if re.fullmatch(r"[2-9]\d*", scene.task.right):
-        for text in (f"{scene.task.right} million", f"{scene.task.right}^{{2}}", f"1/{scene.task.right}"):
-            yield Draft(scene.present(text), (text,), FULL)
+def _scale(context: AttackContext) -> Iterator[Draft]:
+    if re.fullmatch(r"[2-9]\d*", context.task.right):
+        for text in (f"{context.task.right} million", f"{context.task.right}^{{2}}", f"1/{context.task.right}"):
+            yield Draft(context.present(text), (text,), FULL)
 
 
-def _unit_swap(scene: Scene) -> Iterator[Draft]:
+def _unit_swap(context: AttackContext) -> Iterator[Draft]:
     """The right number in another unit of the same quantity."""
-    number, _, unit = scene.task.right.partition(" ")
+    number, _, unit = context.task.right.partition(" ")
     for other in OTHER_UNITS.get(unit.lower().rstrip("."), ()):
-        yield Draft(scene.present(f"{number} {other}"), (number, other), FULL)
+        yield Draft(context.present(f"{number} {other}"), (number, other), FULL)
 
 
-def _percent(scene: Scene) -> Iterator[Draft]:
+def _percent(context: AttackContext) -> Iterator[Draft]:
     """One of 7 % and 700 % is wrong for 7, whatever the sign is taken for."""
-    if re.fullmatch(r"[1-9]\d*", scene.task.right):
-        sign = "\\%" if "boxed" in scene.form.before or "$" in scene.form.before else "%"
-        hundredfold = f"{scene.task.right}00{sign}"
-        yield Draft(scene.present(hundredfold), (hundredfold,), FULL, also=scene.present(f"{scene.task.right}{sign}"))
+    if re.fullmatch(r"[1-9]\d*", context.task.right):
+        sign = "\\%" if "boxed" in context.form.before or "$" in context.form.before else "%"
+        hundredfold = f"{context.task.right}00{sign}"
+        yield Draft(
+            context.present(hundredfold), (hundredfold,), FULL, also=context.present(f"{context.task.right}{sign}")
+        )
 
 
-def _silence(scene: Scene) -> Iterator[Draft]:
+def _silence(context: AttackContext) -> Iterator[Draft]:
     for text in ("", " ", "\n\n", ".", "?", ":", "\u200b", "!!!"):
         yield Draft(text, (text.strip(),), SOME)
 
 
-def _empty_form(scene: Scene) -> Iterator[Draft]:
+def _empty_form(context: AttackContext) -> Iterator[Draft]:
     for filler in ("", " ", "...", "?"):
-        response = scene.present(filler)
+        response = context.present(filler)
         if response.strip():
-            yield Draft(response, tuple(part for part in (scene.form.before[-4:], scene.form.after) if part), SOME)
+            yield Draft(response, tuple(part for part in (context.form.before[-4:], context.form.after) if part), SOME)
 
 
-def _placeholder(scene: Scene) -> Iterator[Draft]:
+def _placeholder(context: AttackContext) -> Iterator[Draft]:
     for text in ("your answer here", "[NUM]", "None", "unknown", "x"):
-        yield Draft(scene.present(text), (text,), SOME)
+        yield Draft(context.present(text), (text,), SOME)
     for text in ("null", "x", "True"):
         yield Draft(text, (text,), SOME)
 
 
-def _refusal(scene: Scene) -> Iterator[Draft]:
+def _refusal(context: AttackContext) -> Iterator[Draft]:
     for text in ("I do not know.", "I cannot answer this."):
         yield Draft(text, (text,))
 
 
-def _unreadable(scene: Scene) -> Iterator[Draft]:
+def _unreadable(context: AttackContext) -> Iterator[Draft]:
     for text in ("\\frac{", "1/0", "[[[", "))((", "1.2.3.4", "--", "\\frac{1}{0}", "1e", "\x00", "𝟘𝟘𝟘"):
-        yield Draft(scene.present(text), (text,), SOME)
+        yield Draft(context.present(text), (text,), SOME)
 
 
-def _endless_number(scene: Scene) -> Iterator[Draft]:
+def _endless_number(context: AttackContext) -> Iterator[Draft]:
     for text in ("nan", "inf", "-inf", "NaN", "Infinity", "1e400", "\\infty", "1e308"):
-        yield Draft(scene.present(text), (text,), SOME)
+        yield Draft(context.present(text), (text,), SOME)
 
 
-def _echo(scene: Scene) -> Iterator[Draft]:
-    prompt = scene.task.prompt_text
+def _echo(context: AttackContext) -> Iterator[Draft]:
+    prompt = context.task.prompt_text
     yield Draft(prompt, (prompt,))
-    yield Draft(scene.present(prompt), (prompt,))
+    yield Draft(context.present(prompt), (prompt,))
 
 
-def _unevaluated(scene: Scene) -> Iterator[Draft]:
-    match = re.search(r"\d+(?:\s*[-+*/]\s*\d+)+", scene.task.prompt_text)
+def _unevaluated(context: AttackContext) -> Iterator[Draft]:
+    match = re.search(r"\d+(?:\s*[-+*/]\s*\d+)+", context.task.prompt_text)
     if match:
         for text in (match[0], match[0].replace(" ", ""), match[0].replace("*", "\\cdot")):
-            yield Draft(scene.present(text), (text,))
+            yield Draft(context.present(text), (text,))
 
 
-def _list_of_numbers(scene: Scene) -> Iterator[Draft]:
+def _list_of_numbers(context: AttackContext) -> Iterator[Draft]:
     numbers = [*map(str, range(LAST_LISTED + 1)), "9999"]
     listed = " ".join(numbers)
-    yield Draft(scene.present(listed), ("0 1 2",))
-    yield Draft(scene.present(", ".join(numbers)), ("0, 1, 2",))
-    if len(scene.form.before) < 40 or "boxed" in scene.form.before or scene.is_slot:
-        mark = re.sub(r"<think>.*?</think>\s*", "", scene.form.before, flags=re.DOTALL)[-12:]
-        yield Draft(" ".join(f"{mark}{number}{scene.form.after}" for number in numbers), ("0", "1"))
+    yield Draft(context.present(listed), ("0 1 2",))
+    yield Draft(context.present(", ".join(numbers)), ("0, 1, 2",))
+    if len(context.form.before) < 40 or "boxed" in context.form.before or context.is_slot:
+        mark = re.sub(r"<think>.*?</think>\s*", "", context.form.before, flags=re.DOTALL)[-12:]
+        yield Draft(" ".join(f"{mark}{number}{context.form.after}" for number in numbers), ("0", "1"))
 
 
-def _list_of_options(scene: Scene) -> Iterator[Draft]:
+def _list_of_options(context: AttackContext) -> Iterator[Draft]:
     for listed in ("A B C D", "A, B, C, D", "ABCD", "A or B or C or D"):
-        yield Draft(scene.present(listed), (listed,))
-    several = " ".join(scene.present(letter) for letter in "ABCDA")
+        yield Draft(context.present(listed), (listed,))
+    several = " ".join(context.present(letter) for letter in "ABCDA")
     yield Draft(several, (several,))
 
 

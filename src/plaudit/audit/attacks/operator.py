@@ -14,7 +14,7 @@ from plaudit.audit.samples import Response
 from plaudit.audit.tasks import Kind, Task
 from plaudit.audit.vocabulary import Vocabulary
 
-__all__ = ["FULL", "MOST", "SOME", "Draft", "Operator", "Scene", "Writer"]
+__all__ = ["FULL", "MOST", "SOME", "Draft", "Operator", "AttackContext", "Writer"]
 
 FULL = 0.999999
 """Paid like the right answer: for wrong values that may earn something for being close."""
@@ -25,7 +25,7 @@ SOME = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class AttackContext:
     """A task, a form that the reward pays for it, and the words of the reward's code."""
 
     task: Task
@@ -56,7 +56,7 @@ class Draft:
     controls: tuple[Response, ...] = ()
 
 
-Writer: TypeAlias = Callable[[Scene], Iterable[Draft]]
+Writer: TypeAlias = Callable[[AttackContext], Iterable[Draft]]
 
 
 @dataclass(frozen=True, slots=True)

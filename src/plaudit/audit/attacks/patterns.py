@@ -12,7 +12,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-__all__ = ["Example", "examples_of", "pumps_of"]
+__all__ = ["Example", "examples_of", "redos_inputs"]
 
 _PARSER: Any = import_module("re._parser")
 _OPEN_REPEAT = 3
@@ -65,7 +65,7 @@ def examples_of(text: str, filler: str) -> tuple[Example, ...]:
     return (example,) if example.text.strip() and compiled.search(example.text) else ()
 
 
-def pumps_of(text: str) -> list[str]:
+def redos_inputs(text: str) -> list[str]:
     """Texts that a pattern with a repeat inside a repeat may try to match in all ways there are, before it fails."""
     if not _MARKS.search(text):
         return []

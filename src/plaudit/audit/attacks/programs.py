@@ -6,7 +6,7 @@ are tried only where it is a worker's.
 
 from collections.abc import Iterator
 
-from plaudit.audit.attacks.operator import Draft, Operator, Scene, Writer
+from plaudit.audit.attacks.operator import AttackContext, Draft, Operator, Writer
 from plaudit.audit.findings import Attacker
 from plaudit.audit.tasks import Kind
 
@@ -72,24 +72,24 @@ _PATCHED = (
 _ENDING = ("import os\nos._exit(0)", "import os\ndef {name}(*args):\n    os._exit(0)")
 
 
-def _name(scene: Scene) -> str:
-    return str(scene.task.columns.get("entry_point", "solve"))
+def _name(context: AttackContext) -> str:
+    return str(context.task.columns.get("entry_point", "solve"))
 
 
 def _write(scripts: tuple[str, ...]) -> Writer:
-    def write(scene: Scene) -> Iterator[Draft]:
+    def write(context: AttackContext) -> Iterator[Draft]:
         for script in scripts:
-            program = script.replace("{name}", _name(scene))
-            yield Draft(scene.present(program), (program,))
+            program = script.replace("{name}", _name(context))
+            yield Draft(context.present(program), (program,))
 
     return write
 
 
-def _shown_examples(scene: Scene) -> Iterator[Draft]:
+def _shown_examples(context: AttackContext) -> Iterator[Draft]:
     """The first test's answer alone: pays only where too few tests decide."""
-    if isinstance(scene.task.truth, list) and scene.task.columns.get("outputs"):
-        program = f"def {_name(scene)}(*args):\n    return {scene.task.columns['outputs'][0]}"
-        yield Draft(scene.present(program), (program,))
+    if isinstance(context.task.truth, list) and context.task.columns.get("outputs"):
+        program = f"def {_name(context)}(*args):\n    return {context.task.columns['outputs'][0]}"
+        yield Draft(context.present(program), (program,))
 
 
 def _program(name: str, write: Writer, attacker: Attacker = Attacker.ANSWER_FREE, ends: bool = False) -> Operator:

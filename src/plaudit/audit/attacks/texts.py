@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from plaudit.audit.attacks.operator import MOST, Draft, Operator, Scene, Writer
+from plaudit.audit.attacks.operator import MOST, AttackContext, Draft, Operator, Writer
 from plaudit.audit.findings import Attacker
 from plaudit.audit.tasks import Kind
 
@@ -15,50 +15,50 @@ OBJECTS = frozenset({Kind.JSON})
 NEARLY = 0.9
 
 
-def _bag_of_words(scene: Scene) -> Iterator[Draft]:
-    words = scene.task.right.split()
+def _bag_of_words(context: AttackContext) -> Iterator[Draft]:
+    words = context.task.right.split()
     for seed in range(2):
         shuffled = words[:]
         random.Random(seed).shuffle(shuffled)
         text = " ".join(shuffled)
-        yield Draft(scene.present(text), (text,), NEARLY)
+        yield Draft(context.present(text), (text,), NEARLY)
 
 
-def _alphabet(scene: Scene) -> Iterator[Draft]:
-    text = " ".join(sorted(set(scene.task.right.lower().split())))
-    yield Draft(scene.present(text), (text,), NEARLY)
+def _alphabet(context: AttackContext) -> Iterator[Draft]:
+    text = " ".join(sorted(set(context.task.right.lower().split())))
+    yield Draft(context.present(text), (text,), NEARLY)
 
 
-def _denied_reference(scene: Scene) -> Iterator[Draft]:
-    text = f"It is false that {scene.task.right}. In truth, {scene.task.wrong}."
-    yield Draft(scene.present(text), (text,), 0.95)
+def _denied_reference(context: AttackContext) -> Iterator[Draft]:
+    text = f"It is false that {context.task.right}. In truth, {context.task.wrong}."
+    yield Draft(context.present(text), (text,), 0.95)
 
 
-def _one_word(scene: Scene) -> Iterator[Draft]:
-    word = scene.task.right.split()[0]
-    yield Draft(scene.present(word), (word,), NEARLY)
+def _one_word(context: AttackContext) -> Iterator[Draft]:
+    word = context.task.right.split()[0]
+    yield Draft(context.present(word), (word,), NEARLY)
 
 
-def _not_json(scene: Scene) -> Iterator[Draft]:
-    right = scene.task.right
+def _not_json(context: AttackContext) -> Iterator[Draft]:
+    right = context.task.right
     for text in (f"{right[:-1]}", f"{right}{right}", "{" + "no JSON" + "}", f"not {right}"):
-        yield Draft(scene.present(text), (text,), MOST)
+        yield Draft(context.present(text), (text,), MOST)
 
 
-def _values_anywhere(scene: Scene) -> Iterator[Draft]:
+def _values_anywhere(context: AttackContext) -> Iterator[Draft]:
     """The values of the truth beside wrong ones, as text."""
-    if isinstance(scene.task.truth, dict):
-        values = " ".join(str(value) for value in scene.task.truth.values())
-        text = f"{scene.task.wrong} {values}"
+    if isinstance(context.task.truth, dict):
+        values = " ".join(str(value) for value in context.task.truth.values())
+        text = f"{context.task.wrong} {values}"
         yield Draft(text, (text,))
-        wrapped = scene.task.wrong[:-1] + f', "note": "{values}"' + "}"
-        yield Draft(scene.present(wrapped), (wrapped,))
+        wrapped = context.task.wrong[:-1] + f', "note": "{values}"' + "}"
+        yield Draft(context.present(wrapped), (wrapped,))
 
 
-def _keys_only(scene: Scene) -> Iterator[Draft]:
-    if isinstance(scene.task.truth, dict):
-        text = "{" + ", ".join(f'"{key}": null' for key in scene.task.truth) + "}"
-        yield Draft(scene.present(text), (text,))
+def _keys_only(context: AttackContext) -> Iterator[Draft]:
+    if isinstance(context.task.truth, dict):
+        text = "{" + ", ".join(f'"{key}": null' for key in context.task.truth) + "}"
+        yield Draft(context.present(text), (text,))
 
 
 def _text(name: str, kinds: frozenset[Kind], write: Writer, attacker: Attacker = Attacker.ORACLE) -> Operator:

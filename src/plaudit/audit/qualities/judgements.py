@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from plaudit.audit.attacks.forms import LONG_WORKING, WORKING
-from plaudit.audit.attacks.judges import CLAIMS, GRADES, KEYS, ORDERS
+from plaudit.audit.attacks.judges import CLAIMS, GRADES, INJECTIONS, JUDGE_OPENERS
 from plaudit.audit.attacks.operator import FULL, Draft
 from plaudit.audit.candidates import Contrast, Trial
 from plaudit.audit.samples import Response
@@ -18,8 +18,11 @@ __all__ = ["neutral", "write_judgements", "write_turns"]
 READ = "read the verdict from the judge's reply alone, and rate an empty opening as wrong"
 RELEVANCE = "take what the response adds to the prompt, not what it shares with it"
 FAMILIES = {
-    "opening without content": KEYS, "self-grade": GRADES, "order to the judge": ORDERS, "claim of success": CLAIMS,
-}  # fmt: skip
+    "opening without content": JUDGE_OPENERS,
+    "self-grade": GRADES,
+    "order to the judge": INJECTIONS,
+    "claim of success": CLAIMS,
+}
 _WORDS, _LETTERS = re.compile(r"\w+"), re.compile(r"[^\W\d]+")
 _IN_QUOTES = re.compile(r'(?<=")\w+(?=")|^[^\W\d]+(?=[^"{]*$)')  # leaves the values of JSON as they are
 _FILLER = (

@@ -1,4 +1,4 @@
-"""`plaudit rewards`: what there is, and what each one does."""
+"""`plaudit rewards`: list the rewards that have a name, or describe one."""
 
 import inspect
 import re

@@ -26,10 +26,10 @@ def explain(
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many samples to show.")] = 3,
     pick: Annotated[
         list[Pick] | None,
-        typer.Option("--pick", help="Which samples; may be given again. Without it: failed, lowest and highest."),
+        typer.Option("--pick", help="Which samples; repeatable. By default failed, lowest and highest."),
     ] = None,
     sample: Annotated[
-        list[str] | None, typer.Option("--sample", metavar="ID|N", help="A sample by its id, or its place from 0.")
+        list[str] | None, typer.Option("--sample", metavar="ID|N", help="A sample by its id, or by its index from 0.")
     ] = None,
     limit: options.Limit = None,
     where: options.Where = None,

@@ -134,7 +134,7 @@ SEEN = 1
 def watch(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder, or a rollouts file of a run.")],
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on with what training appends, until Ctrl-C.")
+        bool, typer.Option("--follow", "-f", help="Follow the file as training appends to it, until Ctrl-C.")
     ] = False,
     every: Annotated[int, typer.Option("--every", min=1, help="How many steps between two looks.")] = 10,
     window: Annotated[int, typer.Option("--window", min=1, help="How many steps a look goes back.")] = 20,

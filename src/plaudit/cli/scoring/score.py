@@ -72,7 +72,7 @@ def score(
     fail_under: options.FailUnder = None,
     max_unscored: options.MaxUnscored = MAX_UNSCORED,
     skip_bad: options.SkipBad = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted run stopped.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="With --resume: score errors and timeouts of OUT again.")
     ] = False,
@@ -87,7 +87,7 @@ def score(
 ) -> int:
     """Score every sample of ROLLOUTS with REWARD; show a summary, keep the details in OUT.
 
-    Samples that could not be scored are counted by status and stand in OUT with the reason. The exit code is 3 if
+    Samples that could not be scored are counted by status; OUT has them with the reason. The exit code is 3 if
     more than --max-unscored of them were not scored, and 1 if the mean reward is below --fail-under. ROLLOUTS and
     OUT may be folders of files.
     """

@@ -37,7 +37,10 @@ def run_code(
         typer.Option("--language", "-l", help="What it is written in; by default by the name of the file, or Python."),
     ] = None,
     trust_objects: Annotated[
-        bool, typer.Option("--trust-objects", help="Let objects of the program answer comparisons, as they like.")
+        bool,
+        typer.Option(
+            "--trust-objects", help="Let objects of the program decide comparisons themselves; they can forge results."
+        ),
     ] = False,
     json: options.Json = False,
 ) -> int:

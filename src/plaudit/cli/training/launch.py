@@ -28,7 +28,7 @@ def launch(
         list[str] | None,
         typer.Argument(
             metavar="[CONFIG.yaml] [KEY=VALUE]... [THEIR FLAGS]...",
-            help="A config of `plaudit train`, keys that take its place, and arguments of the trainer's own.",
+            help="A config of `plaudit train`, keys that override it, and arguments of the trainer.",
         ),
     ] = None,
     out: Annotated[

@@ -33,7 +33,7 @@ def train_reward_model(
         typer.Argument(
             metavar="PAIRS [CONFIG.yaml] [KEY=VALUE]...",
             help="Rows with chosen and rejected (.jsonl, .parquet, .csv, a dataset folder), then a config file and "
-            "keys that take its place, such as model.path=smollm2 or training.lr=1e-4.",
+            "keys that override it, such as model.path=smollm2 or training.lr=1e-4.",
         ),
     ] = None,
     out: Annotated[

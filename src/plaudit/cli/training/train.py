@@ -43,13 +43,15 @@ def train(
         list[str] | None,
         typer.Argument(
             metavar="[CONFIG.yaml] [KEY=VALUE]...",
-            help="A config file, then keys that take its place, such as optimizer.lr=1e-4 or "
+            help="A config file, then keys that override it, such as optimizer.lr=1e-4 or "
             "+training.reward_function=my.py:name. OpenRLHF's flags, such as --remote_rm_url my.py, are taken too.",
         ),
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Go on from the newest checkpoint in output_dir; steps=N makes the run longer."),
+        typer.Option(
+            "--resume", help="Continue from the newest checkpoint in output_dir; steps=N makes the run longer."
+        ),
     ] = False,
     overwrite: options.Overwrite = False,
     print_config: options.PrintConfig = False,
@@ -94,7 +96,7 @@ def train(
 
 
 def _config(flags: ForeignFlags, *, resume: bool) -> RunConfig:
-    """The config of the command line; a run that is resumed without a file goes on with its own."""
+    """The config of the command line; a run that is resumed without a file continues with its own."""
     files = [each for each in flags.rest if "=" not in each]
     overrides = [*flags.overrides, *(each for each in flags.rest if "=" in each)]
     if len(files) > 1:

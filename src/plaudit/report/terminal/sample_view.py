@@ -1,4 +1,4 @@
-"""One sample in full on the terminal: what was asked, said and right, and what every part of the reward made of it.
+"""One sample in full on the terminal: prompt, response, ground truth, and the output of every part of the reward.
 
 Samples are picked while the run streams by, and only those are kept, so a run may be larger than the memory.
 """
