@@ -75,14 +75,6 @@ def test_texts_without_a_prompt_are_read_as_answers_to_nothing():
     assert pair.chosen == Trajectory(prompt="", response="A fine poem.")
 
 
-def test_the_margin_is_read_where_there_is_one():
-    row = {"prompt": "p", "chosen": "a", "rejected": "b"}
-    assert read_pair(row).margin is None
-    assert read_pair({**row, "margin": 2}).margin == 2.0
-    assert read_pair({**row, "chosen_reward": 1.0, "rejected_reward": 0.25}).margin == 0.75
-    assert read_pair({**row, "margin": "much"}).margin is None
-
-
 BAD_ROWS = {
     "the same text": ({"prompt": "p", "chosen": "same ", "rejected": "same"}, "the same text: 'same '"),
     "no chosen": ({"prompt": "p", "choosen": "a", "rejected": "b"}, "no column 'chosen'; did you mean 'choosen'?"),

@@ -91,8 +91,8 @@ def test_everything_about_the_training_is_in_the_folder(trained):
 
 
 def test_a_reward_model_is_trained_further_with_lora_and_the_same_seed_gives_the_same_numbers(trained, tmp_path):
-    overrides = (f"model.path={trained.folder}", "model.lora_rank=2", "training.use_margin=true")
-    pairs = some_pairs(tmp_path, margin=0.5)
+    overrides = (f"model.path={trained.folder}", "model.lora_rank=2")
+    pairs = some_pairs(tmp_path)
     heard = Heard()
     first, second = (
         train_reward_model(settings(pairs, tmp_path / name, *overrides), progress=heard) for name in ("a", "b")
@@ -136,7 +136,6 @@ def test_long_pairs_are_cut_or_left_out_and_told(too_long, count, said, tmp_path
         ([{"prompt": "p", "chosen": "a"}], (), DataError, "pairs.jsonl:1: no column 'rejected'"),
         (None, ("model.path=nowhere",), InvalidSettings, "no model 'nowhere'"),
         (None, ("model.device=cuda:9",), InvalidSettings, "torch finds no cuda device"),
-        (None, ("training.use_margin=true",), DataError, "8 of 8 pairs have no column margin"),
         (
             None,
             ("training.lr=1e30", "training.max_grad_norm=1e30"),
@@ -146,7 +145,7 @@ def test_long_pairs_are_cut_or_left_out_and_told(too_long, count, said, tmp_path
         (None, ("trl.learning_rte=1",), InvalidSettings, "did you mean 'learning_rate'"),
         (None, ("trl.learning_rate=1",), InvalidSettings, "trl.learning_rate stands for something"),
     ],
-    ids=["same text", "no column", "no model", "no device", "no margin", "diverged", "unknown to TRL", "ours"],
+    ids=["same text", "no column", "no model", "no device", "diverged", "unknown to TRL", "ours"],
 )
 def test_what_cannot_be_trained_is_told_and_leaves_no_folder(rows, overrides, error, message, tmp_path):
     pairs = some_pairs(tmp_path) if rows is None else write(tmp_path / "pairs.jsonl", rows)

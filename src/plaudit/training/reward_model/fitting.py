@@ -192,8 +192,8 @@ def encode_pairs(
     rejected = classifier.encode([pair.rejected for pair in pairs])
     longest, leave_out = classifier.longest, config.data.too_long == "skip"
     examples: list[dict[str, Any]] = []
-    long = same = without_margin = 0
-    for pair, better, worse in zip(pairs, chosen, rejected, strict=True):
+    long = same = 0
+    for better, worse in zip(chosen, rejected, strict=True):
         is_long = max(len(better), len(worse)) > longest
         long += is_long
         if is_long and leave_out:
@@ -202,9 +202,6 @@ def encode_pairs(
         if example["chosen_ids"] == example["rejected_ids"]:
             same += 1
             continue
-        if config.training.use_margin:
-            without_margin += pair.margin is None
-            example["margin"] = pair.margin or 0.0
         examples.append(example)
     if long:
         what = "they" if leave_out else "their beginnings"
@@ -214,11 +211,6 @@ def encode_pairs(
     if same:
         progress.note(
             f"left out {same:,} {'pair' if same == 1 else 'pairs'} whose sides are the same to the model's tokenizer"
-        )
-    if without_margin:
-        raise DataError(
-            f"training.use_margin: {without_margin:,} of {len(pairs):,} pairs have no column margin, nor "
-            "chosen_reward and rejected_reward"
         )
     if not examples:
         raise DataError("no pair is left to train on; see the notes above for what was left out")

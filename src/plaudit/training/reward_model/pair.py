@@ -4,7 +4,6 @@ A row has `chosen` and `rejected` as texts, as chat messages, or as transcripts 
 or without a `prompt`. All become conversations, so that training reads a response as a reward model does later.
 """
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,8 +18,6 @@ __all__ = ["PairColumns", "PreferencePair", "read_pair"]
 
 CHOSEN = ("chosen", "chosen_response", "response_chosen", "preferred")
 REJECTED = ("rejected", "rejected_response", "response_rejected", "dispreferred")
-REWARDS = (("chosen_reward", "rejected_reward"), ("score_chosen", "score_rejected"))
-"""Columns that say how good both are, ours and those of binarized UltraFeedback."""
 TURN = re.compile(r"(?:^|\n\n)(Human|Assistant):[ ]?")
 ROLES = {"Human": "user", "Assistant": "assistant"}
 
@@ -31,12 +28,15 @@ class PreferencePair:
 
     chosen: Trajectory
     rejected: Trajectory
-    margin: float | None = None
-    """By how much the chosen response is better, if known."""
-    place: str = ""
+    location: str = ""
     """File and line, for messages."""
     rewards: tuple[float, float] | None = None
     """The rewards of both, if the pair was built from scored rollouts."""
+
+    @property
+    def margin(self) -> float | None:
+        """By how much the chosen response is better, if the rewards are known."""
+        return None if self.rewards is None else self.rewards[0] - self.rewards[1]
 
     @property
     def prompt_key(self) -> str:
@@ -87,7 +87,7 @@ def read_pair(row: Any, columns: PairColumns = PairColumns(), location: str = ""
         first.prompt == second.prompt and first.response.strip() == second.response.strip()
     ):
         raise DataError(f"chosen and rejected are the same text: {first.response!r:.60}; a pair needs two responses")
-    return PreferencePair(first, second, _margin(row), location)
+    return PreferencePair(first, second, location)
 
 
 def _find(row: Mapping[str, Any], name: str, column: str | None, usual: tuple[str, ...]) -> Any:
@@ -173,19 +173,6 @@ def _turns(text: str) -> list[Message] | None:
     return [
         {"role": ROLES[who], "content": content.strip()} for who, content in zip(parts[::2], parts[1::2], strict=True)
     ]
-
-
-def _margin(row: Mapping[str, Any]) -> float | None:
-    """How much better the chosen one is, where the row says so in numbers."""
-    value = row.get("margin")
-    for better, worse in REWARDS:
-        if value is None and _is_number(row.get(better)) and _is_number(row.get(worse)):
-            value = row[better] - row[worse]
-    return float(value) if value is not None and _is_number(value) else None
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _shared_text(first: Trajectory, second: Trajectory) -> str:

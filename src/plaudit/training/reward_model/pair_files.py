@@ -282,8 +282,7 @@ def _pairs_of_group(
 
 
 def _pair(better: "_Valued", worse: "_Valued") -> PreferencePair:
-    rewards = (better.value, worse.value)
-    return PreferencePair(better.trajectory, worse.trajectory, better.value - worse.value, rewards=rewards)
+    return PreferencePair(better.trajectory, worse.trajectory, rewards=(better.value, worse.value))
 
 
 def _ordered(members: list[_Valued]) -> Iterator[tuple[_Valued, _Valued]]:

@@ -79,8 +79,6 @@ class FitConfig(Section, frozen=True):
     """Gradients are clipped to this norm"""
     center: NonNegative = 0.01
     """Weight of (chosen + rejected)² in the loss: rewards stay around 0; 0: none"""
-    use_margin: bool = False
-    """The chosen reward must be higher by the pair's margin (or difference of rewards)"""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -224,4 +224,4 @@ def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, progress: 
 
 def _row(rated: RatedPair) -> dict[str, Any]:
     rewards = {"reward_chosen": rated.chosen_reward, "reward_rejected": rated.rejected_reward}
-    return {**rated.pair.to_row(), **rewards, "place": rated.pair.place}
+    return {**rated.pair.to_row(), **rewards, "location": rated.pair.location}
