@@ -1,7 +1,7 @@
-"""What a training engine is: it is given a config and options, reports its progress, and returns an outcome.
+"""Start a training run with the engine that its config names.
 
-An engine is a module with a function `train(config, options)`; it is imported when it is used, since each needs
-packages that the others do not.
+An engine is a module with a function `train(config, options)`. It is imported when it is used, since each engine needs
+other packages.
 """
 
 import importlib
@@ -54,8 +54,8 @@ def train(
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What a run is given beside its config: a reward in place of the config's, what to do with a run that is in the
-    folder already, and who hears of the progress."""
+    """Options of a run beside its config: a reward in place of the config's, whether to resume or to replace a run in
+    the folder, and the receiver of progress events."""
 
     reward: RewardLike | None = None
     resume: bool = False

@@ -109,7 +109,7 @@ class EvaluatedTask:
 
 
 class HeldOut:
-    """Asks a sampler the held-out prompts, and scores what it says."""
+    """Samples responses to the held-out prompts and scores them."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """A run, made ready from its config: task, policy, rewards, folder. What is wrong with the config shows here.
 
-Evaluation is judged by the task's own reward where there is a task, whatever reward is trained on: a reward that
-teaches nonsense must not also be the judge of it.
+Held-out responses are scored by the task's reward where there is a task, not by the reward that is trained on: a bad
+reward must not measure its own effect.
 """
 
 from collections.abc import Iterator
@@ -63,9 +63,9 @@ class Run:
     agent: Agent | None = None
     limits: EpisodeLimits | None = None
     hosts: list[EnvironmentHost] = field(default_factory=list)
-    """What runs the environments of the samplers."""
+    """The hosts that run the environments."""
     demonstrations: tuple[Trajectory, ...] = ()
-    """Right responses, where a warm start or the loss shows some."""
+    """Right responses for a warm start or the SFT loss."""
 
     @property
     def folder(self) -> RunFolder:
@@ -84,7 +84,7 @@ class Run:
         return self.sampling.max_new_tokens * (self.limits.max_steps or 1 if self.limits else 1)
 
     def build_sampler(self, policy: Policy) -> Sampler:
-        """What samples from a policy: responses, or episodes where there is an agent."""
+        """A sampler of responses, or of episodes where there is an agent."""
         sampler = policy.sampler(self.sampling)
         if self.agent is None or self.limits is None:
             return sampler
@@ -93,11 +93,11 @@ class Run:
         return EpisodeSampler(sampler, self.agent, self.limits, host=host)
 
     def build_held_out(self) -> HeldOut:
-        """What evaluates the policy on held-out prompts."""
+        """The evaluation on held-out prompts."""
         return HeldOut(self.task.held_out, self.eval_scorer, self.config, settings=self.sampling, levels=self.levels)
 
     def build_updater(self) -> Updater:
-        """What improves the policy, from the weights it has now."""
+        """The updater of the policy, from its current weights."""
         return Updater(self.policy, self.config, max_new_tokens=self.max_new_tokens, demonstrations=self.demonstrations)
 
     def open_batches(self, sampler: Sampler, *, state: dict[str, Any]) -> SequentialBatches | PrefetchedBatches:

@@ -44,7 +44,7 @@ class Advantage(ABC):
 
 @dataclass(frozen=True, slots=True)
 class GroupReturns:
-    """What the samples of a group still earn from each place on: `columns[t]` has the returns of all of them at t.
+    """The returns of a group's samples from each token on: `columns[t]` has those of all samples at token t.
 
     A response that has ended keeps its outcome: being short is no loss by itself. Without token rewards and discount
     all places are alike, and there is one column.

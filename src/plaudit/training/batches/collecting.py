@@ -29,30 +29,30 @@ __all__ = ["Batch", "Collector", "FilterResult", "PrefetchedBatches", "Scoring",
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The sampled and scored responses of a step, groups side by side, and what was left out of it."""
+    """The sampled and scored responses of a step, group by group, and those that were filtered out."""
 
     step: int
     sampled: Samples
     outputs: list[RewardOutput]
     left_out: list[ScoredRollout]
     reasons: dict[str, int]
-    """Why how many groups were left out."""
+    """The number of groups left out, by reason."""
     position: int
     """How many prompts had been taken from the stream when it was complete."""
     epoch: float
     """How often all prompts had been taken by then."""
     staleness: int
-    """How many updates behind the policy was that drew it."""
+    """By how many updates the sampling policy was older."""
     sample_s: float
     reward_s: float
     stream_state: dict[str, Any] = field(default_factory=dict)
     """What the stream of prompts must be restored to, so that the next batch follows this one."""
     stream_metrics: dict[str, float] = field(default_factory=dict)
-    """What a curriculum tells of itself."""
+    """The metrics of a curriculum."""
 
     @property
     def scored(self) -> list[ScoredRollout]:
-        """What is trained on, each response with its output."""
+        """The responses that are trained on, each with its output."""
         return _with_outputs(self.sampled, self.outputs)
 
 
@@ -111,7 +111,7 @@ class Collector:
         )
 
     def _observe(self, outputs: list[RewardOutput]) -> None:
-        """Tell the stream how its prompts were answered; a sample that was not scored says nothing."""
+        """Report scores to the stream of prompts; unscored samples are left out."""
         if self.config.curriculum.by == "none":
             return
         if any(output.ok and output.score is None for output in outputs):
@@ -233,7 +233,7 @@ class SequentialBatches:
         return self._collector.collect(step, self._sampler)
 
     def close(self) -> None:
-        """Nothing is under way."""
+        """Does nothing."""
 
 
 class PrefetchedBatches:

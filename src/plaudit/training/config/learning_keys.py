@@ -1,4 +1,4 @@
-"""The keys that say what the policy learns from: the loss, the optimizer, and how updates are made.
+"""The keys of the loss, the optimizer and the updates.
 
 Sections are the settings objects: what is read from a config is what the loss and the optimizer work with.
 """
@@ -62,9 +62,9 @@ class LossSettings(Section, frozen=True):
     token_clip: Positive | None = PRESET
     """The log-ratio of each token is clipped to this before a mean over the sequence (GMPO)"""
     ratio: Ratio = PRESET
-    """What the ratio is taken of: a token, a sequence (GSPO), or the sequence's geometric mean (GMPO)"""
+    """The ratio is per token, per sequence (GSPO), or the geometric mean of the sequence (GMPO)"""
     surrogate: Surrogate = PRESET
-    """How the ratio counts: PPO's minimum, as a constant weight (CISPO), gated by a sigmoid (SAPO), as it is, not"""
+    """The objective: clipped (PPO), weighted (CISPO), soft (SAPO), unclipped, or plain, without a ratio"""
     temperatures: tuple[Positive, Positive] = (1.0, 1.05)
     """Of surrogate=soft: for positive and for negative advantages"""
     average: Average = PRESET
@@ -84,15 +84,15 @@ class LossSettings(Section, frozen=True):
     sft_batch: Count = 16
     """Demonstrations in each optimizer step"""
     top_entropy: PositiveShare = 1.0
-    """Learn from this share of tokens, the most undecided"""
+    """Learn only from this share of tokens, those with the highest entropy"""
     mask_truncated: bool = False
-    """Responses cut at the length limit count nowhere"""
+    """Leave out responses that were cut at the length limit"""
     max_importance: Positive = 2.0
-    """Where the weights that correct for stale samples or another sampler are cut"""
+    """Upper bound of the importance weights that correct for stale samples"""
     importance_level: ImportanceLevel = "token"
-    """What such a weight is for"""
+    """Importance weights per token, or per sequence"""
     importance_mode: ImportanceMode = "truncate"
-    """Weights beyond max_importance are cut to it, or count nothing"""
+    """Weights above max_importance are truncated to it, or set to 0"""
 
     def __post_init__(self) -> None:
         check_choice("loss", self.name, _PRESETS)

@@ -1,4 +1,4 @@
-"""Everything a training run can be told, as one typed tree; the defaults are the embedded demonstration.
+"""Every setting of a training run, as one typed tree; the defaults are the embedded demonstration.
 
 A key that is None takes the value of what it belongs to: the task's reward, the loss preset's clipping. Keys are read
 from YAML and `section.key=value` overrides by `plaudit.training.config.reading`.
@@ -33,11 +33,11 @@ class BaseModelConfig(Section, frozen=True):
     lora_rank: NonNegativeInt = 0
     """Train a LoRA adapter of this rank; 0 trains all weights"""
     lora_alpha: Positive = 32.0
-    """How strongly the adapter counts"""
+    """LoRA alpha: the adapter is scaled by lora_alpha / lora_rank"""
     lora_targets: tuple[str, ...] = ()
     """Which layers get an adapter; empty takes the model family's usual ones"""
     gradient_checkpointing: bool = False
-    """Compute each layer anew for its gradient: less memory, more time, the same numbers"""
+    """Recompute each layer for its gradient: less memory, more time, the same numbers"""
 
 
 class ModelConfig(BaseModelConfig, frozen=True):
@@ -130,7 +130,7 @@ class SamplingSettings(TokenSampling, frozen=True, kw_only=False):
 
 
 class SamplingConfig(TokenSampling, frozen=True):
-    """How the policy answers."""
+    """How responses are sampled."""
 
     sampler: Literal["transformers", "vllm"] = "transformers"
     """What generates: transformers in this process, or vLLM"""

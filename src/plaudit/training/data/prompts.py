@@ -44,7 +44,7 @@ class Prompts(Sequence[Trajectory]):
         return [row.ground_truth for row in self.rows]
 
     def pick(self, indices: Iterable[int]) -> "Prompts":
-        """The rows at these places, in this order."""
+        """The rows at these indices, in this order."""
         return Prompts(tuple(self.rows[index] for index in indices))
 
     @property
@@ -112,7 +112,7 @@ class Stream(Protocol):
         ...
 
     def indices(self, count: int) -> list[int]:
-        """Where the next `count` prompts stand among all."""
+        """The indices of the next `count` prompts."""
         ...
 
     def observe(self, scores: Sequence[Sequence[float]]) -> None:
@@ -120,7 +120,7 @@ class Stream(Protocol):
         ...
 
     def metrics(self) -> dict[str, float]:
-        """What is worth logging of it."""
+        """The metrics of the stream."""
         ...
 
     def state(self) -> dict[str, Any]:
@@ -144,13 +144,13 @@ class PromptStream:
         self._order: tuple[int, list[int]] = (-1, [])
 
     def indices(self, count: int) -> list[int]:
-        """Where the next `count` prompts stand among all."""
+        """The indices of the next `count` prompts."""
         indices = [self._index(position) for position in range(self.position, self.position + count)]
         self.position += count
         return indices
 
     def observe(self, scores: Sequence[Sequence[float]]) -> None:
-        """Every prompt comes as often as any other, whatever it scores."""
+        """Does nothing: scores do not change how often a prompt is drawn."""
 
     def metrics(self) -> dict[str, float]:
         return {}
@@ -173,7 +173,7 @@ class PromptStream:
 
 @dataclass(frozen=True, slots=True)
 class StreamPart:
-    """One task of a mixture: its share, where its prompts stand among all, and the stream that takes them."""
+    """One task of a mixture: its share, the indices of its prompts, and the stream that draws them."""
 
     share: float
     indices: Sequence[int]

@@ -1,7 +1,7 @@
 """A critic for `gae`: a model beside the policy that learns what is still to be earned from each token on.
 
 It begins as a copy of the policy with a head that says 0 everywhere, and learns from the same batches. Its values are
-those before a token is known: at the place of the token before it.
+those before a token is known: at the index of the token before it.
 """
 
 # ruff: noqa: N806 - tensor names carry shapes

@@ -179,8 +179,7 @@ class Updater:
 
     @torch.no_grad()
     def _mark_undecided(self, tokens: TokenBatch, mask: Tensor) -> Tensor:
-        """1 on the share of tokens at which the policy was most undecided: they decide what a response becomes
-        (arXiv:2506.01939)."""
+        """1 on the share of tokens with the highest entropy (arXiv:2506.01939)."""
         entropy = tokens.compute(
             lambda part: self.policy.logprobs(part, temperature=self._temperature).entropy_B_T, self.micro_batches
         )

@@ -59,13 +59,13 @@ class Cache:
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Where the real tokens stand in rows that are padded to one length.
+    """The indices of the real tokens in rows that are padded to one length.
 
     Attention needs rows; everything else, which is nearly all of the work, is computed on the real tokens alone.
     """
 
-    places_N: Tensor
-    """The place of each real token among all B × S, row by row."""
+    indices_N: Tensor
+    """The index of each real token among all B × S, row by row."""
     rows: int
     width: int
 
@@ -78,16 +78,16 @@ class Packing:
     @property
     def pays(self) -> bool:
         """Whether there is enough padding for it."""
-        return len(self.places_N) < WORTH_PACKING * self.rows * self.width
+        return len(self.indices_N) < WORTH_PACKING * self.rows * self.width
 
     def pack(self, x_B_S: Tensor) -> Tensor:
         """The real tokens (N, …)."""
-        return x_B_S.flatten(0, 1).index_select(0, self.places_N)
+        return x_B_S.flatten(0, 1).index_select(0, self.indices_N)
 
     def spread(self, x_N: Tensor) -> Tensor:
         """The rows (B, S, …) again, with zeros for padding."""
         padded = x_N.new_zeros(self.rows * self.width, *x_N.shape[1:])
-        return padded.index_copy(0, self.places_N, x_N).view(self.rows, self.width, *x_N.shape[1:])
+        return padded.index_copy(0, self.indices_N, x_N).view(self.rows, self.width, *x_N.shape[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,13 +188,13 @@ def response_states(weights: DecoderWeights, ids_B_L: Tensor, starts_B: Tensor, 
         return _row_by_row(weights, ids_B_L, starts_B, lengths_B)
     shared = _PromptKeys(owner_B)
     lengths_P = torch.zeros_like(starts_B[: len(prompts_P_L)]).index_copy(0, owner_B, starts_B)
-    read = _read(weights, prompts_P_L, lengths_P, _places(prompts_P_L.shape[1], ids_B_L), cache=shared)
+    read = _read(weights, prompts_P_L, lengths_P, _positions(prompts_P_L.shape[1], ids_B_L), cache=shared)
     first_B = read.index_select(0, lengths_P.cumsum(0)[owner_B] - 1)
     if not grown:
         return first_B
-    places_B_T = (starts_B[:, None] + _places(grown, ids_B_L)).clamp(max=ids_B_L.shape[1] - 1)
+    positions_B_T = (starts_B[:, None] + _positions(grown, ids_B_L)).clamp(max=ids_B_L.shape[1] - 1)
     mask = _mask(starts_B, prompts_P_L.shape[1], grown)
-    rest = _read(weights, ids_B_L.gather(1, places_B_T), lengths_B - 1, places_B_T, mask=mask, cache=shared)
+    rest = _read(weights, ids_B_L.gather(1, positions_B_T), lengths_B - 1, positions_B_T, mask=mask, cache=shared)
     return _interleave(first_B, rest, lengths_B)
 
 
@@ -242,7 +242,7 @@ class _PromptKeys:
 def _different_prompts(ids_B_L: Tensor, starts_B: Tensor) -> tuple[Tensor, Tensor]:
     """The prompts without repetitions, and which of them each row begins with."""
     length = int(starts_B.max())
-    beyond = _places(length, ids_B_L) >= starts_B[:, None]
+    beyond = _positions(length, ids_B_L) >= starts_B[:, None]
     prompts = ids_B_L[:, :length].masked_fill(beyond, -1)  # no token, so that lengths tell prompts apart too
     different, owner_B = torch.unique(prompts, return_inverse=True, dim=0)
     return different.clamp(min=0), owner_B
@@ -250,17 +250,17 @@ def _different_prompts(ids_B_L: Tensor, starts_B: Tensor) -> tuple[Tensor, Tenso
 
 def _row_by_row(weights: DecoderWeights, ids_B_L: Tensor, starts_B: Tensor, lengths_B: Tensor) -> Tensor:
     needed_B = starts_B + lengths_B - 1  # the last token predicts nothing
-    read = _read(weights, ids_B_L, needed_B, _places(ids_B_L.shape[1], ids_B_L))
+    read = _read(weights, ids_B_L, needed_B, _positions(ids_B_L.shape[1], ids_B_L))
     predicts = torch.arange(len(read), device=read.device) - (needed_B.cumsum(0) - needed_B).repeat_interleave(needed_B)
     return read[predicts >= starts_B.repeat_interleave(needed_B) - 1]
 
 
 def _mask(starts_B: Tensor, length: int, grown: int) -> Tensor:
     """What each token of a response sees: all of its prompt, and of its response what came before it."""
-    prompt_B_T_L = (_places(length, starts_B) < starts_B[:, None])[:, None].expand(-1, grown, -1)
+    prompt_B_T_L = (_positions(length, starts_B) < starts_B[:, None])[:, None].expand(-1, grown, -1)
     own_T_T = torch.ones(grown, grown, dtype=torch.bool, device=starts_B.device).tril()
     return torch.cat([prompt_B_T_L, own_T_T.expand(len(starts_B), -1, -1)], dim=2)[:, None]
 
 
-def _places(count: int, like: Tensor) -> Tensor:
+def _positions(count: int, like: Tensor) -> Tensor:
     return torch.arange(count, device=like.device)

@@ -68,7 +68,7 @@ class TokenBatch:
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprobs:
-    """What a policy thinks of each token of the responses, and how undecided it was there."""
+    """Log-probability and entropy of every token of the responses."""
 
     logprobs_B_T: Tensor
     entropy_B_T: Tensor
@@ -263,7 +263,7 @@ def _pad(rows: Sequence[Sequence[int]], filler: int) -> Tensor:
 
 
 def token_logprobs(logits_N_V: Tensor, ids_N: Tensor) -> tuple[Tensor, Tensor]:
-    """The log-probability of each token, with its gradient, and the entropy at its place, without."""
+    """The log-probability of each token, with its gradient, and the entropy there, without."""
     rated: tuple[Tensor, Tensor] = _TokenLogprobs.apply(logits_N_V, ids_N)  # type: ignore[no-untyped-call]
     return rated
 

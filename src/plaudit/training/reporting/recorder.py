@@ -114,7 +114,7 @@ class Recorder:
         return watch
 
     def _look(self, step: int, batch: Batch) -> dict[str, float]:
-        """What the watch says of the latest steps, as metrics; what is new is told."""
+        """The signs that the watch sees in the latest steps, as metrics; new ones are reported as notes."""
         look = None if self._watch is None else self._watch.observe(step, self._kept(step, batch))
         if look is None:
             return {}
@@ -164,15 +164,15 @@ class LogWriter(Protocol):
     """Takes the numbers of a run, step by step."""
 
     def log(self, step: int, metrics: Mapping[str, Any]) -> None:
-        """Take the numbers of one step; what is no number is left out."""
+        """Log the numbers of one step; other values are left out."""
 
     def close(self) -> None:
-        """Write what is left and let go of everything."""
+        """Flush and close."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunName:
-    """What a run is called in the logs, where its folder is, and the config to show with it.
+    """The name of a run in the logs, its folder, and its config.
 
     `first_step` is the step a resumed run continues at: what was logged from there on before is replaced where the log
     can do that (TensorBoard); W&B gets another run in the same group.

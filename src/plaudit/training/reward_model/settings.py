@@ -1,4 +1,4 @@
-"""Everything the training of a reward model can be told, as one typed tree; the defaults suit the embedded model."""
+"""Every setting of the training of a reward model, as one typed tree; the defaults suit the embedded model."""
 
 import math
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
-"""What a sampler is: prompts in, trajectories out, with the tokens as they were drawn.
+"""Samplers: prompts in, trajectories out, with the tokens as they were drawn.
 
-Samples of one prompt stand next to each other and share a group, so `trajectories` is prompt-major. Log-probabilities
+Samples of one prompt are next to each other and share a group, so `trajectories` is prompt-major. Log-probabilities
 are the model's at the sampling temperature, before top-k, top-p and min-p: what a policy update divides by.
 """
 
@@ -36,7 +36,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """What a sampler gave: one trajectory per prompt and sample, the samples of a prompt side by side."""
+    """The output of a sampler: one trajectory per prompt and sample, the samples of a prompt side by side."""
 
     trajectories: list[Trajectory]
     prompt_ids: list[list[int]] | None = field(default=None, repr=False)
@@ -61,7 +61,7 @@ class Samples:
 
 
 def derive_seed(*parts: object) -> int:
-    """A seed that follows from its parts: near seeds and steps have nothing in common."""
+    """A seed hashed from the parts: similar parts give unrelated seeds."""
     return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=7).digest())
 
 
@@ -127,7 +127,7 @@ def group_responses(
 ) -> Samples:
     """The responses of each prompt as trajectories that keep what the prompt's row carries.
 
-    The group is the row's own, else its id, else its place in the batch.
+    The group is the row's own, else its id, else its index in the batch.
     """
     trajectories = [
         fill_row(row, response, index)

@@ -1,7 +1,7 @@
-"""Rewards for several processes that train together: each scores its share, and the results are gathered in all.
+"""Rewards for several processes: each scores its share, and all get the results.
 
-Every process must make every call here, with the same arguments where the docstring says so: a process that does not
-leaves the others waiting.
+Every process must make every call here, with the same arguments where the docstring says so; else the others wait
+forever.
 """
 
 import platform
