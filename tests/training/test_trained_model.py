@@ -1,5 +1,6 @@
 """Models apart from their training: opened, asked, evaluated, merged."""
 
+import json
 import threading
 from dataclasses import replace
 
@@ -97,6 +98,8 @@ def test_figures_are_those_of_the_samples_task_by_task():
     mean = sum(rollout.output.reward for rollout in drawn) / 8
     assert found[0].figures["reward"].value == pytest.approx(mean)
     assert found[0].figures["reward"].low <= mean <= found[0].figures["reward"].high
+    assert found[1].figures["reward"].low is None, "one prompt says nothing of others"
+    json.dumps([task.to_dict() for task in found], allow_nan=False)
 
 
 def test_the_same_seed_gives_the_same_figures():

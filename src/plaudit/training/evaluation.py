@@ -75,11 +75,14 @@ def evaluate(
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An estimate with bounds that hold the true value in 95 of 100 evaluations on other prompts of the kind."""
+    """An estimate with bounds that hold the true value in 95 of 100 evaluations on other prompts of the kind.
+
+    A mean reward of one prompt has no bounds: they are None.
+    """
 
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     overall: float
     """The same over all samples, unscored ones as 0."""
     unscored: float
@@ -222,9 +225,12 @@ def _reward_interval(name: str, rollouts: Sequence[ScoredRollout]) -> dict[str, 
     if not values:
         return {}
     mean = statistics.fmean(values)
-    reach = 1.96 * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.inf
+    low = high = None
+    if len(values) > 1:
+        reach = 1.96 * statistics.stdev(values) / math.sqrt(len(values))
+        low, high = mean - reach, mean + reach
     covered = mean_reward(rollout.output for rollout in rollouts)
-    return {name: Interval(mean, mean - reach, mean + reach, covered.overall or 0.0, covered.unscored)}
+    return {name: Interval(mean, low, high, covered.overall or 0.0, covered.unscored)}
 
 
 def _greedy(likeliest: Sequence[ScoredRollout], prefix: str) -> dict[str, float]:

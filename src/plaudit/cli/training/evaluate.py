@@ -140,7 +140,7 @@ def _table(evaluated: "list[training.EvaluatedTask]") -> Table:
                 (task.task or "data") if index == 0 else "",
                 FIGURES.get(name, name),
                 format_mean(figure.covered_mean),
-                f"{figure.low:.3f} to {figure.high:.3f}",
+                "unknown" if figure.low is None else f"{figure.low:.3f} to {figure.high:.3f}",
                 f"{task.prompts:,}" if index == 0 else "",
             )
         if task.unscored:
