@@ -1,4 +1,5 @@
 from .agent import Agent as Agent
+from .agent import AgentExecutor as AgentExecutor
 from .agent import play_episode as play_episode
 from .batching import ActionRequest as ActionRequest
 from .batching import ContinuousSampler as ContinuousSampler
@@ -15,7 +16,6 @@ from .environments.games import TreasureHunt as TreasureHunt
 from .episode import Episode as Episode
 from .episode import EpisodeLimits as EpisodeLimits
 from .episode import Segment as Segment
-from .executor import AgentExecutor as AgentExecutor
 from .generation import Action as Action
 from .generation import ActionSampler as ActionSampler
 from .generation import CharacterTokenizer as CharacterTokenizer

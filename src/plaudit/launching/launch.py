@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from plaudit.errors import InvalidSettings, did_you_mean
-from plaudit.launching.launch_files import write_launch_files
+from plaudit.launching.launch_files import LaunchContext, Machines, TrainerTable, write_launch_files
 from plaudit.launching.openrlhf_table import TABLE as OPENRLHF
-from plaudit.launching.trainer_table import LaunchContext, Machines, TrainerTable
 from plaudit.launching.trl_table import TABLE as TRL
 from plaudit.launching.verl_table import TABLE as VERL
 from plaudit.training.config.keys import flatten

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plaudit.errors import InvalidSettings
-from plaudit.launching.openrlhf_flags import ALIASES
-from plaudit.launching.trainer_table import (
+from plaudit.launching.launch_files import (
     FILES,
     PROMPT_TOKENS,
     Arguments,
@@ -16,6 +15,7 @@ from plaudit.launching.trainer_table import (
     one_flag,
     write_switch,
 )
+from plaudit.launching.openrlhf_flags import ALIASES
 from plaudit.training.config.schema import RunConfig
 
 __all__ = ["TABLE"]

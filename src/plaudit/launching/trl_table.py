@@ -1,6 +1,6 @@
 """The keys of a config as flags of TRL's GRPO script; the names of arguments are those of the engine `trl`."""
 
-from plaudit.launching.trainer_table import (
+from plaudit.launching.launch_files import (
     FILES,
     Arguments,
     LaunchContext,

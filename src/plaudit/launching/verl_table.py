@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from plaudit.errors import InvalidSettings
-from plaudit.launching.trainer_table import (
+from plaudit.launching.launch_files import (
     FILES,
     PROMPT_TOKENS,
     Arguments,

@@ -30,8 +30,12 @@ from .data.sources import read_prompts as read_prompts
 from .engine import Outcome as Outcome
 from .engine import train as train
 from .evaluation import EvaluatedTask as EvaluatedTask
+from .evaluation import TrainedModel as TrainedModel
 from .evaluation import evaluate as evaluate
 from .evaluation import evaluate_model as evaluate_model
+from .evaluation import load_run_task as load_run_task
+from .evaluation import merge_model as merge_model
+from .evaluation import open_model as open_model
 from .evaluation import pass_at_k as pass_at_k
 from .learning.losses import OtherLogprobs as OtherLogprobs
 from .learning.losses import pad_advantages as pad_advantages
@@ -72,9 +76,5 @@ from .tasks.catalog import find_task as find_task
 from .tasks.config_task import load_task as load_task
 from .tasks.reasoning_tasks import reasoning_task_names as reasoning_task_names
 from .tasks.task import Task as Task
-from .trained_model import TrainedModel as TrainedModel
-from .trained_model import load_run_task as load_run_task
-from .trained_model import merge_model as merge_model
-from .trained_model import open_model as open_model
 from .trl.trl_episodes import episode_reward as episode_reward
 from .trl.trl_episodes import trl_rollout_func as trl_rollout_func

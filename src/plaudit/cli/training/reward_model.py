@@ -16,7 +16,6 @@ from plaudit.cli.console import print_json, print_message, print_result, print_t
 from plaudit.cli.progress import StepProgress
 from plaudit.errors import InvalidSettings
 from plaudit.report.formatting import count_noun
-from plaudit.training.reward_model.held_out import Estimate, LengthVerdict
 from plaudit.training.reward_model.settings import document_reward_model_config
 
 __all__ = ["train_reward_model"]
@@ -24,7 +23,8 @@ __all__ = ["train_reward_model"]
 STOPPED = 128
 LINES = 8
 """How many lines a pipe gets."""
-COLORS = {LengthVerdict.CLEAR: "green", LengthVerdict.BIASED: "red"}
+COLORS = {"not length-biased": "green", "length-biased": "red"}
+"""By `LengthVerdict`, whose module imports numpy."""
 
 
 def train_reward_model(
@@ -97,7 +97,7 @@ class _FitProgress(StepProgress):
 def _render(trained: "training.TrainedRewardModel") -> RenderableType:
     report, length = trained.report, trained.report.length
     table = Table("accuracy", "", "95 %", "pairs", box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
-    rows: dict[str, Estimate | None] = {
+    rows: dict[str, training.Estimate | None] = {
         "held out": report.accuracy,
         "trained on": report.train_accuracy,
         "held out, length-matched": length.matched,
