@@ -35,14 +35,11 @@ def test_what_was_not_scored_stays_so_and_counts_nowhere():
     assert {each.total for each in scaled.credits[4:]} == {0.0}  # a spread of nothing divides nothing
 
 
-def test_token_rewards_and_baselines_are_scaled_with_the_whole():
-    given = BatchCredit(
-        [Credit(1.0, [0.5, 0.0], [1, 1]), Credit(0.0, [0.5, 0.0], [1, 1])], ["g", "g"], baselines=[1.0, None]
-    )
+def test_token_rewards_are_scaled_with_the_whole():
+    given = BatchCredit([Credit(1.0, [0.5, 0.0], [1, 1]), Credit(0.0, [0.5, 0.0], [1, 1])], ["g", "g"])
     scaled = TaskScale().normalize(given, [None, None])
     assert [each.total for each in scaled.credits] == pytest.approx([1.0, -1.0])
     assert scaled.credits[0].tokens == pytest.approx([1.0, 0.0])
-    assert scaled.baselines == [pytest.approx(0.0), None]
 
 
 def test_a_restored_scale_goes_on_with_what_it_has_seen():
