@@ -35,7 +35,8 @@ from plaudit.training.advantages.estimators import (
 from plaudit.training.config.learning_keys import LOSSES, Average, KLEstimator, LossSettings
 from plaudit.training.learning.losses import OtherLogprobs, kl_divergence, policy_loss, value_loss
 
-PINNED = ("verl==0.9.1", "tensordict==0.15.3", "pyvers==0.2.3", "codetiming==1.4.0", "omegaconf==2.4.0")
+PINNED = ("verl==0.9.1", "tensordict==0.15.3", "pyvers==0.2.3", "codetiming==1.4.0", "omegaconf==2.4.0",
+          "orjson==3.13.0")  # fmt: skip
 GROUPS, SAMPLES, TOKENS = 5, 4, 12
 NOISE = 5e-6
 """What float32 leaves of a difference, relative to the largest number."""

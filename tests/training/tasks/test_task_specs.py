@@ -176,16 +176,16 @@ def test_the_column_of_a_data_file_says_which_task_a_row_is_of(tmp_path, monkeyp
     rows = [{"prompt": f"{n}", "answer": f"{n}", "kind": "ab"[n % 2], "hard": n % 3} for n in range(40)]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
     keys = ["data.path=rows.jsonl", "data.task_key=kind", "data.difficulty_key=hard"]
-    task = loaded(*keys, "training.reward_function=exact_match")
+    task = load_task(load_config(None, keys), "exact_match")
     assert {row.task for row in task.prompts} == {"a", "b"}
-    assert Levels.of(task.prompts).all == ["a/0", "a/1", "a/2", "b/0", "b/1", "b/2"]
+    assert sorted(Levels.of(task.prompts).all) == ["a/0", "a/1", "a/2", "b/0", "b/1", "b/2"]
     for wrong, words in (
         (["tasks.a.reward=exact_match"], "give each task its own, tasks.a.data.path"),
         (["data.difficulty_key=hart"], "no such column; did you mean 'hard'"),
         (["data.task_key=kid"], "no column 'kid' to read 'task' from; did you mean 'kind'"),
     ):
         with pytest.raises(PlauditError, match=words):
-            loaded(*keys, "training.reward_function=exact_match", *wrong)
+            load_task(load_config(None, [*keys, *wrong]), "exact_match")
 
 
 def test_parts_may_be_data_files_and_need_a_reward(tmp_path):

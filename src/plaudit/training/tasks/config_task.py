@@ -54,7 +54,7 @@ def load_demonstrations(config: RunConfig, task: Task) -> list[Trajectory]:
 def _from_data(config: RunConfig, reward: RewardLike | str | None) -> Task:
     if reward is None and config.training.agent_file is None:
         raise InvalidSettings(
-            f"data.path={config.data.path} says what to ask, but nothing says what is good: "
+            f"data.path={config.data.path} has no reward: "
             "set training.reward_function, e.g. training.reward_function=my.py:name"
         )
     return task_from_data(config.data, reward, config.seed)
@@ -204,9 +204,7 @@ def mix(parts: Mapping[str, Task], weights: Mapping[str, float], reward: RewardL
     """One task of several, in the shares of their weights; `reward` takes the place of those of all tasks."""
     total = sum(weights.values())
     if reward is None and (without := [name for name, part in parts.items() if part.reward is None]):
-        raise InvalidSettings(
-            f"nothing says what is good in the task {without[0]}: set tasks.{without[0]}.reward, e.g. exact_match"
-        )
+        raise InvalidSettings(f"the task {without[0]} has no reward: set tasks.{without[0]}.reward, e.g. exact_match")
     parts = {name: _keep_apart(name, parts) for name in parts}
     rewards = {name: part.reward for name, part in parts.items() if part.reward is not None}
     responds = {name: part.respond for name, part in parts.items()}
