@@ -110,6 +110,7 @@ SLOW = (
     "tests/cli/rewards/test_check_and_test.py::test_a_reward_that_hangs",
     "tests/testing/checking/",
     "tests/report/page/test_page_in_browser.py",
+    "tests/labels/test_labels_in_browser.py",
     "tests/rollouts/test_parquet.py",
     "tests/rollouts/test_reading.py::test_reading_a_big_file",
     "tests/rollouts/test_writing.py::test_a_killed_writer",

@@ -41,7 +41,7 @@ LAYERS: list[set[str]] = [
     {"rollouts"},
     {"engine"},
     {"exports"},
-    {"diff"},
+    {"diff", "labels"},
     {"report"},
     {"watch"},
     {"serving"},

@@ -20,8 +20,8 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit": {
         "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Scorer", "Status", "Step", "Tokens",
         "Trajectory", "__version__", "agents", "audit", "checks", "compose", "diff", "engine", "errors", "examples",
-        "export", "exports", "harbor", "install_stubs", "judges", "launching", "load", "loading", "models", "normalize",
-        "remote", "report", "reward", "rewards",
+        "export", "exports", "harbor", "install_stubs", "judges", "labels", "launching", "load", "loading",
+        "models", "normalize", "remote", "report", "reward", "rewards",
         "rollouts", "sandbox", "schedules", "score", "serving", "shaping", "testing", "token_rewards_of", "training",
         "verify", "watch",
     },
@@ -124,6 +124,10 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit.testing": {
         "Case", "CaseResult", "CaseTable", "Finding", "Rule", "Severity", "assert_cases", "check_env", "check_reward",
         "load_cases", "run_cases",
+    },
+    "plaudit.labels": {
+        "AnswerGroup", "Decision", "FindingKind", "GivenAnswer", "LabelFinding", "LabelReport", "MASK_COLUMN",
+        "build_cases", "build_patch", "examine", "group_answers", "masked_rollouts", "read_decisions", "write_page",
     },
     "plaudit.launching": {"Launch", "Machines", "plan_launch"},
     "plaudit.training": {

@@ -9,6 +9,7 @@ from . import examples as examples
 from . import exports as exports
 from . import harbor as harbor
 from . import judges as judges
+from . import labels as labels
 from . import launching as launching
 from . import loading as loading
 from . import models as models

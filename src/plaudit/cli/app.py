@@ -38,6 +38,7 @@ PANELS = {
         "check": "rewards.testing:check",
         "audit": "rewards.audit:audit",
         "diff": "scoring.diff:diff",
+        "labels": "scoring.labels:labels",
         "verify": "system.verify:verify",
         "run-code": "system.run_code:run_code",
         "harbor": "harbor:harbor",

@@ -1,0 +1,14 @@
+from .answers import AnswerGroup as AnswerGroup
+from .answers import GivenAnswer as GivenAnswer
+from .answers import group_answers as group_answers
+from .findings import FindingKind as FindingKind
+from .findings import LabelFinding as LabelFinding
+from .findings import LabelReport as LabelReport
+from .findings import examine as examine
+from .outputs import MASK_COLUMN as MASK_COLUMN
+from .outputs import Decision as Decision
+from .outputs import build_cases as build_cases
+from .outputs import build_patch as build_patch
+from .outputs import masked_rollouts as masked_rollouts
+from .outputs import read_decisions as read_decisions
+from .page import write_page as write_page

@@ -1,0 +1,93 @@
+"""What follows from a report of labels: a patch of labels, a mask for training, and cases for a test table.
+
+Decisions are made on the page and downloaded from it. Without decisions, a patch and a mask hold what is suspected.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from plaudit.errors import InvalidSettings
+from plaudit.labels.answers import group_key
+from plaudit.labels.findings import FindingKind, LabelReport
+from plaudit.rollouts import Rollout
+
+__all__ = ["MASK_COLUMN", "Decision", "build_cases", "build_patch", "masked_rollouts", "read_decisions"]
+
+MASK_COLUMN = "label_suspect"
+"""The column that `masked_rollouts` adds: the probability that the label is wrong, 0 or 1 once that was decided."""
+
+
+class Decision(StrEnum):
+    """What a person decided on a finding."""
+
+    LABEL_RIGHT = "label right"
+    LABEL_WRONG = "label wrong"
+    REWARD_WRONG = "reward wrong"
+    UNCLEAR = "unclear"
+
+
+def read_decisions(path: Path) -> dict[str, tuple[Decision, str]]:
+    """Decisions and corrected labels by the key of a finding; raises InvalidSettings for another file."""
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        return {each["key"]: (Decision(each["decision"]), str(each.get("label", ""))) for each in plain["decisions"]}
+    except FileNotFoundError:
+        raise InvalidSettings(f"no file of decisions {path}; the page of `plaudit labels` downloads one") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidSettings(f"{path} is not a file of decisions ({error}); download it from the page") from None
+
+
+def build_patch(
+    report: LabelReport, decisions: Mapping[str, tuple[Decision, str]] | None = None
+) -> Iterator[dict[str, Any]]:
+    """The labels to replace: those that were decided to be wrong, or all suspected ones where nothing was decided."""
+    for finding in report.findings:
+        if finding.kind is not FindingKind.WRONG_LABEL:
+            continue
+        decision, label = (decisions or {}).get(finding.key, (Decision.UNCLEAR, ""))
+        if decisions is None or decision is Decision.LABEL_WRONG:
+            yield {
+                "group": finding.group, "prompt": finding.prompt, "ground_truth": finding.label,
+                "corrected": label or finding.suggestion, "probability": round(finding.probability or 0.0, 4),
+                "decided": decisions is not None,
+            }  # fmt: skip
+
+
+def masked_rollouts(
+    rollouts: Iterable[Rollout], report: LabelReport, decisions: Mapping[str, tuple[Decision, str]] | None = None
+) -> Iterator[Rollout]:
+    """The rollouts with the column `label_suspect`; trainers leave out those above a limit of their choice."""
+    decided = {
+        (finding.group, finding.label): float(decision is Decision.LABEL_WRONG)
+        for finding in report.findings
+        if finding.kind is FindingKind.WRONG_LABEL
+        and (decision := (decisions or {}).get(finding.key, (Decision.UNCLEAR, ""))[0]) is not Decision.UNCLEAR
+    }
+    suspected = {key: round(each.wrong, 4) for key, each in report.suspicions.items()} | decided
+    for rollout in rollouts:
+        key = group_key(rollout.trajectory)
+        yield Rollout.from_dict({**rollout.to_dict(), MASK_COLUMN: 0.0 if key is None else suspected.get(key, 0.0)})
+
+
+def build_cases(report: LabelReport, reward: str) -> str:
+    """A case table (YAML) of misjudged responses: the right ones that were not paid, the wrong ones that were."""
+    expected = {FindingKind.REJECTED: "> 0.5", FindingKind.PAID: "< 0.5", FindingKind.FORMAT: "> 0.5"}
+    cases = [
+        {
+            "name": f"{finding.kind.value}: sample {answer.row}",
+            "prompt": answer.trajectory.prompt_text,
+            "response": answer.trajectory.response,
+            "ground_truth": answer.trajectory.ground_truth,
+            "expected": expected[finding.kind],
+        }
+        for finding in report.findings
+        if finding.kind in expected
+        for answer in finding.answers[:1]
+    ]
+    text: str = yaml.safe_dump({"reward": reward, "cases": cases}, sort_keys=False, allow_unicode=True, width=120)
+    return text
