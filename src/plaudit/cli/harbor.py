@@ -13,6 +13,7 @@ from plaudit.cli import options
 from plaudit.cli.console import print_json, print_result, reserve_stdout
 from plaudit.errors import InvalidSettings
 from plaudit.findings import Severity
+from plaudit.harbor.auditing import audit_task
 from plaudit.harbor.checking import check_task
 from plaudit.harbor.images import Runtime
 from plaudit.harbor.reporting import TaskReport, each_task, junit_report
@@ -100,6 +101,29 @@ def check(
     work = lambda task: check_task(task, runtime, mode=mode, key=key, repeats=repeats)  # noqa: E731
     reports = each_task(work, find_tasks(tasks), workers or os.cpu_count() or 1)
     return _show("plaudit harbor check", reports, junit, json=json)
+
+
+@harbor.command()
+@reserve_stdout()
+def audit(
+    tasks: Tasks,
+    mode: Mode = None,
+    base: Bases = None,
+    network: Network = "build",
+    key: Key = "reward",
+    workers: AtOnce = None,
+    junit: Junit = None,
+    json: options.Json = False,
+) -> int:
+    """Attack the verifiers of tasks, in the mode that each declares, with forgeries, stubs and mutants.
+
+    The exit code is 1 if something that is no solution earned 1, or a correct solution did not.
+    """
+    options.check_output(junit)
+    runtime = _runtime(base, network)
+    work = lambda task: audit_task(task, runtime, mode=mode, key=key)  # noqa: E731
+    reports = each_task(work, find_tasks(tasks), workers or os.cpu_count() or 1)
+    return _show("plaudit harbor audit", reports, junit, json=json)
 
 
 def _runtime(bases: list[str] | None, network: str) -> Runtime:

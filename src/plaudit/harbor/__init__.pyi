@@ -1,3 +1,4 @@
+from .auditing import audit_task as audit_task
 from .checking import check_task as check_task
 from .images import CannotRun as CannotRun
 from .images import Runtime as Runtime

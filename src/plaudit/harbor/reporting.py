@@ -53,7 +53,7 @@ class TaskReport:
 
     @property
     def failures(self) -> list[TaskFinding]:
-        return [each for each in self.findings if each.severity is not Severity.INFO]
+        return [each for each in self.findings if each.severity is Severity.ERROR]
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

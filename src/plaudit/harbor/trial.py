@@ -5,8 +5,9 @@ fresh one. So nothing of an agent can write to the tests or to the reward folder
 verifier runs in the agent's live workspace.
 """
 
+import shlex
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,12 @@ __all__ = ["Solution", "TaskRunner", "Trial", "run_task", "solution_of"]
 
 KEPT_LOG = 4000
 VERIFIER = "/logs/verifier"
+TRACE = "/tmp/.plaudit-trace"
+# Before each command of a bash script, note the one before if any part of it failed.
+TRACING = (
+    """trap '_s="${PIPESTATUS[*]}"; [[ "$_s" =~ [1-9] ]] && printf "%s\\n" "$_c: $_s" """
+    f""">> {TRACE}.failed; _c=$BASH_COMMAND' DEBUG\n"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +38,8 @@ class Solution:
     files: dict[str, bytes | Path] = field(default_factory=dict)
     """By absolute path, or by a path relative to the WORKDIR."""
     command: str = ""
-    as_root: bool = False
+    after: dict[str, bytes | None] = field(default_factory=dict)
+    """Files that are replaced after the command, by absolute path; None removes one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,9 @@ class Trial:
     """By phase: build, agent, verifier (what its own commands took), total."""
     can_run: bool = True
     artifacts: bytes = field(default=b"", repr=False)
+    """The agent's files, where they were collected."""
+    failed_commands: tuple[str, ...] = ()
+    """Commands of a traced test.sh that failed."""
 
     @property
     def reward(self) -> float | None:
@@ -107,33 +118,42 @@ class TaskRunner:
         self.image.close()
         self.verifier_image.close()
 
-    def run(self, solution: Solution, tests: Path | None = None) -> Trial:
-        """One trial; a failure of ours is a reason and never a number."""
+    def run(self, solution: Solution, tests: Path | None = None, *, traces: bool = False) -> Trial:
+        """One trial; a failure of ours is a reason and never a number. `traces` notes failing commands of test.sh."""
         start = time.monotonic()
         notes = [self.image.base_note]
+        phase = _VerifierPhase(self, tests, notes, traces)
         try:
             with self.image.workspace() as workspace:
                 agent = self._agent(workspace, solution, notes)
-                if self.mode == "shared":
-                    output, verifier = self._verify_shared(workspace, tests, notes)
-                    artifacts = b""
-                else:
+                if self.mode == "separate":
                     workspace.end_processes()
-                    artifacts = self._collect(workspace, notes)
+                artifacts = self._collect(workspace, notes if self.mode == "separate" else [])
+                if self.mode == "shared":
+                    phase.run_shared(workspace)
             if self.mode == "separate":
-                output, verifier = self.verify_files(artifacts, tests, notes)
+                phase.run_separate(artifacts)
         except SandboxError as error:
-            return Trial(
-                self.task.name, solution.name, self.mode, RewardOutput.unscored(Status.ERROR, str(error)), tuple(notes)
-            )
-        seconds = {
-            "build": self.build_s,
-            "agent": agent.seconds,
-            "verifier": verifier.seconds,
-            "total": time.monotonic() - start,
-        }
-        log = f"{agent.output[-KEPT_LOG:]}\n--- verifier ---\n{verifier.output[-KEPT_LOG:]}"
-        return Trial(self.task.name, solution.name, self.mode, output, tuple(notes), log, seconds, artifacts=artifacts)
+            output = RewardOutput.unscored(Status.ERROR, str(error))
+            return Trial(self.task.name, solution.name, self.mode, output, tuple(notes))
+        times = {"build": self.build_s, "agent": agent.seconds, "verifier": phase.done.seconds}
+        return Trial(
+            self.task.name,
+            solution.name,
+            self.mode,
+            phase.output,
+            tuple(notes),
+            f"{agent.output[-KEPT_LOG:]}\n--- verifier ---\n{phase.done.output[-KEPT_LOG:]}",
+            {**times, "total": time.monotonic() - start},
+            artifacts=artifacts,
+            failed_commands=phase.failed_commands,
+        )
+
+    def verify(self, artifacts: bytes, tests: Path | None = None) -> RewardOutput:
+        """Verify recorded files of an agent in a fresh workspace, without running the agent."""
+        phase = _VerifierPhase(self, tests, [], traces=False)
+        phase.run_separate(artifacts)
+        return phase.output
 
     def _agent(self, workspace: Workspace, solution: Solution, notes: list[str]) -> Finished:
         config = self.image.config
@@ -142,7 +162,7 @@ class TaskRunner:
             workspace.put(pack({full.lstrip("/"): source}), "/")
         if not solution.command:
             return Finished(0, "", 0.0)
-        user = 0 if solution.as_root else self.task.user("agent") or config.user
+        user = self.task.user("agent") or config.user
         env = {**config.env, "DEBIAN_FRONTEND": "noninteractive", **self.task.env("solution")}
         limit = self.task.seconds("agent", self.runtime.agent_s)
         done = workspace.run(solution.command, cwd=config.workdir, env=env, user=user, seconds=limit)
@@ -150,6 +170,10 @@ class TaskRunner:
             notes.append(f"the agent phase was ended after {limit:g} s")
         elif done.code:
             notes.append(f"the agent phase ended with {done.code}")
+        for path, content in solution.after.items():
+            workspace.run(f"rm -f {shlex.quote(path)}")
+            if content is not None:
+                workspace.put(pack({path.lstrip("/"): content}), "/")
         return done
 
     def _collect(self, workspace: Workspace, notes: list[str]) -> bytes:
@@ -164,50 +188,58 @@ class TaskRunner:
         notes += [f"did not cross: {each}" for each in left_out]
         return archive
 
-    def verify_files(
-        self, artifacts: bytes, tests: Path | None = None, notes: list[str] | None = None
-    ) -> tuple[RewardOutput, Finished]:
-        """Run the verifier on an agent's files in a fresh workspace; `tests` replaces the task's."""
-        with self.verifier_image.workspace() as workspace:
-            workdir = self.image.config.workdir
+
+class _VerifierPhase:
+    """The verifier phase of one trial, and what came of it."""
+
+    def __init__(self, runner: TaskRunner, tests: Path | None, notes: list[str], traces: bool) -> None:
+        self.runner, self.tests, self.notes, self.traces = runner, tests, notes, traces
+        self.task, self.config = runner.task, runner.verifier_image.config
+        self.output = RewardOutput.unscored(Status.ERROR, "the verifier did not run")
+        self.done = Finished(0, "", 0.0)
+        self.failed_commands: tuple[str, ...] = ()
+
+    def run_separate(self, artifacts: bytes) -> None:
+        """In a fresh workspace with the agent's files."""
+        with self.runner.verifier_image.workspace() as workspace:
+            workdir = self.runner.image.config.workdir
             if workdir != "/":
-                workspace.put(pack({}), workdir, empties=not (self.task.artifacts and self.task.mode == "separate"))
+                empties = not (self.task.artifacts and self.task.mode == "separate")
+                workspace.put(pack({}), workdir, empties=empties)
             workspace.put(artifacts, "/")
             workspace.put(pack({}), VERIFIER, empties=True, mode=0o777)
-            return self._verify(workspace, tests, "/tests/test.sh", notes if notes is not None else [])
+            self._run(workspace, "/tests/test.sh")
 
-    def _verify_shared(
-        self, workspace: Workspace, tests: Path | None, notes: list[str]
-    ) -> tuple[RewardOutput, Finished]:
+    def run_shared(self, workspace: Workspace) -> None:
         """As Harbor 0.25: only the reward files are removed, and the shell writes the log where the agent could."""
+        self.notes.append("shared mode: the agent's processes and files were there while the verifier ran")
         workspace.run(f"rm -f {' '.join(f'{VERIFIER}/{name}' for name in REWARD_FILES)}", seconds=60)
-        command = f"(/tests/test.sh) > {VERIFIER}/test-stdout.txt 2>&1"
-        notes.append("shared mode: the agent's processes and files were there while the verifier ran")
-        output, done = self._verify(workspace, tests, command, notes)
-        kind, data = workspace.read(f"{VERIFIER}/test-stdout.txt")
-        return output, Finished(
-            done.code, data.decode(errors="replace") if kind in ("file", "large") else "", done.seconds
-        )
+        self._run(workspace, f"(/tests/test.sh) > {VERIFIER}/test-stdout.txt 2>&1")
+        _, data = workspace.read(f"{VERIFIER}/test-stdout.txt")
+        self.done = replace(self.done, output=self.done.output + data.decode(errors="replace"))
 
-    def _verify(
-        self, workspace: Workspace, tests: Path | None, command: str, notes: list[str]
-    ) -> tuple[RewardOutput, Finished]:
-        bundled = self.verifier_image is not self.image and tests is None
-        config = self.verifier_image.config
+    def _run(self, workspace: Workspace, command: str) -> None:
+        bundled = self.runner.verifier_image is not self.runner.image and self.tests is None
         if not bundled:
-            workspace.put(pack({"tests": tests or self.task.folder / "tests"}), "/")
+            workspace.put(pack({"tests": self.tests or self.task.folder / "tests"}), "/")
             workspace.run("chmod +x /tests/test.sh")
         limit = self.task.seconds("verifier", 600.0)
-        env = {**config.env, **self.task.env("verifier")}
-        user = self.task.user("verifier") or config.user
-        done = workspace.run(command, cwd=config.workdir, env=env, user=user, seconds=limit)
-        if done.timed_out:
-            return RewardOutput.unscored(Status.TIMEOUT, f"the verifier took more than {limit:g} s"), done
-        output = read_rewards(lambda name, most: workspace.read(f"{VERIFIER}/{name}", most), self.key)
-        if not output.ok and done.code:
-            last = (done.output.strip().splitlines() or [""])[-1]
-            notes.append(f"the verifier ended with {done.code}: {last[:200]}")
-        return output, done
+        env = {**self.config.env, **self.task.env("verifier")}
+        if self.traces:
+            workspace.put(pack({TRACE.lstrip("/"): TRACING.encode()}), "/")
+            env["BASH_ENV"] = TRACE
+        user = self.task.user("verifier") or self.config.user
+        self.done = workspace.run(command, cwd=self.config.workdir, env=env, user=user, seconds=limit)
+        if self.traces:
+            lines = workspace.read(f"{TRACE}.failed")[1].decode(errors="replace").splitlines()
+            self.failed_commands = tuple(dict.fromkeys(lines))
+        if self.done.timed_out:
+            self.output = RewardOutput.unscored(Status.TIMEOUT, f"the verifier took more than {limit:g} s")
+            return
+        self.output = read_rewards(lambda name, most: workspace.read(f"{VERIFIER}/{name}", most), self.runner.key)
+        if not self.output.ok and self.done.code:
+            last = (self.done.output.strip().splitlines() or [""])[-1]
+            self.notes.append(f"the verifier ended with {self.done.code}: {last[:200]}")
 
 
 def run_task(

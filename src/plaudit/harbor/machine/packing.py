@@ -8,6 +8,7 @@ from pathlib import Path
 
 __all__ = ["UNCROSSED", "Packer"]
 
+MOST_ENTRIES, MOST_DEPTH = 100_000, 100
 UNCROSSED = (
     "bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "logs", "opt", "proc", "root", "run",
     "sbin", "solution", "sys", "tests", "usr", "var",
@@ -22,11 +23,15 @@ class Packer:
         self.most, self.left_out = most, list[str]()
         self._bytes = io.BytesIO()
         self._archive = tarfile.TarFile(fileobj=self._bytes, mode="w", format=tarfile.PAX_FORMAT)
-        self._size = 0
+        self._size = self._count = 0
 
     def add(self, source: str, name: str) -> None:
         """Add a tree under its path in the workspace."""
-        state = os.lstat(source)
+        try:
+            state = os.lstat(source)
+        except OSError as error:
+            self.left_out.append(f"{name}: {error.strerror}")
+            return
         if stat.S_ISLNK(state.st_mode):
             target = os.path.normpath(os.path.join(os.path.dirname(name), os.readlink(source)))
             if os.path.isabs(os.readlink(source)) or Path(target).parts[1:2] != Path(name).parts[1:2]:
@@ -36,9 +41,11 @@ class Packer:
             if not (stat.S_ISCHR(state.st_mode) and state.st_rdev == 0):  # that is how overlay marks a removed file
                 self.left_out.append(f"{name}: neither a file nor a folder")
             return
+        if self._size + state.st_size > self.most or self._count > MOST_ENTRIES or name.count("/") > MOST_DEPTH:
+            self.left_out.append(f"{name}: too large, too many or too deep")
+            return
         self._size += state.st_size
-        if self._size > self.most:
-            raise ValueError(f"the files take more than {self.most >> 20} MiB")
+        self._count += 1
         entry = tarfile.TarInfo(name.lstrip("/") or ".")
         entry.mode, entry.mtime, entry.uid, entry.gid = (
             state.st_mode & 0o777,

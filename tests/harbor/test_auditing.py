@@ -1,0 +1,113 @@
+"""The audit finds planted flaws by kind and is silent on sound tasks; `benchmarks/harbor.py` runs the whole zoo."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from benchmarks.harbor_zoo import FLAWED, SOUND, write_zoo
+from plaudit.cli import main
+from plaudit.findings import Severity
+from plaudit.harbor import Runtime, audit_task, read_task
+from plaudit.harbor.auditing import KINDS
+from plaudit.harbor.products import Product, products_of
+from plaudit.harbor.workspace import pack
+
+RUNTIME = Runtime(network="none")
+EXAMPLES = ["flaw-score-file", "flaw-shim-workdir", "flaw-symlink", "flaw-leak-answer", "flaw-nop", "flaw-last-command"]
+
+
+def audit(name, folder):
+    [task] = [each for each in [*FLAWED, *SOUND] if each.name == name]
+    [path] = write_zoo(folder, [task])
+    return task, audit_task(read_task(path), RUNTIME)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_planted_flaw_is_found_by_its_kind_and_with_a_witness(name, tmp_path):
+    task, report = audit(name, tmp_path)
+    findings = [each for each in report.failures if each.kind == task.kind]
+    assert findings, report
+    assert all(each.witness and each.remedy for each in findings)
+
+
+@pytest.mark.parametrize("name", ["sound-total", "sound-shared-pair"])
+def test_a_sound_task_raises_no_alarm(name, tmp_path):
+    _, report = audit(name, tmp_path)
+    assert report.passed, report
+    assert report.trials > 8
+
+
+def test_a_rewritten_solution_that_fails_is_shown_as_a_diff(tmp_path):
+    _, report = audit("flaw-exact-text", tmp_path)
+    [finding, *_] = [each for each in report.failures if each.kind == "overfitting"]
+    assert "+++" in finding.witness
+    assert finding.severity is Severity.ERROR
+
+
+def test_the_zoo_is_large_enough_and_covers_every_kind_that_counts():
+    assert len(FLAWED) >= 20
+    assert len(SOUND) >= 20
+    assert {task.kind for task in FLAWED} == set(KINDS) - {"verifier's rights"}
+    assert len({task.name for task in [*FLAWED, *SOUND]}) == len(FLAWED) + len(SOUND)
+
+
+def test_the_command_writes_json_and_junit(tmp_path, capfd):
+    write_zoo(tmp_path, [each for each in FLAWED if each.name == "flaw-nop"])
+    with pytest.raises(SystemExit) as exited:
+        main(["harbor", "audit", str(tmp_path), "--json", "--junit", str(tmp_path / "a.xml"), "--network", "none"])
+    assert exited.value.code == 1
+    [report] = json.loads(capfd.readouterr().out)
+    assert {each["kind"] for each in report["findings"]} == {"stub solution"}
+    assert [each.tag for each in ElementTree.parse(tmp_path / "a.xml").iter("failure")] == ["failure"]
+
+
+def test_a_task_whose_solution_fails_cannot_be_audited(tmp_path):
+    [path] = write_zoo(tmp_path, [SOUND[0]])
+    (path / "solution" / "solve.sh").write_text("true\n")
+    report = audit_task(read_task(path), RUNTIME)
+    assert not report.passed
+    assert not report.findings
+    assert "its solution earns 0" in report.notes[-1]
+
+
+def test_products_are_what_the_solution_changed_and_the_instruction_names():
+    before = pack({"app/kept": b"1", "app/changed": b"1"})
+    after = pack({"app/kept": b"1", "app/changed": b"2", "app/new.py": b"x = 1\n", "app/__pycache__/a.pyc": b""})
+    products = products_of(before, after, "write new.py")
+    assert {each.path for each in products.files} == {"/app/changed", "/app/new.py"}
+    assert [each.path for each in products.asked] == ["/app/new.py"]
+
+
+CODE = b"""def largest(values):
+    best = values[0]
+    for v in values:
+        if v > best:
+            best = v
+    return best
+"""
+
+
+def test_mutants_differ_and_rewritings_do_the_same():
+    product = Product("/app/x.py", CODE)
+    changes = {each.change for each in product.mutants("")}
+    assert {"line 4: Gt became LtE", "line 6: returns None"} <= changes
+    for version in product.equivalents():
+        namespace = {}
+        exec(version.content, namespace)
+        assert namespace["largest"]([3, 9, 2]) == 9
+    assert len(product.equivalents()) == 2
+
+
+def test_a_constant_program_keeps_the_signatures():
+    stub = Product("/app/x.py", CODE).with_constant("7")
+    namespace = {}
+    exec(stub, namespace)
+    assert namespace["largest"]([3]) == 7
+    assert Product("/app/x.txt", b"5").with_constant("7") is None
+
+
+def test_json_is_rewritten_with_the_same_values():
+    product = Product("/app/x.json", b'{"a": [1, {"b": 2}], "c": null}')
+    assert all(json.loads(each.content) == json.loads(product.content) for each in product.equivalents())
+    assert all(json.loads(each.content) != json.loads(product.content) for each in product.mutants("a b c"))
