@@ -65,7 +65,8 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit.exports": {"Shim", "export", "write_shim"},
     "plaudit.harbor": {
         "CannotRun", "HostImage", "Runtime", "Solution", "Task", "TaskFinding", "TaskReport", "TaskRunner", "Trial",
-        "Workspace", "audit_task", "check_task", "find_tasks", "read_task", "run_task",
+        "Workspace", "audit_task", "check_task", "export_tests", "find_tasks", "read_task", "read_trials", "run_task",
+        "verify_job",
     },
     "plaudit.judges": {
         "ChatEndpoint", "Criterion", "Example", "JudgePanel", "LLMJudge", "Rubric", "RubricReward",

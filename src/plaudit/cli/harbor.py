@@ -15,11 +15,14 @@ from plaudit.errors import InvalidSettings
 from plaudit.findings import Severity
 from plaudit.harbor.auditing import audit_task
 from plaudit.harbor.checking import check_task
+from plaudit.harbor.exporting import export_tests
 from plaudit.harbor.images import Runtime
+from plaudit.harbor.jobs import read_trials, verify_job
 from plaudit.harbor.reporting import TaskReport, each_task, junit_report
-from plaudit.harbor.task import find_tasks
+from plaudit.harbor.task import find_tasks, read_task
 from plaudit.harbor.trial import Trial, run_task
 from plaudit.report.formatting import bare_table, count_noun
+from plaudit.rollouts import RolloutsWriter
 
 __all__ = ["harbor"]
 
@@ -124,6 +127,67 @@ def audit(
     work = lambda task: audit_task(task, runtime, mode=mode, key=key)  # noqa: E731
     reports = each_task(work, find_tasks(tasks), workers or os.cpu_count() or 1)
     return _show("plaudit harbor audit", reports, junit, json=json)
+
+
+@harbor.command()
+@reserve_stdout()
+def export(
+    reward: options.Reward,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="The tests/ folder to write.")],
+    task: Annotated[
+        Path | None, typer.Option("--task", metavar="TASK", help="The task whose instruction is the prompt.")
+    ] = None,
+    response: Annotated[
+        str, typer.Option("--response", metavar="PATH", help="The file in which an agent leaves its response.")
+    ] = "/app/response.txt",
+    ground_truth: Annotated[
+        str | None, typer.Option("--ground-truth", metavar="TEXT", help="The right answer.")
+    ] = None,
+    bundle: Annotated[bool, typer.Option("--bundle", help="Copy plaudit and the packages that it needs.")] = False,
+    overwrite: options.Overwrite = False,
+) -> None:
+    """Write REWARD as the tests of a Harbor task; its components go to reward.json."""
+    if (out / "test.sh").exists() and not overwrite:
+        raise InvalidSettings(f"{out / 'test.sh'} exists; --overwrite replaces it")
+    prompt = read_task(task).instruction if task is not None else ""
+    columns = {} if ground_truth is None else {"ground_truth": ground_truth}
+    files = export_tests(reward, out, prompt=prompt, response=response, columns=columns, bundles=bundle)
+    print_result(*(Text(f"wrote {file}") for file in files))
+
+
+@harbor.command()
+@reserve_stdout()
+def rollouts(
+    job: Annotated[Path, typer.Argument(metavar="JOB", help="A job folder that Harbor wrote, or one trial of it.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The rollouts file to write.")],
+    tests: Annotated[
+        Path | None, typer.Option("--tests", metavar="DIR", help="Verify the recorded files again with these tests.")
+    ] = None,
+    tasks: Annotated[
+        Path | None, typer.Option("--tasks", metavar="TASKS", help="The tasks, to verify the recorded files again.")
+    ] = None,
+    base: Bases = None,
+    network: Network = "build",
+    key: Key = "reward",
+    overwrite: options.Overwrite = False,
+) -> int:
+    """Write the trials of a Harbor job as rollouts, for `plaudit score`, `report` and `diff`.
+
+    With --tasks, each trial gets the reward that the task's verifier, or --tests, gives its recorded files now; the
+    agents are not run again.
+    """
+    options.check_output(out)
+    if tests is not None and tasks is None:
+        raise InvalidSettings("--tests needs --tasks: the image in which the tests run")
+    trials = [each.rollout for each in read_trials(job)]
+    if tasks is not None:
+        trials = verify_job(job, find_tasks([tasks]), _runtime(base, network), tests, key)
+    with RolloutsWriter(out, overwrite=overwrite) as writer:
+        for each in trials:
+            writer.write(each)
+    unscored = [each for each in trials if each.output is None or not each.output.ok]
+    print_result(f"wrote {count_noun(len(trials), 'trial')} to {out}, {len(unscored)} not scored")
+    return PASSED
 
 
 def _runtime(bases: list[str] | None, network: str) -> Runtime:

@@ -1,7 +1,10 @@
 from .auditing import audit_task as audit_task
 from .checking import check_task as check_task
+from .exporting import export_tests as export_tests
 from .images import CannotRun as CannotRun
 from .images import Runtime as Runtime
+from .jobs import read_trials as read_trials
+from .jobs import verify_job as verify_job
 from .reporting import TaskFinding as TaskFinding
 from .reporting import TaskReport as TaskReport
 from .task import Task as Task

@@ -1,0 +1,139 @@
+"""Harbor tasks: recall and false alarms of the audit on our zoo, cost of a trial, and what remains after kills.
+
+    python benchmarks/harbor.py [zoo] [cost] [soak]
+
+`zoo` audits every task of `harbor_zoo.py`. `cost` runs a task whose commands take no time, alone and eight at a time.
+`soak` starts 300 runs and kills the process at a random moment of each; then it counts processes, mounts and folders.
+"""
+
+import contextlib
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.harbor_zoo import FLAWED, SOUND, write_zoo
+from plaudit.harbor import Runtime, audit_task, read_task, run_task
+from plaudit.harbor.reporting import each_task
+
+RUNTIME = Runtime(network="none")
+SOAK_RUNS, MOST_SECONDS = 300, 900
+
+
+def measure_zoo(folder: Path) -> None:
+    """Recall by kind, and alarms on sound tasks."""
+    tasks = [*FLAWED, *SOUND]
+    write_zoo(folder, tasks)
+    reports = each_task(lambda task: audit_task(task, RUNTIME), [read_task(folder / each.name) for each in tasks], 2)
+    wanted, recalled, alarms = Counter(), Counter(), []
+    for task, report in zip(tasks, reports, strict=True):
+        kinds = {each.kind for each in report.failures}
+        if task.kind:
+            wanted[task.kind] += 1
+            recalled[task.kind] += task.kind in kinds
+        elif not report.passed:
+            alarms.append(f"{task.name}: {sorted(kinds) or report.notes}")
+    for kind, count in wanted.items():
+        print(f"| {kind} | {recalled[kind]} of {count} |")
+    print(f"flawed tasks with a finding of their kind: {recalled.total()} of {wanted.total()}")
+    print(f"sound tasks with an alarm: {len(alarms)} of {len(SOUND)} {alarms or ''}")
+    print(f"trials: {sum(each.trials for each in reports)}")
+
+
+def measure_cost(folder: Path) -> None:
+    """Wall time of building, running and judging beyond the task's own commands."""
+    [path] = write_zoo(folder, [next(each for each in SOUND if each.name == "sound-pair")])
+    task = read_task(path)
+    for at_once in (1, 8):
+        with ThreadPoolExecutor(at_once) as pool:
+            start = time.monotonic()
+            costs = list(pool.map(lambda _: _cost(task), range(at_once * 3)))
+            seconds = time.monotonic() - start
+        median = sorted(costs)[len(costs) // 2]
+        load = os.getloadavg()[0]
+        print(f"{at_once} at once: {median:.2f} s beyond the commands (median of {len(costs)}, load {load:.1f})")
+        print(f"{at_once} at once: a task every {seconds / len(costs):.2f} s")
+
+
+def _cost(task) -> float:
+    start = time.monotonic()
+    trial = run_task(task, "oracle", RUNTIME)
+    assert trial.reward == 1.0, trial
+    return time.monotonic() - start - trial.seconds["agent"] - trial.seconds["verifier"]
+
+
+def soak(folder: Path) -> None:
+    """Kill runs at random moments; afterwards the machine is as before."""
+    [path] = write_zoo(folder, [SOUND[0]])
+    before, generator, start, runs = _state(), random.Random(0), time.monotonic(), 0
+    with ThreadPoolExecutor(2) as pool:
+        for _ in pool.map(lambda seed: _killed_run(path, seed), [generator.random() for _ in range(SOAK_RUNS)]):
+            runs += 1
+            if time.monotonic() - start > MOST_SECONDS:
+                pool.shutdown(cancel_futures=True)
+                break
+    deadline = time.monotonic() + 20
+    while _state() != before and time.monotonic() < deadline:
+        time.sleep(0.2)
+    after = _state()
+    left = [sorted(b - a) for a, b in zip(before, after, strict=True)]
+    print(f"soak: {runs} killed runs in {time.monotonic() - start:.0f} s; left: {left}")
+
+
+def _killed_run(path: Path, chance: float) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "plaudit", "harbor", "run", str(path), "--network", "none"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    time.sleep(0.4 + 2.2 * chance)
+    children = _descendants(process.pid)
+    target = process.pid if chance < 0.6 or not children else random.Random(chance).choice(children)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(target, signal.SIGKILL)
+    process.wait()
+
+
+def _descendants(pid: int) -> list[int]:
+    """The processes below one, at any depth."""
+    try:
+        direct = [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+    return [each for child in direct for each in (child, *_descendants(child))]
+
+
+def _state() -> tuple[set[str], set[str], set[str]]:
+    """Processes of workspaces, mounts, and folders for temporary files."""
+    processes = set()
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if b"plaudit.harbor.machine" in file.read_bytes():
+                processes.add(file.parent.name)
+        except OSError:
+            continue
+    mounts = set(Path("/proc/self/mounts").read_text().splitlines())
+    folders = {str(each) for each in Path(tempfile.gettempdir()).glob("*plaudit*")}
+    return processes, mounts, folders
+
+
+def main() -> None:
+    parts = {"zoo": measure_zoo, "cost": measure_cost, "soak": soak}
+    for name in sys.argv[1:] or parts:
+        folder = Path(tempfile.mkdtemp(prefix="harbor-benchmark-"))
+        try:
+            parts[name](folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
