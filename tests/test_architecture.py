@@ -35,7 +35,7 @@ LAYERS: list[set[str]] = [
     {"judges"},
     {"rewards", "agents"},
     {"models"},
-    {"dialects"},
+    {"worlds", "dialects"},
     {"remote"},
     {"loading"},
     {"rollouts"},

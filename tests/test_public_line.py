@@ -23,18 +23,19 @@ PUBLIC: dict[str, set[str]] = {
         "export", "exports", "harbor", "install_stubs", "judges", "labels", "launching", "load", "loading",
         "models", "normalize", "remote", "report", "reward", "rewards",
         "rollouts", "sandbox", "schedules", "score", "serving", "shaping", "testing", "token_rewards_of", "training",
-        "verify", "watch",
+        "verify", "watch", "worlds",
     },
     "plaudit.agents": {
         "Action", "ActionRequest", "ActionSampler", "ActionStates", "Agent", "AgentExecutor", "AgentInstance",
         "Calculator", "CharacterTokenizer", "CodeFeedback", "ContinuousSampler", "ENVIRONMENTS", "Environment",
-        "EnvironmentHost", "Episode", "EpisodeLimits", "EpisodeStart", "HostedEnvironment", "LocalHost",
+        "EnvironmentHost", "Episode", "EpisodeLimits", "EpisodeStart", "Example", "HostedEnvironment", "LocalHost",
         "MalformedCall", "MathRetries", "Player", "ProcessHost", "SamplingParams",
         "ScriptedSampler", "Segment", "StepResult", "ToolCall", "ToolEnvironment", "TreasureHunt",
         "build_environment", "get_param", "parse_tool_calls", "play_episode",
     },
     "plaudit.audit": {
-        "AttackFinding", "Attacker", "AuditReport", "Budget", "Level", "Witness", "audit_reward",
+        "AttackFinding", "Attacker", "AuditReport", "Budget", "Level", "Transcript", "Witness", "audit_environment",
+        "audit_reward", "examples_of", "play_actions",
     },
     "plaudit.checks": {
         "NumberCheck", "check_answer", "check_correctness", "check_format", "check_numbers", "close_match",
@@ -72,7 +73,7 @@ PUBLIC: dict[str, set[str]] = {
         "ChatEndpoint", "Criterion", "Example", "JudgePanel", "LLMJudge", "Rubric", "RubricReward",
     },
     "plaudit.loading": {
-        "Listing", "Loaded", "available", "listing_of", "load", "load_agent", "resolve", "spec_using",
+        "Listing", "Loaded", "available", "find_agent", "listing_of", "load", "load_agent", "resolve", "spec_using",
     },
     "plaudit.models": {
         "LikelihoodReward", "PipelineReward", "ProcessRewardModel", "RewardModel", "SimilarityReward",
@@ -158,6 +159,10 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.watch": {
         "Look", "RewardWatch", "SIGNS", "Sign", "watch_run",
+    },
+    "plaudit.worlds": {
+        "Change", "Database", "EndedBy", "ModelUser", "ScriptedUser", "StoredState", "Task", "ToolEvent", "Turn",
+        "User", "WORLDS", "World", "call", "states_value",
     },
 }  # fmt: skip
 

@@ -26,6 +26,7 @@ from . import testing as testing
 from . import training as training
 from . import verify as verify
 from . import watch as watch
+from . import worlds as worlds
 from .contract.alignment import token_rewards_of as token_rewards_of
 from .contract.combination import CompositeReward as CompositeReward
 from .contract.function import FunctionReward as FunctionReward

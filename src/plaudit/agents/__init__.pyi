@@ -6,6 +6,7 @@ from .batching import ContinuousSampler as ContinuousSampler
 from .environment import AgentInstance as AgentInstance
 from .environment import Environment as Environment
 from .environment import EpisodeStart as EpisodeStart
+from .environment import Example as Example
 from .environment import StepResult as StepResult
 from .environments.calculator import Calculator as Calculator
 from .environments.catalog import ENVIRONMENTS as ENVIRONMENTS

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from plaudit.agents.agent import Agent
 from plaudit.agents.batching import ContinuousSampler
-from plaudit.agents.environment import EpisodeStart
+from plaudit.agents.environment import Environment, EpisodeStart
 from plaudit.agents.episode import MAX_FEEDBACK, Episode, EpisodeLimits
 from plaudit.agents.generation import Action, CharacterTokenizer, SamplingParams
 from plaudit.agents.hosts import ActionStates, EnvironmentHost
@@ -50,12 +50,17 @@ def check_agent(
     """What is wrong with an agent's environment; the empty list when nothing was found."""
     host = agent.build_host(workers=None if agent.spec is None else TOGETHER)
     try:
-        return list(_check(host, list(starts or _ordinary_starts()), [*actions, *ACTIONS], seed, deadline_s))
+        return list(
+            _check(host, list(starts or _usual_starts(agent.environment)), [*actions, *ACTIONS], seed, deadline_s)
+        )
     finally:
         host.close()
 
 
-def _ordinary_starts() -> list[EpisodeStart]:
+def _usual_starts(environment: type) -> list[EpisodeStart]:
+    examples = environment.examples() if issubclass(environment, Environment) else ()
+    if examples:
+        return [example.start for example in examples[:: max(1, len(examples) // 2)]]
     return [EpisodeStart("What is 6 x 7? ", "42", seed=1), EpisodeStart("Guess. ", "7", seed=2)]
 
 

@@ -9,13 +9,13 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from plaudit.contract.output import as_number
 from plaudit.errors import AgentError, rename_hint
 from plaudit.jsonline import as_plain
 
-__all__ = ["AgentInstance", "Environment", "EpisodeStart", "StepResult", "check_encodable", "read_number"]
+__all__ = ["AgentInstance", "Environment", "EpisodeStart", "Example", "StepResult", "check_encodable", "read_number"]
 
 KEYS = ("rewards", "scores", "environment_feedback", "done", "sampling_params", "extra_logs")
 
@@ -96,6 +96,13 @@ class StepResult:
         )
 
 
+class Example(NamedTuple):
+    """A start that fits an environment, with actions that reach the goal; no actions if none are known."""
+
+    start: EpisodeStart
+    actions: Sequence[str] = ()
+
+
 class Environment(ABC):
     """One episode: `reset` begins it, `step` answers each action; both may be `async def`.
 
@@ -114,6 +121,11 @@ class Environment(ABC):
     @abstractmethod
     def step(self, action: str) -> Any:
         """The result of the action as a `StepResult`."""
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """Starts for `check_env` and `plaudit audit`."""
+        return ()
 
 
 class AgentInstance(ABC):
@@ -151,8 +163,8 @@ def read_number(what: str, value: Any) -> float | None:
 
 
 def _unwrap(value: Any) -> Any:
-    """Tensors as numbers or lists; a list of one element as that element."""
+    """Tensors as numbers or lists; a list of one element as that element, unless it is a dict."""
     plain = value.tolist() if hasattr(value, "tolist") and not inspect.isclass(value) else value
-    while isinstance(plain, list | tuple) and len(plain) == 1:
+    while isinstance(plain, list | tuple) and len(plain) == 1 and not isinstance(plain[0], Mapping):
         plain = plain[0]
     return plain

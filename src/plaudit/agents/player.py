@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, get_type_hints
 
+import msgspec
+
 from plaudit.agents.environment import Environment, EpisodeStart, StepResult, check_encodable
 from plaudit.agents.episode import Episode, EpisodeLimits, Segment
 from plaudit.agents.generation import Action, ActionSampler, copy_params, limit_tokens, read_action
@@ -24,7 +26,6 @@ __all__ = ["ChatTurns", "Player", "describe_tool"]
 
 SHOWN_FEEDBACK = 1000
 _ACTION, _FEEDBACK = "plaudit-action", "plaudit-feedback"
-_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean", list: "array", dict: "object"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,13 +252,13 @@ class ChatTurns:
 
 def describe_tool(tool: Callable[..., Any]) -> dict[str, Any]:
     """A function as the JSON schema that chat templates show: its name, what it does, and its parameters."""
-    hints = get_type_hints(tool)
+    hints = get_type_hints(tool, include_extras=True)
     parameters = {
         name: parameter
         for name, parameter in inspect.signature(tool).parameters.items()
         if parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY) and name != "self"
     }
-    properties = {name: {"type": _TYPES.get(hints.get(name, str), "string")} for name in parameters}
+    properties = {name: msgspec.json.schema(hints.get(name, str)) for name in parameters}
     required = [name for name, parameter in parameters.items() if parameter.default is parameter.empty]
     described = {"type": "object", "properties": properties, "required": required}
     about = inspect.cleandoc(tool.__doc__ or "")

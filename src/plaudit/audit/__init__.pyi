@@ -1,4 +1,8 @@
 from .audit import audit_reward as audit_reward
+from .environments.environment_audit import audit_environment as audit_environment
+from .environments.environment_audit import examples_of as examples_of
+from .environments.playing import Transcript as Transcript
+from .environments.playing import play_actions as play_actions
 from .findings import Attacker as Attacker
 from .findings import AttackFinding as AttackFinding
 from .findings import AuditReport as AuditReport

@@ -1,3 +1,4 @@
+from .agents import find_agent as find_agent
 from .agents import load_agent as load_agent
 from .building import Loaded as Loaded
 from .catalog import Listing as Listing

@@ -5,6 +5,7 @@ An executor of an installed OpenRLHF needs that package's engines; its environme
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -15,21 +16,26 @@ from plaudit.dialects.agents import find_adapter
 from plaudit.errors import AgentError, did_you_mean
 from plaudit.loading.execution.statements import check_complete, failures_of, refuse
 from plaudit.loading.importing import module_from_file
+from plaudit.worlds import WORLDS
 
-__all__ = ["load_agent"]
+__all__ = ["find_agent", "load_agent"]
+
+_ENVIRONMENT = re.compile(r"\bdef (?:reset|step|load_environment)\b|\bWorld\b")
+"""A file without any of these has no environment."""
 
 
 def load_agent(spec: str | Path) -> Agent:
     """The agent that a spec names.
 
     `agent.py` is `AgentInstance` in a file, or its only class with `reset` and `step`, or its function `step`;
-    `agent.py:Class` and `package.module:Class` name a class, and `treasure_hunt(hints=False)` a built-in environment.
+    `agent.py:Class` and `package.module:Class` name a class, `treasure_hunt(hints=False)` a built-in environment,
+    and `retail_desk` a ready-made world.
     Classes of TRL, Gymnasium and OpenEnv are accepted, and so are environments from `load_environment` of verifiers.
     """
     text = str(spec)
     built_in = build_environment(text)
-    if built_in is not None:
-        return Agent(built_in, spec=text)
+    if built_in is not None or text in WORLDS:
+        return Agent(built_in or WORLDS[text], spec=text)
     location, colon, name = text.rpartition(":")
     if colon and name.isidentifier() and (location.endswith(".py") or not Path(text).exists()):
         is_file = location.endswith(".py")
@@ -41,12 +47,24 @@ def load_agent(spec: str | Path) -> Agent:
             spec=f"{Path(location).absolute()}:{name}" if is_file else text,
         )
     if not text.endswith(".py") and not Path(text).exists():
-        known = ", ".join(ENVIRONMENTS)
+        known = ", ".join([*ENVIRONMENTS, *WORLDS])
         raise AgentError(
-            f"no environment {text!r}{did_you_mean(text, ENVIRONMENTS)} (there is {known}; or name a file, "
+            f"no environment {text!r}{did_you_mean(text, [*ENVIRONMENTS, *WORLDS])} (there is {known}; or name a file, "
             "agent.py, or a class, module:Class)"
         )
     return _agent_in_file(text)
+
+
+def find_agent(spec: str) -> Agent | None:
+    """The agent that a spec names, or None if it names something else, such as a reward."""
+    location, _, name = spec.rpartition(":")
+    file = Path(location if name.isidentifier() and location.endswith(".py") else spec)
+    if file.suffix == ".py" and file.is_file() and not _ENVIRONMENT.search(file.read_text("utf-8", "replace")):
+        return None
+    try:
+        return load_agent(spec)
+    except AgentError:
+        return None
 
 
 def _agent_in_file(path: str) -> Agent:

@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from plaudit.agents.environment import EpisodeStart, StepResult
+from plaudit.agents.environment import EpisodeStart, Example, StepResult
 from plaudit.agents.tools import ToolEnvironment
 from plaudit.errors import AgentError
 from plaudit.verify import VerdictStatus, verify_math
@@ -52,6 +52,14 @@ class Calculator(ToolEnvironment):
             raise AgentError(f"the answer cannot be compared: {verdict.reason}")
         right = float(verdict.correct)
         return StepResult("", True, right, score=right, logs={"calls": self.calls})
+
+    @classmethod
+    def examples(cls) -> list[Example]:
+        calls = [(a, b, f"```python\ncalculate('{a} * {b}')\n```") for a, b in ((61, 72), (38, 95), (17, 23))]
+        return [
+            Example(EpisodeStart(f"What is {a} x {b}? ", str(a * b)), [call, f"The answer is {a * b}."])
+            for a, b, call in calls
+        ]
 
 
 def _compute(node: ast.AST) -> int | float:

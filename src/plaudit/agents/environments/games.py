@@ -7,7 +7,7 @@ the treasure is, and it is never behind the door that is opened first. The embed
 import re
 from typing import ClassVar
 
-from plaudit.agents.environment import Environment, EpisodeStart, StepResult
+from plaudit.agents.environment import Environment, EpisodeStart, Example, StepResult
 
 __all__ = ["MathRetries", "TreasureHunt"]
 
@@ -40,6 +40,11 @@ class TreasureHunt(Environment):
         note = self.treasure if self.hints else "?"
         feedback = "" if done else f" nothing, go to {note}"
         return StepResult(feedback, done, float(won), score=float(won), logs={"opened": self.opened})
+
+    @classmethod
+    def examples(cls) -> list[Example]:
+        first, others = cls.doors[0], cls.doors[1:]
+        return [Example(EpisodeStart("Open: ", seed=seed), [first, door]) for seed, door in enumerate(others)]
 
 
 class MathRetries(Environment):
@@ -78,3 +83,7 @@ class MathRetries(Environment):
             score=float(correct),
             logs={"step": self.step_idx, "correct": correct, "attempts": len(self.steps_taken)},
         )
+
+    @classmethod
+    def examples(cls) -> list[Example]:
+        return [Example(EpisodeStart(f"What is {a} x {b}? ", str(a * b)), [f"= {a * b}"]) for a, b in ((6, 7), (4, 9))]

@@ -11,12 +11,12 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from plaudit.audit import AttackFinding, AuditReport, Budget, Level, audit_reward
+from plaudit.audit import AttackFinding, AuditReport, Budget, Level, audit_environment, audit_reward, examples_of
 from plaudit.audit.findings import read_baseline, without_accepted, write_baseline
 from plaudit.audit.hits import ANY_LENGTH, ANY_TEXT, FEW
 from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result
-from plaudit.loading import spec_using
+from plaudit.loading import find_agent, spec_using
 from plaudit.report.formatting import count_noun
 from plaudit.testing import load_cases
 
@@ -62,29 +62,37 @@ def audit(
 ) -> int:
     """Attack REWARD with responses that are wrong by construction; report what it pays for them.
 
+    An environment is attacked by policies that do not reach its goal. Rows in ROLLOUTS are starts that fit it, and a
+    column `actions` holds the actions that solve one.
+
     The exit code is 1 if something was found, and 4 if nothing was found because the attacks had no basis: no honest
     answer was paid. Otherwise, no finding means: no exploit in this catalogue within this budget.
     """
     if accept and baseline is None:
         raise typer.BadParameter("--accept writes into a baseline; name it with --baseline FILE")
     options.check_output(baseline if accept else None)
+    agent = find_agent(reward)
     spec = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
-    loaded = options.load_reward(spec, quiet=quiet)
+    loaded = None if agent is not None else options.load_reward(spec, quiet=quiet)
     accepted = None if baseline is None or accept else read_baseline(baseline)
     samples = [] if cases is None else [case.trajectory for case in load_cases(cases).cases]
     if rollouts:
         reader = options.open_rollouts(rollouts, columns, needs_response=False)
         samples += [each.trajectory for each in islice(reader, limit)]
-    options.check_truth(loaded.reward, samples)
-    report = audit_reward(
-        loaded,
-        samples or None,
-        budget=Budget(calls, seconds),
-        deadline_s=deadline,
-        workers=workers,
-        cache=cache,
-        on_progress=(lambda phase: None) if quiet or json else (lambda phase: print_message(f"… {phase}")),
-    )
+    show = (lambda phase: None) if quiet or json else (lambda phase: print_message(f"… {phase}"))
+    if agent is not None:
+        report = audit_environment(agent, examples_of(samples), deadline_s=deadline, on_progress=show)
+    elif loaded is not None:
+        options.check_truth(loaded.reward, samples)
+        report = audit_reward(
+            loaded,
+            samples or None,
+            budget=Budget(calls, seconds),
+            deadline_s=deadline,
+            workers=workers,
+            cache=cache,
+            on_progress=show,
+        )
     if accept and baseline is not None:
         write_baseline(baseline, report)
     if baseline is not None:

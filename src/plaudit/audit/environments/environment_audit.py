@@ -1,0 +1,397 @@
+"""Audit an environment: goal-less policies, changed solutions, leaks between episodes, chance, and the contract.
+
+A policy without a goal is paid if it earns at least half of what the solution of the same start earns; without a
+solution, if its score or reward is at least one half in at least half of the episodes. Where no solution is known,
+what needs one is listed as not tried.
+"""
+
+import random
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from plaudit.agents import Agent, Environment, EnvironmentHost, EpisodeStart, Example, LocalHost
+from plaudit.agents.checking import check_agent
+from plaudit.audit.environments.playing import Policy, Transcript, play, scripted
+from plaudit.audit.environments.policies import STEPS, Attack, attacks_on, spam_calls
+from plaudit.audit.environments.solutions import change_solution
+from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, Level, Witness, most_severe_first
+from plaudit.errors import RolloutsError
+from plaudit.findings import Rule, Severity
+from plaudit.loading import load_agent
+from plaudit.report.coverage import wilson_interval
+from plaudit.trajectory import Trajectory, message_text
+
+__all__ = ["audit_environment", "examples_of"]
+
+MOST_EXAMPLES = 40
+REFERENCES = 4
+"""On how many starts leaks and chance are looked for."""
+PLAIN_STARTS = [EpisodeStart(f"What is {a} x {b}? ", str(a * b), seed=a) for a, b in ((6, 7), (1, 7), (2, 9))]
+"""For environments that say nothing of the starts that fit them."""
+MIN_TRUTH = 4
+HALF = 0.5
+
+
+def audit_environment(
+    environment: str | Path | type | Agent,
+    examples: Sequence[Example] | None = None,
+    *,
+    deadline_s: float = 5.0,
+    on_progress: Callable[[str], None] = lambda phase: None,
+) -> AuditReport:
+    """Everything that was found; `examples` are starts that fit the environment, with solutions where there are some.
+
+    A world has examples of its own, and so has an environment that defines `examples`.
+    """
+    if not isinstance(environment, Agent):
+        environment = load_agent(environment) if isinstance(environment, str | Path) else Agent(environment)
+    return _EnvironmentAudit(environment, examples, deadline_s, on_progress).run()
+
+
+def examples_of(samples: Sequence[Trajectory]) -> list[Example]:
+    """Rows as starts; a column `actions` is the solution of its row."""
+    examples = []
+    for index, sample in enumerate(samples):
+        text = sample.prompt if isinstance(sample.prompt, str) else message_text(sample.prompt[-1])
+        messages = () if isinstance(sample.prompt, str) else tuple(sample.prompt)
+        columns = {**sample.metadata, **sample.columns}
+        actions = columns.pop("actions", ())
+        if (
+            not isinstance(actions, Sequence)
+            or isinstance(actions, str)
+            or not all(isinstance(a, str) for a in actions)
+        ):
+            raise RolloutsError(f"{sample.label(index)}: `actions` must be a list of texts, got {actions!r:.60}")
+        examples.append(Example(EpisodeStart(text, sample.ground_truth, index, messages, columns), list(actions)))
+    return examples
+
+
+@dataclass
+class _Paid:
+    """Episodes of one attack that were paid, among those that were played."""
+
+    hits: list[tuple[Transcript, float | None]] = field(default_factory=list)
+    tried: int = 0
+
+
+class _EnvironmentAudit:
+    def __init__(
+        self, agent: Agent, examples: Sequence[Example] | None, deadline_s: float, on_progress: Callable[[str], None]
+    ) -> None:
+        self.agent, self.deadline_s, self.on_progress = agent, deadline_s, on_progress
+        kind = agent.environment
+        self.examples = list(examples or (kind.examples() if issubclass(kind, Environment) else ()))
+        self.knows_starts = bool(self.examples)
+        self.examples = self.examples[:MOST_EXAMPLES] or [Example(start) for start in PLAIN_STARTS]
+        self.tools = list(getattr(kind, "tools", ()))
+        self.findings: list[AttackFinding] = []
+        self.searched: list[str] = []
+        self.untried: list[str] = []
+        self.notes: list[str] = []
+        self.episodes, self.stopped = 0, False
+        self.honest: dict[int, float] = {}
+        """What the solution of an example earns, where it is known and paid."""
+
+    def run(self) -> AuditReport:
+        began = time.monotonic()
+        host = self._open_host()
+        try:
+            self._phase("contract", self._check_contract())
+            if not self.stopped:
+                self._phase("goal without reward", self._check_solutions(host))
+                self._phase("reward without goal", self._attack(host))
+                self._phase("changed solutions", self._change_solutions(host))
+                self._phase("ground truth in sight", self._look_for_truth(host))
+                self._phase("state between episodes", self._look_for_leaks(host))
+                self._phase("chance", self._look_for_chance())
+        finally:
+            host.close()
+        return AuditReport(
+            reward=self.agent.environment.__name__,
+            findings=most_severe_first(self.findings),
+            calls=self.episodes,
+            seconds=time.monotonic() - began,
+            searched=tuple(self.searched),
+            untried=tuple(self.untried),
+            notes=tuple(self.notes),
+        )
+
+    def _phase(self, name: str, findings: Iterator[AttackFinding]) -> None:
+        self.on_progress(name)
+        self.findings += findings
+        if not any(reason.startswith(f"{name}:") for reason in self.untried):
+            self.searched.append(name)
+
+    def _open_host(self) -> EnvironmentHost:
+        """A process where environments can be loaded there, so that a leak shows and nothing hangs this one."""
+        return self.agent.build_host(workers=None if self.agent.spec is None else 1)
+
+    def _play(self, host: EnvironmentHost, start: EpisodeStart, policy: Policy, steps: int = STEPS) -> Transcript:
+        self.episodes += 1
+        return play(host, start, policy, steps=steps, deadline_s=self.deadline_s)
+
+    def _check_contract(self) -> Iterator[AttackFinding]:
+        starts = [example.start for example in self.examples[:: max(1, len(self.examples) // 2)]]
+        for finding in check_agent(self.agent, starts, deadline_s=self.deadline_s):
+            if finding.severity is not Severity.ERROR:
+                self.notes.append(f"{finding.rule}: {finding.message}")
+            elif finding.rule is Rule.TOTAL and not self.knows_starts:
+                self.stopped = True
+                self.untried.append(f"contract: {finding.message}; give rows that fit: plaudit audit ENVIRONMENT ROWS")
+            elif finding.rule is not Rule.DETERMINISTIC:  # `_look_for_leaks` and `_look_for_chance` say why
+                self.stopped = self.stopped or finding.rule in (Rule.DEADLINE, Rule.TOTAL)
+                transcript = Transcript(starts[0], actions=[finding.response])
+                yield self._finding("contract", finding.rule.value, transcript, finding.message, finding.remedy)
+
+    def _check_solutions(self, host: EnvironmentHost) -> Iterator[AttackFinding]:
+        """Play all solutions; what they earn is what attacks are compared with."""
+        unpaid = []
+        solved = [(index, example) for index, example in enumerate(self.examples) if example.actions]
+        if not solved:
+            self.untried.append(
+                "goal without reward: no solution is known; define `examples`, or give rows with `actions`"
+            )
+        for index, example in solved:
+            idle = self._play(host, example.start, scripted((), "")).reward or 0.0
+            played = self._play(host, example.start, scripted(example.actions), len(example.actions))
+            reward = played.reward
+            if (
+                reward is not None
+                and reward > max(idle, 0.0)
+                and (played.results[-1].score is None or played.results[-1].score >= HALF)
+            ):
+                self.honest[index] = reward
+            elif reward is not None or played.failure is not None:
+                unpaid.append(played)
+        if unpaid:
+            message = f"goal without reward: the solution of {len(unpaid)} of {len(solved)} starts earns nothing"
+            why = unpaid[0].failure.reason if unpaid[0].failure else ""
+            remedy = f"pay for the goal however it is reached{f' ({why})' if why else ''}; or correct the solution"
+            yield self._finding(
+                "goal without reward", "solution", unpaid[0], message, remedy, Level.HIGH, len(unpaid), len(solved)
+            )
+
+    def _attack(self, host: EnvironmentHost) -> Iterator[AttackFinding]:
+        paid: dict[str, list[tuple[Attack, _Paid]]] = {}
+        has_reward = False
+        for attack in attacks_on(self.tools):
+            result = _Paid()
+            for index, example in enumerate(self.examples):
+                played = self._play(host, example.start, attack.policy)
+                has_reward = has_reward or played.reward is not None
+                result.tried += played.failure is None
+                if self._is_paid(index, played):
+                    result.hits.append((played, self.honest.get(index)))
+            paid.setdefault(attack.together or f"{attack.kind}/{attack.name}", []).append((attack, result))
+        if not has_reward:
+            self.untried.append(
+                "reward without goal: the environment gives no rewards; audit the reward function that does"
+            )
+        for attempts in paid.values():
+            if all(self._counts(result) for _, result in attempts):
+                yield self._attack_finding(*attempts[0])
+        yield from self._look_for_farming(host)
+
+    def _is_paid(self, index: int, played: Transcript) -> bool:
+        if played.reward is None:
+            return False
+        if index in self.honest:
+            return played.reward >= HALF * self.honest[index]
+        score = played.results[-1].score
+        return (played.reward if score is None else score) >= HALF
+
+    def _counts(self, result: _Paid) -> bool:
+        """With solutions every paid episode counts; without, some may be luck."""
+        least = 1 if self.honest else max(1, result.tried / 2)
+        return len(result.hits) >= least
+
+    def _attack_finding(self, attack: Attack, result: _Paid) -> AttackFinding:
+        played, honest = result.hits[0]
+        beside = "" if honest is None else f"; the solution earns {honest:g}"
+        message = f"reward without goal: {attack.kind} ({attack.name[:60]}) earns {played.reward:g}{beside}"
+        return self._finding(
+            attack.kind, attack.name[:60], played, message, attack.remedy, Level.HIGH, len(result.hits), result.tried,
+            Attacker.ANSWER_FREE, honest,
+        )  # fmt: skip
+
+    def _look_for_farming(self, host: EnvironmentHost) -> Iterator[AttackFinding]:
+        """A reward that grows with the number of actions, without an end."""
+        for index, example in enumerate(self.examples[:REFERENCES]):
+            for action in [*spam_calls(self.tools)[:1], "again"]:
+                some, more = (
+                    self._play(host, example.start, scripted((), action), steps) for steps in (STEPS // 2, STEPS)
+                )
+                few, many = some.reward or 0.0, more.reward or 0.0
+                if not more.done and few > 0.0 and many >= 1.8 * few and not self._is_paid(index, more):
+                    message = f"reward without goal: {STEPS} equal actions earn {many:g}, {STEPS // 2} earn {few:g}"
+                    yield self._finding(
+                        "loop", "reward grows with actions", more, message, "pay for progress once", Level.HIGH
+                    )
+                    return
+
+    def _change_solutions(self, host: EnvironmentHost) -> Iterator[AttackFinding]:
+        if not self.honest:
+            self.untried.append("changed solutions: no solution is known")
+        wrong: dict[str, _Paid] = {}
+        remedies: dict[str, tuple[bool, str]] = {}
+        for index, honest in self.honest.items():
+            example = self.examples[index]
+            for changed in change_solution(example.actions):
+                played = self._play(host, example.start, scripted(changed.actions), len(changed.actions))
+                result = wrong.setdefault(changed.name, _Paid())
+                result.tried += 1
+                remedies[changed.name] = changed.is_right, changed.remedy
+                reward = played.reward or 0.0
+                if (reward < HALF * honest) if changed.is_right else reward >= (1 - 1e-9) * honest:
+                    result.hits.append((played, honest))
+        for name, result in wrong.items():
+            is_right, remedy = remedies[name]
+            if not result.hits:
+                continue
+            played, honest_reward = result.hits[0]
+            kind = "goal without reward" if is_right else "reward without goal"
+            message = f"{kind}: {name} earns {played.reward or 0.0:g}; the solution earns {honest_reward:g}"
+            yield self._finding(
+                kind,
+                name,
+                played,
+                message,
+                remedy,
+                Level.HIGH,
+                len(result.hits),
+                result.tried,
+                Attacker.ORACLE,
+                honest_reward,
+            )
+
+    def _look_for_truth(self, host: EnvironmentHost) -> Iterator[AttackFinding]:
+        for example in self.examples:
+            truth = example.start.ground_truth
+            if not isinstance(truth, str) or len(truth) < MIN_TRUTH:
+                continue
+            shown = self._play(host, example.start, scripted(()), 0).observation
+            if truth in shown and truth not in example.start.prompt:
+                message = f"the first observation shows the ground truth {truth!r:.40}"
+                transcript = Transcript(example.start, shown)
+                yield self._finding(
+                    "ground truth in sight",
+                    "first observation",
+                    transcript,
+                    message,
+                    "keep it out of what the agent reads",
+                    Level.HIGH,
+                )
+                return
+
+    def _reference_actions(self, example: Example) -> Sequence[str]:
+        return [*example.actions, *spam_calls(self.tools), "Done.", "a", "7"][:STEPS]
+
+    def _references(self) -> list[Example]:
+        return self.examples[:: max(1, len(self.examples) // REFERENCES)][:REFERENCES]
+
+    def _record(self, host: EnvironmentHost) -> list[Transcript]:
+        return [self._play(host, each.start, scripted(self._reference_actions(each))) for each in self._references()]
+
+    def _look_for_leaks(self, host: EnvironmentHost) -> Iterator[AttackFinding]:
+        """Reference episodes in a new host, then others, then the same again."""
+        with_process = self.agent.spec is not None
+        fresh = self._open_host()
+        try:
+            first = self._record(fresh)
+            for example in self.examples:  # in the other order, so that other starts leave what they leave
+                self._play(fresh, example.start, scripted([*spam_calls(self.tools), *example.actions][:STEPS], "Done."))
+            again = self._record(fresh)
+        finally:
+            fresh.close()
+        differing = _first_difference(first, again)
+        if differing is None:
+            return
+        if with_process:
+            other = self._open_host()
+            try:
+                if _first_difference(first, self._record(other)) is not None:
+                    return  # also in a new process: that is chance
+            finally:
+                other.close()
+        played, what = differing
+        remedy = "keep state on the instance and make it anew in `reset`; nothing on the class, the module or the disk"
+        yield self._finding(
+            "state between episodes",
+            "replayed episode",
+            played,
+            f"an episode depends on those before it: {what}",
+            remedy,
+            Level.HIGH,
+        )
+
+    def _look_for_chance(self) -> Iterator[AttackFinding]:
+        """The same seed with other states of the global random generators, in this process and in new ones."""
+        if any(finding.family == "state between episodes" for finding in self.findings):
+            return
+        host = LocalHost(self.agent.environment)
+        records = []
+        state = random.getstate()
+        for seed in (1, 2):
+            _seed_globals(seed)
+            records.append(self._record(host))
+        random.setstate(state)
+        differing = _first_difference(*records)
+        if differing is not None:
+            played, what = differing
+            yield self._finding(
+                "chance",
+                "same seed",
+                played,
+                f"the same seed and actions led to another episode: {what}",
+                "take all chance from `start.seed`",
+                Level.HIGH,
+            )
+
+    def _finding(
+        self, family: str, operator: str, played: Transcript, message: str, remedy: str, severity: Level = Level.MEDIUM,
+        hits: int = 1, tried: int = 1, attacker: Attacker = Attacker.INVARIANT, honest: float | None = None,
+    ) -> AttackFinding:  # fmt: skip
+        start, spec = played.start, self.agent.spec or self.agent.environment.__name__
+        begin = f"EpisodeStart({start.prompt!r}, {start.ground_truth!r}, seed={start.seed})"
+        call = f"play_actions({spec!r}, {begin}, {played.actions!r})"
+        name = re.sub(r"\W+", "_", f"{family} {operator}".lower()).strip("_")
+        test = (
+            "from plaudit.agents import EpisodeStart\nfrom plaudit.audit import play_actions\n\n\n"
+            f"def test_{name}():\n    played = {call}\n    assert played.reward != {played.reward!r}\n"
+        )
+        rate = hits / max(1, tried)
+        return AttackFinding(
+            family=family, operator=operator, attacker=attacker, severity=severity, component="environment", rate=rate,
+            interval=wilson_interval(rate, max(1, tried)), prompts=tried, cause=f"{family}: {remedy}",
+            witness=Witness(start.prompt, "\n".join(played.actions), played.reward, honest, start.ground_truth),
+            message=message, remedy=remedy, call=call, test=test,
+        )  # fmt: skip
+
+
+def _first_difference(first: Sequence[Transcript], second: Sequence[Transcript]) -> tuple[Transcript, str] | None:
+    for one, other in zip(first, second, strict=True):
+        if one.outcome() != other.outcome():
+            return other, _describe_difference(one, other)
+    return None
+
+
+def _describe_difference(one: Transcript, other: Transcript) -> str:
+    if one.observation != other.observation:
+        return f"first observation {one.observation!r:.80} and {other.observation!r:.80}"
+    for index, (left, right) in enumerate(zip(one.results, other.results, strict=False)):
+        for name in ("feedback", "reward", "score", "done"):
+            if getattr(left, name) != getattr(right, name):
+                return f"step {index + 1}: {name} {getattr(left, name)!r:.80} and {getattr(right, name)!r:.80}"
+    return f"{len(one.results)} and {len(other.results)} steps"
+
+
+def _seed_globals(seed: int) -> None:
+    random.seed(seed)
+    numpy: Any = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed(seed)

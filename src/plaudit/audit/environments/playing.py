@@ -1,0 +1,108 @@
+"""Play an episode with a policy that is a function, and keep what was said and paid."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from plaudit.agents import Agent, Environment, EnvironmentHost, EpisodeStart, SamplingParams, StepResult
+from plaudit.agents.hosts import ActionStates, EnvironmentCalls
+from plaudit.contract.event_loop import run_in_new_loop
+from plaudit.contract.output import RewardOutput
+from plaudit.loading import load_agent
+from plaudit.trajectory import message_text
+
+__all__ = ["Policy", "Transcript", "play", "play_actions", "scripted"]
+
+
+@dataclass(slots=True)
+class Transcript:
+    """An episode so far: the first observation, and each action with its result."""
+
+    start: EpisodeStart
+    observation: str = ""
+    actions: list[str] = field(default_factory=list)
+    results: list[StepResult] = field(default_factory=list)
+    failure: RewardOutput | None = None
+
+    @property
+    def feedback(self) -> list[str]:
+        """What the environment said after each action."""
+        return [result.feedback for result in self.results]
+
+    @property
+    def done(self) -> bool:
+        """Whether the environment ended the episode."""
+        return bool(self.results) and self.results[-1].done
+
+    @property
+    def reward(self) -> float | None:
+        """The sum over the steps; None if the environment gave none, or failed."""
+        rewards = [result.reward for result in self.results if result.reward is not None]
+        return sum(rewards) if rewards and self.failure is None else None
+
+    def outcome(self) -> tuple[Any, ...]:
+        """What must be the same if the same actions are played again."""
+        steps = [(result.feedback, result.reward, result.score, result.done) for result in self.results]
+        return self.observation, steps, self.failure is None
+
+
+Policy = Callable[[Transcript], str | None]
+"""The next action; None stops the episode."""
+
+
+def scripted(actions: Sequence[str], then: str | None = None) -> Policy:
+    """Say the actions one after another, then `then` until the environment ends the episode."""
+    return lambda transcript: actions[len(transcript.actions)] if len(transcript.actions) < len(actions) else then
+
+
+def play(host: EnvironmentHost, start: EpisodeStart, policy: Policy, *, steps: int, deadline_s: float) -> Transcript:
+    """The episode that a policy plays in at most so many steps."""
+    return run_in_new_loop(_play(host, start, policy, steps, deadline_s))
+
+
+def play_actions(
+    environment: str | type | Agent, start: EpisodeStart, actions: Sequence[str], *, deadline_s: float = 5.0
+) -> Transcript:
+    """The episode of these actions in a new environment, for tests of what an audit found."""
+    if not isinstance(environment, Agent):
+        environment = load_agent(environment) if isinstance(environment, str) else Agent(environment)
+    host = environment.build_host()
+    try:
+        return play(host, start, scripted(actions), steps=len(actions), deadline_s=deadline_s)
+    finally:
+        host.close()
+
+
+async def _play(
+    host: EnvironmentHost, start: EpisodeStart, policy: Policy, steps: int, deadline_s: float
+) -> Transcript:
+    transcript = Transcript(start)
+    calls = EnvironmentCalls(host, deadline_s)
+    text = start.prompt if issubclass(host.environment, Environment) or not start.messages else _join(start)
+    try:
+        await calls.open()
+        first = await calls.call("create")
+        first = first if isinstance(first, RewardOutput) else await calls.call("reset", start)
+        if isinstance(first, RewardOutput):
+            transcript.failure = first
+            return transcript
+        text = transcript.observation = text if first.text is None else first.text
+        while len(transcript.actions) < steps and not transcript.done:
+            action = policy(transcript)
+            if action is None:
+                break
+            states = ActionStates(text, action or " ", start.ground_truth, SamplingParams())
+            result = await calls.call("step", states)
+            transcript.actions.append(action)
+            if isinstance(result, RewardOutput):
+                transcript.failure = result
+                break
+            transcript.results.append(result)
+            text += action + result.feedback
+        return transcript
+    finally:
+        calls.end()
+
+
+def _join(start: EpisodeStart) -> str:
+    return "\n\n".join(message_text(message) for message in start.messages)

@@ -1,0 +1,70 @@
+"""Changes of a known solution: some must still be paid, others must not."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from plaudit.audit.environments.policies import ENDINGS, write_call
+from plaudit.verify.tools.parsing import MalformedCall, parse_tool_calls
+
+__all__ = ["ChangedSolution", "change_solution"]
+
+
+class ChangedSolution(NamedTuple):
+    """Actions made from a solution; `is_right` if they still reach the goal."""
+
+    name: str
+    actions: list[str]
+    is_right: bool
+    remedy: str
+
+
+def change_solution(actions: Sequence[str]) -> Iterator[ChangedSolution]:
+    """The changes of a solution whose effect is known."""
+    calls = [parse_tool_calls(action) for action in actions]
+    if not any(calls) and len(actions) > 2:
+        half = [*actions[: len(actions) // 2], *[ENDINGS[0]] * (len(actions) - len(actions) // 2)]
+        yield ChangedSolution("half of the solution", half, False, "pay when the goal is reached, not on the way to it")
+    if any(isinstance(call, MalformedCall) for each in calls for call in each) or not any(calls):
+        return
+    remedy = "compare the arguments of calls, or better what the calls changed"
+    if any(call.arguments for each in calls for call in each):  # type: ignore[union-attr]
+        yield ChangedSolution("calls with wrong arguments", _rewrite(actions, calls, _spoil), False, remedy)
+        yield ChangedSolution("calls without arguments", _rewrite(actions, calls, lambda _: {}), False, remedy)
+    words = [action for action, each in zip(actions, calls, strict=True) if not each]
+    claims = [ENDINGS[0]] * max(1, len(words))
+    yield ChangedSolution("the solution without its calls", claims, False, "judge what was done, not what was said")
+    other = [
+        "\n".join(f"<tool_call>\n{json.dumps(_as_object(call), indent=1)}\n</tool_call>" for call in each) or action
+        for action, each in zip(actions, calls, strict=True)
+    ]
+    if all("<tool_call>" in action for action, each in zip(actions, calls, strict=True) if each):
+        remedy = "parse calls: spaces and the order of keys in JSON mean nothing"
+        yield ChangedSolution("the same calls in other JSON", other, True, remedy)
+
+
+def _as_object(call: Any) -> dict[str, Any]:
+    return {"arguments": call.arguments, "name": call.name}
+
+
+def _rewrite(
+    actions: Sequence[str], calls: Sequence[Sequence[Any]], change: Callable[[dict[str, Any]], dict[str, Any]]
+) -> list[str]:
+    return [
+        "\n".join(write_call(call.name, change(call.arguments)) for call in each) if each else action
+        for action, each in zip(actions, calls, strict=True)
+    ]
+
+
+def _spoil(arguments: dict[str, Any]) -> dict[str, Any]:
+    return {name: _spoil_value(value) for name, value in arguments.items()}
+
+
+def _spoil_value(value: Any) -> Any:
+    if isinstance(value, bool) or value is None:
+        return value is not True
+    if isinstance(value, int | float):
+        return value + 7919
+    if isinstance(value, list):
+        return list(map(_spoil_value, value))
+    return _spoil(value) if isinstance(value, dict) else f"{value}zz"

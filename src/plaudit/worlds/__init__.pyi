@@ -1,0 +1,14 @@
+from .catalog import WORLDS as WORLDS
+from .state import Change as Change
+from .state import Database as Database
+from .state import StoredState as StoredState
+from .task import Task as Task
+from .task import Turn as Turn
+from .task import call as call
+from .task import states_value as states_value
+from .users import ModelUser as ModelUser
+from .users import ScriptedUser as ScriptedUser
+from .users import User as User
+from .world import EndedBy as EndedBy
+from .world import ToolEvent as ToolEvent
+from .world import World as World

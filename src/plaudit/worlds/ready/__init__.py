@@ -1,0 +1,1 @@
+"""Worlds that are ready to use, with tasks and solutions."""
