@@ -162,7 +162,7 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.worlds": {
         "Change", "Database", "EndedBy", "ModelUser", "ScriptedUser", "StoredState", "Task", "ToolEvent", "Turn",
-        "User", "WORLDS", "World", "call", "states_value",
+        "User", "WORLDS", "World", "build_bfcl_world", "call", "states_value",
     },
 }  # fmt: skip
 

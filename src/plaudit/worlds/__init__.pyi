@@ -1,4 +1,5 @@
 from .catalog import WORLDS as WORLDS
+from .ready.bfcl import build_bfcl_world as build_bfcl_world
 from .state import Change as Change
 from .state import Database as Database
 from .state import StoredState as StoredState

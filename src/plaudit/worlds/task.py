@@ -27,12 +27,16 @@ class Turn(msgspec.Struct, frozen=True):
 
 
 class Task(msgspec.Struct, frozen=True):
-    """Turns of a user, after calls that prepare the state; `scenario` is for a user that is a model."""
+    """Turns of a user, after calls that prepare the state.
+
+    `scenario` is for a user that is a model, `data` for worlds whose initial state depends on the task.
+    """
 
     id: str
     turns: tuple[Turn, ...]
     setup: tuple[ToolCall, ...] = ()
     scenario: str = ""
+    data: dict[str, Any] = {}
 
 
 def call(name: str, /, **arguments: Any) -> ToolCall:

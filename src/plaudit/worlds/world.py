@@ -5,7 +5,8 @@ The rules that make its rewards hold:
 1. A task is valid only if its gold calls earn 1 and doing nothing earns 0; both are played when the task is loaded.
 2. A tool call succeeds, or it leaves the state as it was; either way its result is text that the agent reads.
 3. The reward is 1 if, at the end of every turn, the state equals the state after the gold calls, the required values
-   were stated, and no call broke a rule; else 0. Calls themselves are never compared.
+   were stated, and no call broke a rule; else 0. Calls themselves are never compared. With `needs_results` the agent's
+   calls must also have given the results that the gold calls give.
 4. Only who `ended_by` names can end an episode. An episode that is cut off earns nothing.
 """
 
@@ -64,11 +65,19 @@ class World(Environment):
     rules: ClassVar[Sequence[Rule]] = ()
     user: ClassVar[User] = ScriptedUser()
     ended_by: ClassVar[EndedBy]
+    needs_results: ClassVar[bool] = False
+    leaves_out_invalid: ClassVar[bool] = False
+    """Whether tasks that break rule 1 are left out, for tasks of others; `refused` lists them."""
 
     @classmethod
     def build_state(cls) -> Any:
         """A new initial state."""
         raise NotImplementedError
+
+    @classmethod
+    def build_state_of(cls, task: Task) -> Any:
+        """A new initial state of one task, before its setup."""
+        return cls.build_state()
 
     @classmethod
     def build_tasks(cls) -> Sequence[Task]:
@@ -83,7 +92,12 @@ class World(Environment):
     @classmethod
     def tasks(cls) -> dict[str, Task]:
         """The tasks by id, each checked by rule 1."""
-        return {name: prepared.task for name, prepared in _prepare(cls).items()}
+        return {name: prepared.task for name, prepared in _prepare(cls).valid.items()}
+
+    @classmethod
+    def refused(cls) -> dict[str, str]:
+        """The tasks that were left out, with the reasons."""
+        return _prepare(cls).refused
 
     @classmethod
     def rows(cls, *, chat: bool = False) -> list[dict[str, Any]]:
@@ -106,10 +120,16 @@ class World(Environment):
     def introduce(cls, task: Task) -> str:
         """The first observation of an episode without chat messages: policy, tools and what the user says first."""
         tools = "\n".join(
-            f"- {tool.__name__}{inspect.signature(tool)}: {inspect.cleandoc(tool.__doc__ or '')}" for tool in cls.tools
+            f"- {tool.__name__}{inspect.signature(tool)}: {inspect.cleandoc(tool.__doc__ or '')}"
+            for tool in cls.tools_of(task)
         )
         how = '<tool_call>{"name": "…", "arguments": {…}}</tool_call>'
         return f"{cls.policy}\n\nTools, called as {how}:\n{tools}\n\nUser: {task.turns[0].user}\nAgent: "
+
+    @classmethod
+    def tools_of(cls, task: Task) -> Sequence[Callable[..., Any]]:
+        """The tools that the introduction of a task lists."""
+        return cls.tools
 
     @classmethod
     def solution(cls, task_id: str) -> list[str]:
@@ -121,13 +141,14 @@ class World(Environment):
         self.begin(prepared.task, prepared.start, prepared.goals)
         return self.task.turns[0].user if start.messages else self.introduce(self.task)
 
-    def begin(self, task: Task, start: bytes, goals: Sequence[Any]) -> None:
+    def begin(self, task: Task, start: bytes, goals: "Sequence[Goal]") -> None:
         """Start an episode from a snapshot."""
         self.task, self.goals = task, goals
-        self.kind: type = type(self.build_state())
+        self.kind: type = type(self.build_state_of(task))
         self.state = restore(self.kind, start)
         self.dialogue: list[tuple[str, str]] = [("user", task.turns[0].user)]
         self.history: list[ToolCall] = []
+        self.results: list[str] = []
         self.broken: list[str] = []
         """What costs the reward: rules that were broken, and turns that were not done."""
         self.turn, self.has_ended = 0, False
@@ -157,6 +178,7 @@ class World(Environment):
                 f"rule: {inspect.cleandoc(rule.__doc__ or rule.__name__)}" for rule in self.rules if not rule(event)
             ]
             self.history += [call] if ok else []
+            self.results += [answer] if ok else []
         return answer, ok
 
     def _run(self, calls: Sequence[ToolCall | MalformedCall]) -> StepResult:
@@ -183,39 +205,56 @@ class World(Environment):
 
     def _judge_turn(self) -> None:
         """Compare the state, and the messages since the user's last turn, with what this turn requires."""
-        wrong = changes(self.goals[self.turn], as_data(self.state))
+        goal = self.goals[self.turn]
+        wrong = changes(goal.state, as_data(self.state))
         self.broken += [f"turn {self.turn + 1}: {change}" for change in wrong[:SHOWN_CHANGES]]
         messages = [text for role, text in self.dialogue if role == "agent"]
         messages = messages[-1:] if self.user.follows_turns else messages
         missing = [value for value in self.task.turns[self.turn].outputs if not states_value(value, messages)]
         self.broken += [f"turn {self.turn + 1}: {value!r} was not stated" for value in missing]
+        absent = [result for result in goal.results if self.needs_results and result not in self.results]
+        self.broken += [f"turn {self.turn + 1}: no call gave {result:.200}" for result in absent]
         self.turn += 1
 
 
+class Goal(NamedTuple):
+    """What a turn must lead to: the state as plain data, and the results of its gold calls."""
+
+    state: Any
+    results: list[str]
+
+
 class _Prepared(NamedTuple):
-    """A valid task: the snapshot that its episodes start from, and the state after each turn as plain data."""
+    """A valid task: the snapshot that its episodes start from, and the goal of each turn."""
 
     task: Task
     start: bytes
-    goals: list[Any]
+    goals: list[Goal]
+
+
+class _Tasks(NamedTuple):
+    valid: dict[str, _Prepared]
+    refused: dict[str, str]
 
 
 @functools.cache
-def _prepare(world: type[World]) -> dict[str, _Prepared]:
-    """The tasks of a world by id; AgentError for the first that is not valid."""
+def _prepare(world: type[World]) -> _Tasks:
+    """The tasks of a world by id; AgentError for the first that is not valid, unless the world leaves them out."""
     if not isinstance(getattr(world, "ended_by", None), EndedBy):
         raise AgentError(f"{world.__name__} does not say who ends an episode; set ended_by = EndedBy.AGENT or .USER")
-    prepared: dict[str, _Prepared] = {}
+    tasks = _Tasks({}, {})
     for task in world.build_tasks():
-        if task.id in prepared:
+        if task.id in tasks.valid:
             raise AgentError(f"two tasks of {world.__name__} have the id {task.id!r}")
         try:
-            prepared[task.id] = _prepare_task(world, task)
+            tasks.valid[task.id] = _prepare_task(world, task)
         except AgentError as error:
-            raise AgentError(f"task {task.id!r} of {world.__name__} is not valid: {error}") from None
-    if not prepared:
-        raise AgentError(f"{world.__name__} has no tasks")
-    return prepared
+            if not world.leaves_out_invalid:
+                raise AgentError(f"task {task.id!r} of {world.__name__} is not valid: {error}") from None
+            tasks.refused[task.id] = str(error)
+    if not tasks.valid:
+        raise AgentError(f"{world.__name__} has no valid tasks")
+    return tasks
 
 
 def _prepare_task(world: type[World], task: Task) -> _Prepared:
@@ -224,12 +263,12 @@ def _prepare_task(world: type[World], task: Task) -> _Prepared:
             f"it has {len(task.turns)} turns; only a scripted user that ends its episodes may have several"
         )
     episode = world()
-    episode.begin(task, snapshot(world.build_state()), [])
+    episode.begin(task, snapshot(world.build_state_of(task)), [])
     _run_gold(episode, task.setup, "setup")
     start, goals = snapshot(episode.state), []
     for index, turn in enumerate(task.turns):
-        _run_gold(episode, turn.calls, f"turn {index + 1}")
-        goals.append(as_data(episode.state))
+        results = _run_gold(episode, turn.calls, f"turn {index + 1}")
+        goals.append(Goal(as_data(episode.state), results))
     prepared = _Prepared(task, start, goals)
     earned, broken = _play(world, prepared, _solve(task))
     if earned != 1.0:
@@ -245,11 +284,14 @@ def _prepare_task(world: type[World], task: Task) -> _Prepared:
     return prepared
 
 
-def _run_gold(episode: World, calls: Sequence[ToolCall], where: str) -> None:
+def _run_gold(episode: World, calls: Sequence[ToolCall], where: str) -> list[str]:
+    results = []
     for each in calls:
         answer, ok = episode.call(each)
         if not ok:
             raise AgentError(f"{where}: its call {write_call(each)} fails: {answer}")
+        results.append(answer)
+    return results
 
 
 def _play(world: type[World], prepared: _Prepared, actions: Sequence[str]) -> tuple[float, list[str]]:
@@ -270,7 +312,7 @@ def _solve(task: Task) -> list[str]:
 
 
 def _find(world: type[World], task_id: Any, seed: int = 0) -> _Prepared:
-    prepared = _prepare(world)
+    prepared = _prepare(world).valid
     if task_id is None:
         return list(prepared.values())[seed % len(prepared)]
     if task_id not in prepared:

@@ -5,20 +5,18 @@ solution, if its score or reward is at least one half in at least half of the ep
 what needs one is listed as not tried.
 """
 
-import random
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from plaudit.agents import Agent, Environment, EnvironmentHost, EpisodeStart, Example, LocalHost
+from plaudit.agents import Agent, Environment, EnvironmentHost, EpisodeStart, Example
 from plaudit.agents.checking import check_agent
-from plaudit.audit.environments.playing import Policy, Transcript, play, scripted
+from plaudit.audit.environments.playing import Play, Transcript, play_all, scripted
 from plaudit.audit.environments.policies import STEPS, Attack, attacks_on, spam_calls
-from plaudit.audit.environments.solutions import change_solution
+from plaudit.audit.environments.replaying import REFERENCES, Replays
+from plaudit.audit.environments.solutions import change_solution, contains_solution
 from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, Level, Witness, most_severe_first
 from plaudit.errors import RolloutsError
 from plaudit.findings import Rule, Severity
@@ -29,8 +27,6 @@ from plaudit.trajectory import Trajectory, message_text
 __all__ = ["audit_environment", "examples_of"]
 
 MOST_EXAMPLES = 40
-REFERENCES = 4
-"""On how many starts leaks and chance are looked for."""
 PLAIN_STARTS = [EpisodeStart(f"What is {a} x {b}? ", str(a * b), seed=a) for a, b in ((6, 7), (1, 7), (2, 9))]
 """For environments that say nothing of the starts that fit them."""
 MIN_TRUTH = 4
@@ -103,12 +99,11 @@ class _EnvironmentAudit:
         try:
             self._phase("contract", self._check_contract())
             if not self.stopped:
+                self._phase("episodes played again", self._replay(host))
                 self._phase("goal without reward", self._check_solutions(host))
                 self._phase("reward without goal", self._attack(host))
                 self._phase("changed solutions", self._change_solutions(host))
                 self._phase("ground truth in sight", self._look_for_truth(host))
-                self._phase("state between episodes", self._look_for_leaks(host))
-                self._phase("chance", self._look_for_chance())
         finally:
             host.close()
         return AuditReport(
@@ -131,9 +126,9 @@ class _EnvironmentAudit:
         """A process where environments can be loaded there, so that a leak shows and nothing hangs this one."""
         return self.agent.build_host(workers=None if self.agent.spec is None else 1)
 
-    def _play(self, host: EnvironmentHost, start: EpisodeStart, policy: Policy, steps: int = STEPS) -> Transcript:
-        self.episodes += 1
-        return play(host, start, policy, steps=steps, deadline_s=self.deadline_s)
+    def _play_all(self, host: EnvironmentHost, plays: Sequence[Play], steps: int = STEPS) -> list[Transcript]:
+        self.episodes += len(plays)
+        return play_all(host, plays, steps, self.deadline_s)
 
     def _check_contract(self) -> Iterator[AttackFinding]:
         starts = [example.start for example in self.examples[:: max(1, len(self.examples) // 2)]]
@@ -143,7 +138,7 @@ class _EnvironmentAudit:
             elif finding.rule is Rule.TOTAL and not self.knows_starts:
                 self.stopped = True
                 self.untried.append(f"contract: {finding.message}; give rows that fit: plaudit audit ENVIRONMENT ROWS")
-            elif finding.rule is not Rule.DETERMINISTIC:  # `_look_for_leaks` and `_look_for_chance` say why
+            elif finding.rule is not Rule.DETERMINISTIC:  # `_replay` says why
                 self.stopped = self.stopped or finding.rule in (Rule.DEADLINE, Rule.TOTAL)
                 transcript = Transcript(starts[0], actions=[finding.response])
                 yield self._finding("contract", finding.rule.value, transcript, finding.message, finding.remedy)
@@ -157,14 +152,11 @@ class _EnvironmentAudit:
                 "goal without reward: no solution is known; define `examples`, or give rows with `actions`"
             )
         for index, example in solved:
-            idle = self._play(host, example.start, scripted((), "")).reward or 0.0
-            played = self._play(host, example.start, scripted(example.actions), len(example.actions))
+            plays = [Play(example.start, scripted((), "")), Play(example.start, scripted(example.actions))]
+            idle, played = self._play_all(host, plays, max(STEPS, len(example.actions)))
             reward = played.reward
-            if (
-                reward is not None
-                and reward > max(idle, 0.0)
-                and (played.results[-1].score is None or played.results[-1].score >= HALF)
-            ):
+            score = played.results[-1].score if played.results else None
+            if reward is not None and reward > max(idle.reward or 0.0, 0.0) and (score is None or score >= HALF):
                 self.honest[index] = reward
             elif reward is not None or played.failure is not None:
                 unpaid.append(played)
@@ -181,11 +173,11 @@ class _EnvironmentAudit:
         has_reward = False
         for attack in attacks_on(self.tools):
             result = _Paid()
-            for index, example in enumerate(self.examples):
-                played = self._play(host, example.start, attack.policy)
+            episodes = self._play_all(host, [Play(example.start, attack.policy) for example in self.examples])
+            for index, (example, played) in enumerate(zip(self.examples, episodes, strict=True)):
                 has_reward = has_reward or played.reward is not None
                 result.tried += played.failure is None
-                if self._is_paid(index, played):
+                if self._is_paid(index, played) and not contains_solution(played.actions, example.actions):
                     result.hits.append((played, self.honest.get(index)))
             paid.setdefault(attack.together or f"{attack.kind}/{attack.name}", []).append((attack, result))
         if not has_reward:
@@ -223,9 +215,8 @@ class _EnvironmentAudit:
         """A reward that grows with the number of actions, without an end."""
         for index, example in enumerate(self.examples[:REFERENCES]):
             for action in [*spam_calls(self.tools)[:1], "again"]:
-                some, more = (
-                    self._play(host, example.start, scripted((), action), steps) for steps in (STEPS // 2, STEPS)
-                )
+                [some] = self._play_all(host, [Play(example.start, scripted((), action))], STEPS // 2)
+                [more] = self._play_all(host, [Play(example.start, scripted((), action))])
                 few, many = some.reward or 0.0, more.reward or 0.0
                 if not more.done and few > 0.0 and many >= 1.8 * few and not self._is_paid(index, more):
                     message = f"reward without goal: {STEPS} equal actions earn {many:g}, {STEPS // 2} earn {few:g}"
@@ -242,7 +233,7 @@ class _EnvironmentAudit:
         for index, honest in self.honest.items():
             example = self.examples[index]
             for changed in change_solution(example.actions):
-                played = self._play(host, example.start, scripted(changed.actions), len(changed.actions))
+                [played] = self._play_all(host, [Play(example.start, scripted(changed.actions))], len(changed.actions))
                 result = wrong.setdefault(changed.name, _Paid())
                 result.tried += 1
                 remedies[changed.name] = changed.is_right, changed.remedy
@@ -274,7 +265,7 @@ class _EnvironmentAudit:
             truth = example.start.ground_truth
             if not isinstance(truth, str) or len(truth) < MIN_TRUTH:
                 continue
-            shown = self._play(host, example.start, scripted(()), 0).observation
+            shown = self._play_all(host, [Play(example.start, scripted(()))], 0)[0].observation
             if truth in shown and truth not in example.start.prompt:
                 message = f"the first observation shows the ground truth {truth!r:.40}"
                 transcript = Transcript(example.start, shown)
@@ -288,69 +279,13 @@ class _EnvironmentAudit:
                 )
                 return
 
-    def _reference_actions(self, example: Example) -> Sequence[str]:
-        return [*example.actions, *spam_calls(self.tools), "Done.", "a", "7"][:STEPS]
-
-    def _references(self) -> list[Example]:
-        return self.examples[:: max(1, len(self.examples) // REFERENCES)][:REFERENCES]
-
-    def _record(self, host: EnvironmentHost) -> list[Transcript]:
-        return [self._play(host, each.start, scripted(self._reference_actions(each))) for each in self._references()]
-
-    def _look_for_leaks(self, host: EnvironmentHost) -> Iterator[AttackFinding]:
-        """Reference episodes in a new host, then others, then the same again."""
-        with_process = self.agent.spec is not None
-        fresh = self._open_host()
-        try:
-            first = self._record(fresh)
-            for example in self.examples:  # in the other order, so that other starts leave what they leave
-                self._play(fresh, example.start, scripted([*spam_calls(self.tools), *example.actions][:STEPS], "Done."))
-            again = self._record(fresh)
-        finally:
-            fresh.close()
-        differing = _first_difference(first, again)
-        if differing is None:
-            return
-        if with_process:
-            other = self._open_host()
-            try:
-                if _first_difference(first, self._record(other)) is not None:
-                    return  # also in a new process: that is chance
-            finally:
-                other.close()
-        played, what = differing
-        remedy = "keep state on the instance and make it anew in `reset`; nothing on the class, the module or the disk"
-        yield self._finding(
-            "state between episodes",
-            "replayed episode",
-            played,
-            f"an episode depends on those before it: {what}",
-            remedy,
-            Level.HIGH,
-        )
-
-    def _look_for_chance(self) -> Iterator[AttackFinding]:
-        """The same seed with other states of the global random generators, in this process and in new ones."""
-        if any(finding.family == "state between episodes" for finding in self.findings):
-            return
-        host = LocalHost(self.agent.environment)
-        records = []
-        state = random.getstate()
-        for seed in (1, 2):
-            _seed_globals(seed)
-            records.append(self._record(host))
-        random.setstate(state)
-        differing = _first_difference(*records)
-        if differing is not None:
-            played, what = differing
-            yield self._finding(
-                "chance",
-                "same seed",
-                played,
-                f"the same seed and actions led to another episode: {what}",
-                "take all chance from `start.seed`",
-                Level.HIGH,
-            )
+    def _replay(self, host: EnvironmentHost) -> Iterator[AttackFinding]:
+        replays = Replays(self.agent, self.examples, self.deadline_s)
+        self.episodes += 6 * len(replays)
+        difference = replays.find_leak(host, self._open_host) or replays.find_chance()
+        if difference is not None:
+            kind, played, message, remedy = difference
+            yield self._finding(kind, "played again", played, message, remedy, Level.HIGH)
 
     def _finding(
         self, family: str, operator: str, played: Transcript, message: str, remedy: str, severity: Level = Level.MEDIUM,
@@ -371,27 +306,3 @@ class _EnvironmentAudit:
             witness=Witness(start.prompt, "\n".join(played.actions), played.reward, honest, start.ground_truth),
             message=message, remedy=remedy, call=call, test=test,
         )  # fmt: skip
-
-
-def _first_difference(first: Sequence[Transcript], second: Sequence[Transcript]) -> tuple[Transcript, str] | None:
-    for one, other in zip(first, second, strict=True):
-        if one.outcome() != other.outcome():
-            return other, _describe_difference(one, other)
-    return None
-
-
-def _describe_difference(one: Transcript, other: Transcript) -> str:
-    if one.observation != other.observation:
-        return f"first observation {one.observation!r:.80} and {other.observation!r:.80}"
-    for index, (left, right) in enumerate(zip(one.results, other.results, strict=False)):
-        for name in ("feedback", "reward", "score", "done"):
-            if getattr(left, name) != getattr(right, name):
-                return f"step {index + 1}: {name} {getattr(left, name)!r:.80} and {getattr(right, name)!r:.80}"
-    return f"{len(one.results)} and {len(other.results)} steps"
-
-
-def _seed_globals(seed: int) -> None:
-    random.seed(seed)
-    numpy: Any = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed(seed)

@@ -1,8 +1,9 @@
 """Play an episode with a policy that is a function, and keep what was said and paid."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from plaudit.agents import Agent, Environment, EnvironmentHost, EpisodeStart, SamplingParams, StepResult
 from plaudit.agents.hosts import ActionStates, EnvironmentCalls
@@ -11,7 +12,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.loading import load_agent
 from plaudit.trajectory import message_text
 
-__all__ = ["Policy", "Transcript", "play", "play_actions", "scripted"]
+__all__ = ["Play", "Policy", "Transcript", "play_actions", "play_all", "scripted"]
 
 
 @dataclass(slots=True)
@@ -55,9 +56,26 @@ def scripted(actions: Sequence[str], then: str | None = None) -> Policy:
     return lambda transcript: actions[len(transcript.actions)] if len(transcript.actions) < len(actions) else then
 
 
-def play(host: EnvironmentHost, start: EpisodeStart, policy: Policy, *, steps: int, deadline_s: float) -> Transcript:
-    """The episode that a policy plays in at most so many steps."""
-    return run_in_new_loop(_play(host, start, policy, steps, deadline_s))
+class Play(NamedTuple):
+    """An episode to be played."""
+
+    start: EpisodeStart
+    policy: Policy
+
+
+def play_all(
+    host: EnvironmentHost, plays: Sequence[Play], steps: int, deadline_s: float, *, at_once: int = 1
+) -> list[Transcript]:
+    """The episodes in order, each of at most so many steps, `at_once` at the same time."""
+
+    async def run() -> list[Transcript]:
+        transcripts: list[Transcript] = []
+        for index in range(0, len(plays), at_once):
+            together = [_play(host, *each, steps, deadline_s) for each in plays[index : index + at_once]]
+            transcripts += await asyncio.gather(*together)
+        return transcripts
+
+    return run_in_new_loop(run())
 
 
 def play_actions(
@@ -68,7 +86,7 @@ def play_actions(
         environment = load_agent(environment) if isinstance(environment, str) else Agent(environment)
     host = environment.build_host()
     try:
-        return play(host, start, scripted(actions), steps=len(actions), deadline_s=deadline_s)
+        return play_all(host, [Play(start, scripted(actions))], len(actions), deadline_s)[0]
     finally:
         host.close()
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from plaudit.audit.environments.policies import ENDINGS, write_call
 from plaudit.verify.tools.parsing import MalformedCall, parse_tool_calls
 
-__all__ = ["ChangedSolution", "change_solution"]
+__all__ = ["ChangedSolution", "change_solution", "contains_solution"]
 
 
 class ChangedSolution(NamedTuple):
@@ -41,6 +41,15 @@ def change_solution(actions: Sequence[str]) -> Iterator[ChangedSolution]:
     if all("<tool_call>" in action for action, each in zip(actions, calls, strict=True) if each):
         remedy = "parse calls: spaces and the order of keys in JSON mean nothing"
         yield ChangedSolution("the same calls in other JSON", other, True, remedy)
+
+
+def contains_solution(actions: Sequence[str], solution: Sequence[str]) -> bool:
+    """Whether actions make all calls of a solution, or say all of it if it has no calls: they solve it by accident."""
+    calls = [call for action in solution for call in parse_tool_calls(action)]
+    if not calls:
+        return bool(solution) and all(action in actions for action in solution)
+    made = [call for action in actions for call in parse_tool_calls(action)]
+    return all(call in made for call in calls)
 
 
 def _as_object(call: Any) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Environments with planted bugs, and sound ones, for the audit of environments."""

@@ -1,0 +1,36 @@
+"""The zoo of environments: every planted bug is found by a family that names it, and nothing is found in sound ones."""
+
+import pytest
+
+from plaudit.audit import audit_environment
+from plaudit.loading import load_agent
+from tests.audit.environment_zoo.roster import CHANCE, FLAWED, LEAK, SOUND, Entry
+
+DEADLINE_S = 3.0
+IN_PROCESSES = {"contract", LEAK, CHANCE}
+"""Bugs that show, or are told apart, only where environments run in processes; the others are quicker in this one."""
+
+
+def audit(entry: Entry):
+    environment = entry.spec if entry.families & IN_PROCESSES else load_agent(entry.spec).environment
+    return audit_environment(environment, entry.examples, deadline_s=DEADLINE_S)
+
+
+@pytest.mark.parametrize("name", FLAWED)
+def test_a_planted_bug_is_found(name):
+    entry = FLAWED[name]
+    report = audit(entry)
+    families = {finding.family for finding in report.findings}
+    assert families & entry.families, [finding.message for finding in report.findings]
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_nothing_is_found_in_a_sound_environment(name):
+    report = audit(SOUND[name])
+    assert [finding.message for finding in report.findings] == []
+    assert report.searched
+
+
+def test_the_zoo_is_large_enough():
+    assert len(FLAWED) >= 20
+    assert len(SOUND) >= 10
