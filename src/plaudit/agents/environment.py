@@ -104,7 +104,7 @@ class Example(NamedTuple):
 
 
 class Environment(ABC):
-    """One episode: `reset` begins it, `step` answers each action; both may be `async def`.
+    """One episode: `reset` begins it, `step` answers each action; both, and `close`, may be `async def`.
 
     An instance serves one episode, and instances share nothing. All chance comes from `start.seed`.
     """
@@ -121,6 +121,10 @@ class Environment(ABC):
     @abstractmethod
     def step(self, action: str) -> Any:
         """The result of the action as a `StepResult`."""
+
+    def close(self) -> Any:
+        """End what the episode holds, such as a server; called once, however the episode ended."""
+        return None
 
     @classmethod
     def examples(cls) -> Sequence[Example]:

@@ -77,6 +77,10 @@ class HostedEnvironment(ABC):
         """The result of an action."""
 
     @abstractmethod
+    async def close(self) -> None:
+        """End what the instance holds."""
+
+    @abstractmethod
     def end(self, *, kill: bool = False) -> None:
         """The episode is over; `kill` if one of its calls did not return."""
 
@@ -162,10 +166,14 @@ class EnvironmentSession:
             raise AgentError(f"step must return a StepResult, got {type(result).__name__}")
         return result
 
-    async def _call(self, method: Callable[[Any], Any], argument: Any) -> Any:
+    async def close(self, _: None = None) -> None:
+        """End what the instance holds."""
+        await self._call(self._instance.close)
+
+    async def _call(self, method: Callable[..., Any], *arguments: Any) -> Any:
         if inspect.iscoroutinefunction(method):
-            return await method(argument)
-        return await _await_if_needed(await self._run_blocking(partial(method, argument)))
+            return await method(*arguments)
+        return await _await_if_needed(await self._run_blocking(partial(method, *arguments)))
 
 
 class EnvironmentCalls:
@@ -180,7 +188,7 @@ class EnvironmentCalls:
         self._hosted: HostedEnvironment | None = None
         self._calls: asyncio.Queue[_Call] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
-        self._has_returned = True
+        self._has_returned, self._was_reset = True, False
 
     async def open(self) -> None:
         """Wait for a slot of the host, which does not count against the deadline."""
@@ -198,7 +206,7 @@ class EnvironmentCalls:
         name = f"{self._host.environment.__name__}.{'__init__' if method == 'create' else method}"
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._calls.put_nowait(_Call(name, partial(getattr(self._hosted, method), *arguments), answer))
-        self._has_returned = False
+        self._has_returned, self._was_reset = False, self._was_reset or method == "reset"
         await asyncio.wait({answer, self._task}, timeout=self._deadline_s, return_when=asyncio.FIRST_COMPLETED)
         if not answer.done() and not self._task.done():
             self._task.cancel()
@@ -207,8 +215,12 @@ class EnvironmentCalls:
         self._has_returned = True
         return answer.result() if answer.done() else _cancelled_itself(name)
 
-    def end(self) -> None:
-        """Release the slot; an environment that has not answered is killed."""
+    async def end(self) -> None:
+        """Close the environment and release the slot; an environment that has not answered is killed."""
+        kind = self._host.environment
+        closes = issubclass(kind, Environment) and kind.close is not Environment.close
+        if closes and self._was_reset and self._has_returned:
+            await self.call("close")
         if self._task is not None:
             self._task.cancel()
         if self._hosted is not None:
@@ -251,6 +263,9 @@ class _LocalEnvironment(HostedEnvironment):
 
     async def step(self, states: ActionStates) -> StepResult:
         return await self._session.step(states)
+
+    async def close(self) -> None:
+        await self._session.close()
 
     def end(self, *, kill: bool = False) -> None:
         if self._thread is not None:

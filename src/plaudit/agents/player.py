@@ -62,7 +62,7 @@ class Player:
             reason = f"{kind.__name__}: {error}"
             return builder.build("error", RewardOutput.unscored(Status.ERROR, reason))
         finally:
-            calls.end()
+            await calls.end()
 
     async def _play_turns(
         self, builder: "_EpisodeBuilder", calls: EnvironmentCalls, label: Any, sampling_params: Any

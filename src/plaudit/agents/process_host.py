@@ -124,6 +124,9 @@ class _ProcessEnvironment(HostedEnvironment):
     async def step(self, states: ActionStates) -> StepResult:
         return cast(StepResult, await self._call("step", states))
 
+    async def close(self) -> None:
+        await self._call("close", None)
+
     def end(self, *, kill: bool = False) -> None:
         if not self._ended:
             self._ended = True

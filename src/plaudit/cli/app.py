@@ -59,6 +59,7 @@ PANELS = {
         "sample": "training.trained_models:sample",
         "merge": "training.trained_models:merge",
         "episode": "training.episode:episode",
+        "world": "world:world",
         "pairs": "training.pairs:pairs",
         "train-reward-model": "training.reward_model:train_reward_model",
     },

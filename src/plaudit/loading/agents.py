@@ -16,7 +16,7 @@ from plaudit.dialects.agents import find_adapter
 from plaudit.errors import AgentError, did_you_mean
 from plaudit.loading.execution.statements import check_complete, failures_of, refuse
 from plaudit.loading.importing import module_from_file
-from plaudit.worlds import WORLDS
+from plaudit.worlds import WORLDS, find_world
 
 __all__ = ["find_agent", "load_agent"]
 
@@ -29,13 +29,13 @@ def load_agent(spec: str | Path) -> Agent:
 
     `agent.py` is `AgentInstance` in a file, or its only class with `reset` and `step`, or its function `step`;
     `agent.py:Class` and `package.module:Class` name a class, `treasure_hunt(hints=False)` a built-in environment,
-    and `retail_desk` a ready-made world.
+    `retail_desk` a ready-made world, and `mcp:COMMAND …` or `mcp:URL` the tools of an MCP server.
     Classes of TRL, Gymnasium and OpenEnv are accepted, and so are environments from `load_environment` of verifiers.
     """
     text = str(spec)
-    built_in = build_environment(text)
-    if built_in is not None or text in WORLDS:
-        return Agent(built_in or WORLDS[text], spec=text)
+    built_in = build_environment(text) or find_world(text)
+    if built_in is not None:
+        return Agent(built_in, spec=text)
     location, colon, name = text.rpartition(":")
     if colon and name.isidentifier() and (location.endswith(".py") or not Path(text).exists()):
         is_file = location.endswith(".py")

@@ -164,7 +164,7 @@ class World(Environment):
         if self.has_ended:
             return StepResult("", True, 0.0, logs={"ended": "a step after the end is not read"})
         calls = parse_tool_calls(action)
-        return self._run(calls) if calls else self._say(action)
+        return self._run(calls) if calls else self.say(action)
 
     def call(self, call: ToolCall | MalformedCall) -> tuple[str, bool]:
         """Run one call by rule 2, and check the rules; its result as text, and whether it succeeded."""
@@ -191,7 +191,8 @@ class World(Environment):
         feedback = "\n".join(answer for answer, _ in results)
         return StepResult(f"\n{feedback}\n", False, 0.0, logs=logs, role="tool")
 
-    def _say(self, message: str) -> StepResult:
+    def say(self, message: str) -> StepResult:
+        """The result of a message to the user."""
         self.dialogue.append(("agent", message))
         reply = None if self.ended_by is EndedBy.AGENT else self.user.reply(self.task, self.dialogue)
         if reply is None or self.user.follows_turns:

@@ -79,6 +79,6 @@ SOUND = dict(
         _sound("GymCorridor", RIGHT),
         _sound("DigitAgent", WORDS),
         _sound("TrlShelf", STORED),
-        *((name, Entry(name)) for name in ("number_guessing", "treasure_hunt", "calculator", "math_retries")),
+        *((name, Entry(name)) for name in ("treasure_hunt", "calculator", "math_retries")),
     ]
 )  # fmt: skip

@@ -119,7 +119,7 @@ async def _play(
             text += action + result.feedback
         return transcript
     finally:
-        calls.end()
+        await calls.end()
 
 
 def _join(start: EpisodeStart) -> str:

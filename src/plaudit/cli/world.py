@@ -1,0 +1,92 @@
+"""`plaudit world …`: the tasks of a world as rows of prompts, and a task as an MCP server."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.markup import escape
+
+from plaudit.cli import options
+from plaudit.cli.console import print_json, print_message, print_result, reserve_stdout
+from plaudit.errors import InvalidSettings, require
+from plaudit.loading import load_agent
+from plaudit.report.formatting import bare_table
+from plaudit.worlds import McpEpisode, World
+
+__all__ = ["world"]
+
+world = typer.Typer(name="world", no_args_is_help=True, help="List the tasks of a world, and offer one over MCP.")
+Name = Annotated[str, typer.Argument(metavar="WORLD", help="A ready-made world, bfcl, or world.py:Class.")]
+
+
+@world.command()
+@reserve_stdout()
+def tasks(
+    name: Name,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write prompts and task ids here, for training.")
+    ] = None,
+    chat: Annotated[bool, typer.Option("--chat", help="Write prompts as chat messages.")] = False,
+    json: options.Json = False,
+) -> int:
+    """List the tasks of WORLD; each was checked: its gold calls earn 1, doing nothing earns 0."""
+    kind = _load(name)
+    rows = kind.rows(chat=chat)
+    if out is not None:
+        options.check_output(out)
+        out.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+        print_message(f"{len(rows)} tasks in {out}")
+    elif json:
+        print_json(rows)
+    else:
+        table = bare_table("task", "the user says first")
+        for task in kind.tasks().values():
+            table.add_row(escape(task.id), escape(task.turns[0].user))
+        print_result(table)
+    for task_id, reason in kind.refused().items():
+        print_message(f"left out: {task_id}: {reason}")
+    return 0
+
+
+@world.command()
+def serve(
+    name: Name,
+    task: Annotated[str, typer.Option("--task", metavar="ID", help="The task to play; `world tasks` lists them.")],
+    port: Annotated[
+        int | None, typer.Option("--port", min=1, max=65535, help="Serve http://127.0.0.1:PORT/mcp; without it, stdio.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Keep reward, calls and changes here, as JSON.")
+    ] = None,
+) -> int:
+    """Offer one episode of WORLD as an MCP server: its tools, and `say` for messages to the user."""
+
+    def keep(outcome: dict[str, Any]) -> None:
+        if out is not None:
+            out.write_bytes(msgspec.json.encode(outcome))
+
+    episode = McpEpisode(_load(name), task, keep)
+    server = episode.build_server()
+    if port is not None:
+        uvicorn: Any = require("uvicorn", extra="serve", purpose="serving a world over HTTP")
+        uvicorn.run(server.streamable_http_app(), host="127.0.0.1", port=port, log_level="warning")
+        return 0
+    stdio: Any = require("mcp.server.stdio", extra="mcp", purpose="offering a world over MCP")
+
+    async def run() -> None:
+        async with stdio.stdio_server() as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+
+    asyncio.run(run())
+    sys.stderr.flush()
+    return 0
+
+
+def _load(name: str) -> type[World]:
+    kind = load_agent(name).environment
+    if not issubclass(kind, World):
+        raise InvalidSettings(f"{name} is an environment without a state, not a world")
+    return kind
