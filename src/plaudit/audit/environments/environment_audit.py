@@ -1,8 +1,9 @@
 """Audit an environment: goal-less policies, changed solutions, leaks between episodes, chance, and the contract.
 
 A policy without a goal is paid if it earns at least half of what the solution of the same start earns; without a
-solution, if its score or reward is at least one half in at least half of the episodes. Where no solution is known,
-what needs one is listed as not tried.
+solution, if its score or reward is at least one half. Where there are no tools, or no solutions, words may be right by
+luck: there it must be paid in at least half of the episodes. What needs a solution is listed as not tried where none is
+known.
 """
 
 import re
@@ -119,7 +120,7 @@ class _EnvironmentAudit:
     def _phase(self, name: str, findings: Iterator[AttackFinding]) -> None:
         self.on_progress(name)
         self.findings += findings
-        if not any(reason.startswith(f"{name}:") for reason in self.untried):
+        if name != "contract" and not any(reason.startswith(f"{name}:") for reason in self.untried):
             self.searched.append(name)
 
     def _open_host(self) -> EnvironmentHost:
@@ -198,8 +199,8 @@ class _EnvironmentAudit:
         return (played.reward if score is None else score) >= HALF
 
     def _counts(self, result: _Paid) -> bool:
-        """With solutions every paid episode counts; without, some may be luck."""
-        least = 1 if self.honest else max(1, result.tried / 2)
+        """Where solutions and tools are known, every paid episode counts; else a word may be right by luck."""
+        least = 1 if self.honest and self.tools else max(1, result.tried / 2)
         return len(result.hits) >= least
 
     def _attack_finding(self, attack: Attack, result: _Paid) -> AttackFinding:

@@ -69,7 +69,21 @@ function turn(step, place) {
     element("div", { class: "title" }, `Step ${place + 1}${step.reward === null || step.reward === undefined ? "" : ` · reward ${formatNumber(step.reward)}`}`),
     element("div", { class: "role hint" }, "saw"), textBox(`Observation of step ${place + 1}`, step.observation),
     element("div", { class: "role hint" }, "said"), textBox(`Response of step ${place + 1}`, step.response),
-    step.metadata?.feedback ? [element("div", { class: "role hint" }, "feedback"), textBox(`Feedback of step ${place + 1}`, asText(step.metadata.feedback))] : null);
+    step.metadata?.feedback ? [element("div", { class: "role hint" }, "feedback"), textBox(`Feedback of step ${place + 1}`, asText(step.metadata.feedback))] : null,
+    worldTables(step.metadata?.logs ?? {}, `step ${place + 1}`));
+}
+
+// What a world says of a step: its tool calls, what they changed in the state, and what cost the reward.
+function worldTables({ calls, changes, broken }, where) {
+  const rows = (list) => (Array.isArray(list) ? list.filter((each) => each !== null && typeof each === "object") : []);
+  const reasons = typeof broken === "string" ? [broken] : Array.isArray(broken) ? broken : [];
+  return [
+    rows(calls).length ? makeTable(`Tool calls of ${where}`, [["tool", ""], ["arguments", ""], ["result", ""]],
+      rows(calls).map((call) => [call.name || "(malformed)", asText(call.arguments ?? call.malformed), asText(call.result)]), "plain") : null,
+    rows(changes).length ? makeTable(`Changes of the state in ${where}`, [["where", ""], ["before", ""], ["after", ""]],
+      rows(changes).map((change) => [change.path, asText(change.before), asText(change.after)]), "plain") : null,
+    reasons.length ? makeTable(`Why ${where} ended without a reward`, [["reason", ""]], reasons.map((reason) => [asText(reason)]), "plain") : null,
+  ];
 }
 
 // Long columns; those that are short stand in the list above them.
