@@ -54,28 +54,27 @@ class Container(NamedTuple):
         """Whether the contents are those of an earlier copy."""
         if self.raw is not None:
             return bool(self.raw(value) == known)
-        contents = self.parts(value)
-        return len(contents) == len(known) + self.header and all(map(operator.is_, contents[self.header :], known))
+        contents = self.parts(value)[self.header :] if self.header else self.parts(value)
+        return len(contents) == len(known) and all(map(operator.is_, contents, known))
 
-    def write(self, graph: Graph, value: Any, depth: int) -> list[Any]:
-        """The parts as JSON."""
-        parts = self.parts(value)
+    def write(self, graph: Graph, parts: list[Any], depth: int) -> list[Any]:
+        """The parts of a container as JSON."""
         kinds = set(map(type, parts))
         if len(kinds) == 1:
             (kind,) = kinds
             if kind is int and min(parts) > -SMALL and max(parts) < SMALL:
-                return parts
+                return parts[:]
             if (kind is str and all(map(str.isascii, parts))) or (kind is float and all(map(math.isfinite, parts))):
-                return parts
+                return parts[:]
         return items_of(graph, parts, depth)
 
     def build(self, graph: Graph, content: Any) -> Any:
         """An empty container from the JSON of its parts."""
-        return self.make(*decode_items(graph, expect_list(content)[: self.header], 2))
+        return self.make(*decode_items(graph, expect_list(content)[: self.header], 2)) if self.header else self.make()
 
     def replace_contents(self, graph: Graph, value: Any, content: Any, depth: int) -> None:
         """Fill a container from the JSON of its parts."""
-        items = decode_items(graph, expect_list(content)[self.header :], depth)
+        items = decode_items(graph, expect_list(content)[self.header :] if self.header else content, depth)
         if self.hashed is not None:
             check_hashes(graph, items[self.hashed])
         self.fill(value, items)
@@ -190,7 +189,7 @@ def _array_parts(value: Any) -> list[Any]:
 
 KEYS = slice(None, None, 2)
 CONTAINERS: dict[type, Container] = {
-    list: Container("l", lambda value: value[:], _fill_list, list),
+    list: Container("l", lambda value: value, _fill_list, list),
     dict: Container("d", _flat, partial(_fill_pairs, dict), dict, hashed=KEYS),
     Counter: Container("C", _flat, partial(_fill_pairs, Counter), Counter, hashed=KEYS),
     OrderedDict: Container("O", _flat, partial(_fill_pairs, OrderedDict), OrderedDict, hashed=KEYS),

@@ -166,8 +166,9 @@ class Graph:
         number = self._numbers.get(id(value))
         if number is not None:
             return {"=": number}
-        self._add(value, kind, kind.copy(value), is_own=True)
-        contents = kind.write(self, value, depth - 1)
+        parts = kind.parts(value)
+        self._add(value, kind, parts[kind.header :] if kind.raw is None else kind.raw(value), is_own=True)
+        contents = kind.write(self, parts, depth - 1)
         return contents if kind.tag == "l" else {kind.tag: contents}
 
     def _encode_other(self, value: Any, kind: type, depth: int) -> Any:
@@ -241,7 +242,7 @@ class Graph:
         for number, entry in list(self._entries.items()):
             if not entry.kind.is_same(entry.container, entry.known):
                 entry.known, entry.original = entry.kind.copy(entry.container), None
-                changes.append([number, entry.kind.write(self, entry.container, DEPTH)])
+                changes.append([number, entry.kind.write(self, entry.kind.parts(entry.container), DEPTH)])
         return changes
 
     def apply_changes(self, changes: Any) -> None:
