@@ -242,9 +242,9 @@ def _find_names(suite: Suite) -> tuple[str, ...]:
     if not isinstance(suite, AssertSuite):
         return ()
     plan = plan_suite(suite)
-    if not plan.program:
+    if not plan.program and not plan.modules:
         raise InvalidTrajectory("the tests never call the program: nothing in them is left for it to define")
-    return tuple(plan.program)
+    return tuple(plan.program.values())
 
 
 def _program(response: str, prompt: str, wanted: tuple[str, ...]) -> str | None:
