@@ -122,15 +122,17 @@ def load_google_ifeval(*, loose: bool) -> Judge:
 
     The packages around them get stubs, since importing these takes seconds, and no data is downloaded.
     """
-    root = importlib.util.find_spec("lm_eval")
-    if root is None or root.origin is None:
-        raise ImportError("lm-eval is not installed")
-    for name in ("lm_eval", "lm_eval.tasks"):
-        package = types.ModuleType(name)
-        package.__path__ = [str(Path(root.origin).parent.parent / name.replace(".", "/"))]
-        sys.modules[name] = package
+    name = "lm_eval.tasks.ifeval.utils"
+    if name not in sys.modules:
+        root = importlib.util.find_spec("lm_eval")
+        if root is None or root.origin is None:
+            raise ImportError("lm-eval is not installed")
+        for parent in ("lm_eval", "lm_eval.tasks"):
+            package = types.ModuleType(parent)
+            package.__path__ = [str(Path(root.origin).parent.parent / parent.replace(".", "/"))]
+            sys.modules[parent] = package
     with patch("nltk.download"):
-        utils = importlib.import_module("lm_eval.tasks.ifeval.utils")
+        utils = importlib.import_module(name)
     follow = utils.test_instruction_following_loose if loose else utils.test_instruction_following_strict
 
     def judge(row: Mapping[str, Any], response: Response) -> float | None:

@@ -41,7 +41,7 @@ _LEFT_OUT = compile_late(
 _NAME = compile_late(r"(?<=[^\s.!?:;。\n])([ \t]+)[A-ZÀ-ÖØ-Þ][\w'’-]*")
 _LOAN_WORD = compile_late(r"\b\w*[À-ÖØ-öø-ÿ]\w*")
 _OTHER_SCRIPT = compile_late("[\u0370-\u1dff\u2e80-\ud7ff]")
-_LATIN_CLAUSE = compile_late(r"(?:[A-Za-z'’]+[\s,;:-]+){3,}[A-Za-z'’]+[.!?]?")
+_LATIN_CLAUSE = compile_late(r"(?<![A-Za-z'’])(?:[A-Za-z'’]++[\s,;:.!?-]*+){4,}+")
 _LATIN_NAME = compile_late(r"\b[A-Z][\w'’-]*")
 _LETTER = compile_late(r"[^\W\d_]")
 
