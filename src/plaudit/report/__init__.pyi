@@ -10,8 +10,8 @@ from .collecting import collect_figures as collect_figures
 from .collecting import summarize as summarize
 from .collecting import summary_of as summary_of
 from .coverage import Failure as Failure
-from .distribution import Bin as Bin
-from .distribution import Distribution as Distribution
+from .figures import Bin as Bin
+from .figures import Distribution as Distribution
 from .figures import Figures as Figures
 from .figures import GroupSummary as GroupSummary
 from .figures import Latency as Latency

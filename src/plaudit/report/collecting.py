@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.report.distribution import Distribution
+from plaudit.report.distribution import distribution_of
 from plaudit.report.figures import Figures, Latency, Summary
 from plaudit.report.statistics.duplicates import near_duplicates
 from plaudit.report.statistics.groups import component_shares, length_bias, pass_rates, summarize_groups
@@ -42,15 +42,15 @@ def summary_of(table: SampleTable) -> Summary:
     samples = table.samples()
     unscored = len(table) - table.statuses[Status.OK.value]
     components = {
-        name: Distribution.of(_known(column), _unscored(column, samples.scored) + table.without_number[name])
+        name: distribution_of(_known(column), _unscored(column, samples.scored) + table.without_number[name])
         for name, column in samples.components.items()
     }
     latencies = {name: _latency(column) for name, column in samples.component_seconds.items()}
     return Summary(
         count=len(table),
         statuses={status.value: table.statuses[status.value] for status in Status if table.statuses[status.value]},
-        reward=Distribution.of(_known(samples.rewards), unscored),
-        score=Distribution.of(_known(samples.scores), unscored),
+        reward=distribution_of(_known(samples.rewards), unscored),
+        score=distribution_of(_known(samples.scores), unscored),
         components={name: distribution for name, distribution in components.items() if distribution is not None},
         latency=_latency(samples.seconds),
         component_latency={name: latency for name, latency in latencies.items() if latency is not None},

@@ -1,97 +1,53 @@
-"""How a set of numbers is spread: moments, quantiles, ends, histogram.
+"""Compute how a set of numbers is spread: moments, quantiles, ends, histogram.
 
 Works up to the largest floats: numbers are scaled by a power of two before they are summed, which is exact.
 """
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from plaudit.report.coverage import CoveredMean
+import numpy as np
+import numpy.typing as npt
 
-if TYPE_CHECKING:  # numpy is imported where it is used: commands import this module before they know what they need
-    import numpy as np
-    import numpy.typing as npt
+from plaudit.report.figures import Bin, Distribution
 
-__all__ = ["MAX_BINS", "Bin", "Distribution", "make_bins"]
+__all__ = ["MAX_BINS", "distribution_of", "make_bins"]
 
 MAX_BINS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """How many values lie in [low, high); the last bin includes its end, and a bin of one value has low == high."""
-
-    low: float
-    high: float
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """Statistics of the values of one column; `std` is that of the population, not of a sample.
-
-    `at_min` and `at_max` are the shares of values at the two ends. `skewness` is None if all values are equal.
-    `unscored` samples have no value: they count in `mean_all` alone, as 0.
-    """
-
-    count: int
-    unscored: int
-    mean: float
-    mean_all: float
-    std: float
-    min: float
-    p25: float
-    p50: float
-    p75: float
-    max: float
-    at_min: float
-    at_max: float
-    skewness: float | None
-    bins: tuple[Bin, ...]
-
-    @classmethod
-    def of(cls, values: Iterable[float], unscored: int = 0) -> "Distribution | None":
-        """The distribution of `values`, beside `unscored` samples without one; None when there are no values."""
-        import numpy as np  # noqa: PLC0415 - see above
-
-        ordered = np.sort(np.fromiter(values, np.float64))
-        if not len(ordered):
-            return None
-        largest = float(np.abs(ordered[[0, -1]]).max())
-        scale = 2.0 ** max(-1000, math.frexp(largest)[1] - 1)
-        scaled = ordered / scale
-        low, high = float(ordered[0]), float(ordered[-1])
-        quartiles = np.clip(np.quantile(scaled, (0.25, 0.5, 0.75)) * scale, low, high)
-        mean, std, skewness = (low, 0.0, None) if low == high else _moments(scaled, scale)
-        return cls(
-            count=len(ordered),
-            unscored=unscored,
-            mean=mean,
-            mean_all=mean * (len(ordered) / (len(ordered) + unscored)),
-            std=std,
-            min=low,
-            p25=float(quartiles[0]),
-            p50=float(quartiles[1]),
-            p75=float(quartiles[2]),
-            max=high,
-            at_min=float((ordered == low).mean()),
-            at_max=float((ordered == high).mean()),
-            skewness=skewness,
-            bins=make_bins(ordered),
-        )
-
-    @property
-    def covered_mean(self) -> CoveredMean:
-        """The mean with its coverage."""
-        return CoveredMean.of_scored(self.mean, self.count, self.unscored)
+def distribution_of(values: Iterable[float], unscored: int = 0) -> Distribution | None:
+    """The distribution of `values`, beside `unscored` samples without one; None when there are no values."""
+    ordered = np.sort(np.fromiter(values, np.float64))
+    if not len(ordered):
+        return None
+    largest = float(np.abs(ordered[[0, -1]]).max())
+    scale = 2.0 ** max(-1000, math.frexp(largest)[1] - 1)
+    scaled = ordered / scale
+    low, high = float(ordered[0]), float(ordered[-1])
+    quartiles = np.clip(np.quantile(scaled, (0.25, 0.5, 0.75)) * scale, low, high)
+    mean, std, skewness = (low, 0.0, None) if low == high else _moments(scaled, scale)
+    return Distribution(
+        count=len(ordered),
+        unscored=unscored,
+        mean=mean,
+        mean_all=mean * (len(ordered) / (len(ordered) + unscored)),
+        std=std,
+        min=low,
+        p25=float(quartiles[0]),
+        p50=float(quartiles[1]),
+        p75=float(quartiles[2]),
+        max=high,
+        at_min=float((ordered == low).mean()),
+        at_max=float((ordered == high).mean()),
+        skewness=skewness,
+        bins=make_bins(ordered),
+    )
 
 
 def make_bins(values: Iterable[float]) -> tuple[Bin, ...]:
     """One bin per value where there are few values, else bins of equal width."""
-    import numpy as np  # noqa: PLC0415 - see above
-
     ordered: npt.NDArray[Any] = np.sort(np.fromiter(values, np.float64))
     different, counts = np.unique(ordered, return_counts=True)
     if len(different) <= MAX_BINS:
@@ -105,7 +61,7 @@ def make_bins(values: Iterable[float]) -> tuple[Bin, ...]:
     )
 
 
-def _moments(scaled: "npt.NDArray[np.float64]", scale: float) -> tuple[float, float, float | None]:
+def _moments(scaled: npt.NDArray[np.float64], scale: float) -> tuple[float, float, float | None]:
     """Mean, standard deviation and skewness of values that were divided by `scale`."""
     mean, deviations = scaled.mean(), scaled - scaled.mean()
     variance = float((deviations**2).mean())

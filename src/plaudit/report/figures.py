@@ -1,6 +1,6 @@
 """The figures of a report: what is measured, by which name, and in which unit.
 
-Plain data, for the page, the terminal, `watch` and JSON. `collecting` computes them.
+Plain data without numpy, for the page, the terminal, `watch` and JSON. `collecting` computes them.
 """
 
 from dataclasses import asdict, dataclass
@@ -8,16 +8,53 @@ from typing import Any
 
 from plaudit.contract.output import Status
 from plaudit.markup import html_table
-from plaudit.report.coverage import Failure
-from plaudit.report.distribution import Bin, Distribution
+from plaudit.report.coverage import CoveredMean, Failure
 
 __all__ = [
-    "ComponentShare", "ComponentShares", "Correlation", "Drift", "Duplicates", "Example", "FailurePattern", "Figures",
-    "GroupSummary", "Kind", "Latency", "LengthBias", "LengthBin", "PassAtK", "PassRates", "Patterns", "Phrase",
-    "Phrases", "SlowSample", "StepPoint", "Summary",
+    "Bin", "ComponentShare", "ComponentShares", "Correlation", "Distribution", "Drift", "Duplicates", "Example",
+    "FailurePattern", "Figures", "GroupSummary", "Kind", "Latency", "LengthBias", "LengthBin", "PassAtK", "PassRates",
+    "Patterns", "Phrase", "Phrases", "SlowSample", "StepPoint", "Summary",
 ]  # fmt: skip
 
 MAX_FAILURES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """How many values lie in [low, high); the last bin includes its end, and a bin of one value has low == high."""
+
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """Statistics of the values of one column; `std` is that of the population, not of a sample.
+
+    `at_min` and `at_max` are the shares of values at the two ends. `skewness` is None if all values are equal.
+    `unscored` samples have no value: they count in `mean_all` alone, as 0.
+    """
+
+    count: int
+    unscored: int
+    mean: float
+    mean_all: float
+    std: float
+    min: float
+    p25: float
+    p50: float
+    p75: float
+    max: float
+    at_min: float
+    at_max: float
+    skewness: float | None
+    bins: tuple[Bin, ...]
+
+    @property
+    def covered_mean(self) -> CoveredMean:
+        """The mean with its coverage."""
+        return CoveredMean.of_scored(self.mean, self.count, self.unscored)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from rich.console import Console
 
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.report.collecting import summarize
-from plaudit.report.distribution import Bin
+from plaudit.report.distribution import make_bins
+from plaudit.report.figures import Bin
 from plaudit.report.terminal.tables import render_histogram, render_summary
 
 WIDTHS = (60, 80, 120)
@@ -111,13 +112,13 @@ def test_no_color_and_pipes_get_plain_text(monkeypatch):
 def test_a_terminal_without_unicode_gets_ascii():
     scored = [(Trajectory("p", "r", id="é"), RewardOutput(1.0, components={"ß": RewardOutput(1.0)}, latency_s=1.0))]
     assert "\\xdf" in drawn(render_summary(summarize(scored)), encoding="ascii")
-    assert "----------" in drawn(render_histogram([0.0, 1.0, 1.0]), encoding="ascii")
+    assert "----------" in drawn(render_histogram(make_bins([0.0, 1.0, 1.0])), encoding="ascii")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_histogram_shows_counts_and_shares_and_fits(width):
     rng = random.Random(0)
-    text = drawn(render_histogram((rng.random() for _ in range(1234)), title="reward"), width)
+    text = drawn(render_histogram(make_bins(rng.random() for _ in range(1234)), title="reward"), width)
     lines = text.splitlines()
     assert lines[0] == "reward"
     assert len(lines) == 11
@@ -134,19 +135,19 @@ def test_bars_are_as_long_as_their_counts():
 
 
 def test_two_distinct_values_get_one_bar_each():
-    lines = drawn(render_histogram([0.0, 1.0, 1.0, 1.0])).splitlines()
+    lines = drawn(render_histogram(make_bins([0.0, 1.0, 1.0, 1.0]))).splitlines()
     assert [line.split()[0] for line in lines] == ["0", "1"]
     assert [line.split()[-1] for line in lines] == ["25.0%", "75.0%"]
 
 
 def test_values_close_together_keep_different_labels():
-    lines = drawn(render_histogram([0.1, 0.1000001])).splitlines()
+    lines = drawn(render_histogram(make_bins([0.1, 0.1000001]))).splitlines()
     assert [line.split()[0] for line in lines] == ["0.1", "0.1000001"]
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_histogram_of_one_huge_constant_fits(width):
-    (line,) = drawn(render_histogram([-1.5e308] * 100_000), width).splitlines()
+    (line,) = drawn(render_histogram(make_bins([-1.5e308] * 100_000)), width).splitlines()
     assert line.split()[-2:] == ["100,000", "100.0%"]
     assert len(line) <= width
 

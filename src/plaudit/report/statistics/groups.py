@@ -20,8 +20,8 @@ import numpy.typing as npt
 
 from plaudit.diff.difference import DEAD_SPREAD
 from plaudit.errors import InvalidSettings
-from plaudit.report.distribution import Bin
 from plaudit.report.figures import (
+    Bin,
     ComponentShare,
     ComponentShares,
     Correlation,

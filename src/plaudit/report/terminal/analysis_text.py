@@ -14,8 +14,8 @@ from rich.text import Text
 from plaudit.contract.output import RewardOutput
 from plaudit.report.advice import remarks
 from plaudit.report.coverage import format_mean
-from plaudit.report.distribution import Distribution
-from plaudit.report.figures import FailurePattern, Figures, Kind, StepPoint
+from plaudit.report.distribution import distribution_of
+from plaudit.report.figures import Distribution, FailurePattern, Figures, Kind, StepPoint
 from plaudit.report.formatting import bare_table, escape_controls, format_number
 from plaudit.report.terminal.tables import render_headline, render_histogram, render_summary
 
@@ -30,7 +30,7 @@ def describe_batch(outputs: Iterable[RewardOutput]) -> str:
     """The rewards of one batch: least, mean and most, spread, and a small histogram."""
     listed = list(outputs)
     unscored = sum(not output.ok for output in listed)
-    distribution = Distribution.of((output.reward for output in listed if output.reward is not None), unscored)
+    distribution = distribution_of((output.reward for output in listed if output.reward is not None), unscored)
     count = f"{len(listed)} samples" + (f", {unscored} not scored" if unscored else "")
     if distribution is None:
         return f"rewards of {count}"

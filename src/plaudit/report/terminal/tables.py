@@ -3,7 +3,7 @@
 If the terminal is too narrow, whole columns are left out, the least informative first: a figure is never cut.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -19,8 +19,7 @@ from plaudit.engine import ScorerStats
 from plaudit.report.advice import Level, Remark, headline
 from plaudit.report.by_column import Agreement, Breakdown
 from plaudit.report.coverage import format_mean
-from plaudit.report.distribution import Bin, Distribution, make_bins
-from plaudit.report.figures import Figures, Latency, Summary
+from plaudit.report.figures import Bin, Distribution, Figures, Latency, Summary
 from plaudit.report.formatting import (
     bare_table,
     count_noun,
@@ -260,11 +259,8 @@ def _figure(value: float | None) -> str:
     return "-" if value is None else format_number(value)
 
 
-def render_histogram(values: Iterable[float | Bin], *, title: str = "") -> RenderableType:
-    """A bar per bin, with count and share; takes bins, or numbers to be sorted into bins."""
-    listed = list(values)
-    bins = [each for each in listed if isinstance(each, Bin)]
-    bins += make_bins(each for each in listed if not isinstance(each, Bin))
+def render_histogram(bins: Sequence[Bin], *, title: str = "") -> RenderableType:
+    """A bar per bin, with count and share."""
     head = [Text(title, style="bold")] if title else []
     if not bins:
         return Group(*head, "no values")

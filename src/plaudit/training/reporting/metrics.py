@@ -12,7 +12,7 @@ from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.report.coverage import mean_reward, mean_score
-from plaudit.report.distribution import Distribution
+from plaudit.report.distribution import distribution_of
 from plaudit.rollouts import ScoredRollout
 from plaudit.training.batches.collecting import Batch
 from plaudit.training.data.curriculum import Levels
@@ -68,7 +68,7 @@ def reward_metrics(outputs: Iterable[RewardOutput]) -> dict[str, float]:
     """
     listed = list(outputs)
     metrics = {**mean_reward(listed).to_metrics("reward"), **mean_score(listed).to_metrics("score")}
-    distribution = Distribution.of(output.reward for output in listed if output.reward is not None)
+    distribution = distribution_of(output.reward for output in listed if output.reward is not None)
     if distribution is not None:
         metrics |= {"reward/min": distribution.min, "reward/max": distribution.max, "reward/std": distribution.std}
         metrics |= {} if distribution.skewness is None else {"reward/skewness": distribution.skewness}

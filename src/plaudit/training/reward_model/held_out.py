@@ -20,7 +20,8 @@ from typing import TypeAlias
 import msgspec
 
 from plaudit.report.coverage import wilson_interval
-from plaudit.report.distribution import Distribution
+from plaudit.report.distribution import distribution_of
+from plaudit.report.figures import Distribution
 from plaudit.training.reward_model.pair import PreferencePair
 from plaudit.trajectory import Trajectory
 
@@ -117,7 +118,7 @@ def calibrate(rated: Sequence[RatedPair]) -> Calibration:
 
 def margins_of(rated: Sequence[RatedPair]) -> Distribution:
     """The distribution of the margins."""
-    distribution = Distribution.of(each.margin for each in rated)
+    distribution = distribution_of(each.margin for each in rated)
     assert distribution is not None, "a report is of at least one pair"
     return distribution
 
