@@ -305,5 +305,5 @@ class _EnvironmentAudit:
             family=family, operator=operator, attacker=attacker, severity=severity, component="environment", rate=rate,
             interval=wilson_interval(rate, max(1, tried)), prompts=tried, cause=f"{family}: {remedy}",
             witness=Witness(start.prompt, "\n".join(played.actions), played.reward, honest, start.ground_truth),
-            message=message, remedy=remedy, call=call, test=test,
+            message=message, remedy=remedy, test=test,
         )  # fmt: skip
