@@ -10,6 +10,7 @@ import argparse
 import datetime
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -32,7 +33,7 @@ def build(name: str, wanted: dict[str, Any]) -> Path:
     python = place / "bin" / "python"
     if stamp.exists() and json.loads(stamp.read_text()) == wanted:
         return python
-    subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], check=True)
+    subprocess.run([_interpreter(wanted.get("python")), "-m", "venv", "--clear", str(place)], check=True)
     install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
     site = Path(
         subprocess.check_output([python, "-c", "import site; print(site.getsitepackages()[0])"], text=True).strip()
@@ -47,6 +48,17 @@ def build(name: str, wanted: dict[str, Any]) -> Path:
     else:
         _run([*install, "--editable", str(PROJECT)])
     stamp.write_text(json.dumps(wanted))
+    return python
+
+
+def _interpreter(version: str | None) -> str:
+    """The Python that an environment needs, where it is not the project's own."""
+    if version is None:
+        return sys.executable
+    installed = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
+    python = str(installed[-1]) if installed else shutil.which(f"python{version}")
+    if python is None:
+        raise RuntimeError(f"it needs Python {version}, which is not installed here")
     return python
 
 

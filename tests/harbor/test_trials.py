@@ -78,6 +78,25 @@ def test_declared_artifacts_alone_cross(tmp_path):
     assert run(task).reward == 1.0
 
 
+def test_a_declared_artifact_cannot_hold_the_verifier_s_folders(tmp_path):
+    task = write_task(tmp_path, files={"tests/test.sh": "#!/bin/bash\nls /tests | wc -l > /logs/verifier/reward.txt\n"})
+    (task / "task.toml").write_text('artifacts = ["/tests", "/logs", "/app"]\n' + (task / "task.toml").read_text())
+    (task / "solution" / "solve.sh").write_text("mkdir -p /tests; touch /tests/conftest.py /logs/verifier/reward.json")
+    trial = run(task)
+    assert trial.reward == 1.0, trial
+    assert "did not cross: /tests: belongs to the verifier" in trial.notes
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["rm -rf /app", "cd /; rm -rf /app; ln -s /etc /app", "truncate -s 1T /app/huge", "rm -rf /usr/bin /bin",
+     "d=/app; for i in $(seq 300); do d=$d/d; mkdir $d; done; mkfifo /app/pipe; chmod 000 /app"],
+)  # fmt: skip
+def test_an_agent_cannot_turn_its_failure_into_no_reward(command, tmp_path):
+    with TaskRunner(read_task(write_task(tmp_path)), RUNTIME) as runner:
+        assert runner.run(Solution("sabotage", command=command)).reward == 0.0
+
+
 def test_a_removed_file_of_the_image_is_removed_for_the_verifier(tmp_path):
     test = "#!/bin/bash\n[ -e /app/old ] && echo 0 > /logs/verifier/reward.txt || echo 1 > /logs/verifier/reward.txt\n"
     files = {

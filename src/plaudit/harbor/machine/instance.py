@@ -253,10 +253,11 @@ class _Server:
         except OSError as error:
             link = os.path.islink(path)
             return {"kind": "link" if link else "missing" if isinstance(error, FileNotFoundError) else "other"}, b""
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            os.close(descriptor)
+            return {"kind": "folder" if stat.S_ISDIR(mode) else "other"}, b""
         with open(descriptor, "rb") as file:
-            mode = os.fstat(descriptor).st_mode
-            if not stat.S_ISREG(mode):
-                return {"kind": "folder" if stat.S_ISDIR(mode) else "other"}, b""
             data = file.read(most + 1)
         return {"kind": "large" if len(data) > most else "file"}, data[:most]
 
