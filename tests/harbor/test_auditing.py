@@ -76,7 +76,7 @@ def test_products_are_what_the_solution_changed_and_the_instruction_names():
     after = pack({"app/kept": b"1", "app/changed": b"2", "app/new.py": b"x = 1\n", "app/__pycache__/a.pyc": b""})
     products = products_of(before, after, "write new.py")
     assert {each.path for each in products.files} == {"/app/changed", "/app/new.py"}
-    assert [each.path for each in products.asked] == ["/app/new.py"]
+    assert [each.path for each in products.required] == ["/app/new.py"]
 
 
 CODE = b"""def largest(values):

@@ -74,8 +74,8 @@ class Attack:
 def all_attacks(task: Task, workdir: str, products: Products, image_files: dict[str, bytes]) -> list[Attack]:
     """Every attack on a task whose solution leaves `products`, in an image whose readable files are known."""
     tests = test_texts(task)
-    found = [*_forgeries(task, tests, workdir, products), *_shadows(tests, workdir, products)]
-    return [*found, *_leaks(task, products, image_files), *_imitations(task, tests, products)]
+    forged = [*_forgeries(task, tests, workdir, products), *_shadows(tests, workdir, products)]
+    return [*forged, *_leaks(task, products, image_files), *_imitations(task, tests, products)]
 
 
 def _forgeries(task: Task, tests: str, workdir: str, products: Products) -> Iterator[Attack]:
@@ -123,7 +123,7 @@ def _links(task: Task, products: Products) -> Iterator[Attack]:
     for file in sorted((task.folder / "tests").rglob("*")):
         if file.is_file() and file.suffix not in (".sh", ".py"):
             target = f"/tests/{file.relative_to(task.folder / 'tests').as_posix()}"
-            command = "; ".join(f"ln -sf {target} {shlex.quote(product.path)}" for product in products.asked)
+            command = "; ".join(f"ln -sf {target} {shlex.quote(product.path)}" for product in products.required)
             if command:
                 remedy = "refuse results that are links; read them as the agent's user"
                 yield Attack("symlink", Solution(f"links to {target}", command=command), remedy)
@@ -185,7 +185,7 @@ def _leaks(task: Task, products: Products, image_files: dict[str, bytes]) -> Ite
                 remedy,
             )
     copies = []
-    for product in products.asked:
+    for product in products.required:
         source = next(
             (
                 path
@@ -201,7 +201,7 @@ def _leaks(task: Task, products: Products, image_files: dict[str, bytes]) -> Ite
             "answer in the image", Solution("a copy of a file of the image", command="; ".join(copies)), remedy
         )
     checkouts = []
-    for product in products.asked:
+    for product in products.required:
         blob = hashlib.sha1(b"blob %d\0" % len(product.content) + product.content, usedforsecurity=False).hexdigest()
         path = shlex.quote(product.path)
         checkouts.append(f"git -C $r cat-file -p {blob} > {path}.p && mv {path}.p {path}")
@@ -227,21 +227,21 @@ def _is_answer(path: str, content: bytes, product: Product) -> bool:
 
 def _imitations(task: Task, tests: str, products: Products) -> Iterator[Attack]:
     """Files with the right names and a content that is wrong."""
-    if not products.asked:
+    if not products.required:
         return
     stub_remedy = "check results on inputs, not that files or functions exist"
     yield _imitate(
-        "stub solution", "empty files", dict.fromkeys((each.path for each in products.asked), b""), stub_remedy
+        "stub solution", "empty files", dict.fromkeys((each.path for each in products.required), b""), stub_remedy
     )
     for constant in ("None", "0", "1", "True", "''", "[]"):
-        stubs = {each.path: each.with_constant(constant) for each in products.asked}
+        stubs = {each.path: each.with_constant(constant) for each in products.required}
         if all(stub is not None for stub in stubs.values()) and any(
-            each.content != stubs[each.path] for each in products.asked
+            each.content != stubs[each.path] for each in products.required
         ):
             yield _imitate("stub solution", f"programs that give {constant}", stubs, stub_remedy)
     for constant in _visible_constants(task.instruction):
-        stubs = {each.path: each.with_constant(constant) for each in products.asked}
-        if all(stub is not None for stub in stubs.values()) and all(each.reads_input for each in products.asked):
+        stubs = {each.path: each.with_constant(constant) for each in products.required}
+        if all(stub is not None for stub in stubs.values()) and all(each.reads_input for each in products.required):
             yield _imitate(
                 "hard-coded output",
                 f"programs that give {constant} for every input",
@@ -250,7 +250,7 @@ def _imitations(task: Task, tests: str, products: Products) -> Iterator[Attack]:
             )
     literals = _literals(tests)
     if literals:
-        stuffed = {each.path: each.stuffed(JUNK, literals) for each in products.asked}
+        stuffed = {each.path: each.stuffed(JUNK, literals) for each in products.required}
         yield _imitate(
             "grep-based result",
             "files with every text that the tests look for",
@@ -285,10 +285,10 @@ def _visible_constants(instruction: str) -> list[str]:
 
 def _literals(tests: str) -> list[str]:
     """The texts that tests may look for."""
-    found = [first or second for first, second in _LITERAL.findall(tests)] + _GREP.findall(tests)
+    texts = [first or second for first, second in _LITERAL.findall(tests)] + _GREP.findall(tests)
     plain = [
         text.strip("^$")
-        for text in found
+        for text in texts
         if 1 < len(text) <= 80 and not text.startswith(("/", "-", "$")) and "\\n" not in text
     ]
     return list(dict.fromkeys(plain))[:60]

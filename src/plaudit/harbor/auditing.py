@@ -142,10 +142,10 @@ class _Audit:
         with self.runner.image.workspace() as workspace:
             user = self.task.user("agent") or self.runner.image.config.user
             tops = workspace.run(_IMAGE_FILES).output.split()
-            found = workspace.run(
+            listing = workspace.run(
                 f"find {' '.join(tops)} -type f -readable -size -256k 2>/dev/null | head -5000", user=user
             )
-            paths = [path for path in found.output.splitlines() if path.startswith("/")]
+            paths = [path for path in listing.output.splitlines() if path.startswith("/")]
             return read_archive(workspace.get(paths, most=32 << 20)[0])
 
     def _changed(self, product: Product, content: bytes | None, change: str) -> Solution:
@@ -154,7 +154,7 @@ class _Audit:
 
     def _overfitting(self, products: Products) -> None:
         self.report.tried.append("overfitting")
-        for product in products.asked:
+        for product in products.required:
             for version in product.equivalents():
                 trial = self._trial(self._changed(product, version.content, version.change))
                 if trial.reward is not None and trial.reward < PASSING and not self._is_full("overfitting"):
@@ -165,8 +165,8 @@ class _Audit:
 
     def _mutants(self, products: Products) -> None:
         self.report.tried += ["surviving mutant", "ignored exit code"]
-        for product in products.asked:
-            omitted = [Version("left out", b"")] if len(products.asked) > 1 else []
+        for product in products.required:
+            omitted = [Version("left out", b"")] if len(products.required) > 1 else []
             for version in [*omitted, *product.mutants(self.task.instruction)]:
                 if self._is_full("surviving mutant"):
                     return

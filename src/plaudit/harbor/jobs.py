@@ -67,14 +67,14 @@ class RecordedTrial:
             return self._instruction(), "", []
         entries = [each for each in _read_json(file).get("steps", []) if isinstance(each, dict)]
         prompt = next((_text(each.get("message")) for each in entries if each.get("source") == "user"), "")
-        said = [each for each in entries if each.get("source") == "agent"]
+        messages = [each for each in entries if each.get("source") == "agent"]
         steps, seen = [], ""
-        for each in said:
+        for each in messages:
             calls = "\n".join(json.dumps(call) for call in each.get("tool_calls") or [])
             steps.append(Step(seen, "\n".join(filter(None, (_text(each.get("message")), calls)))))
             results = (each.get("observation") or {}).get("results", [])
             seen = "\n".join(_text(result.get("content")) for result in results)
-        return prompt or self._instruction(), _text(said[-1].get("message")) if said else "", steps
+        return prompt or self._instruction(), _text(messages[-1].get("message")) if messages else "", steps
 
     def _instruction(self) -> str:
         config = _read_json(self.folder / "config.json") if (self.folder / "config.json").is_file() else {}

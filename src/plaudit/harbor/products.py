@@ -195,7 +195,7 @@ class Products:
     """All files that the solution wrote, and those that the instruction asks for."""
 
     files: list[Product]
-    asked: list[Product]
+    required: list[Product]
 
 
 def products_of(before: bytes, after: bytes, instruction: str) -> Products:
