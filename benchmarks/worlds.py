@@ -1,4 +1,4 @@
-"""Train the embedded model on `robot_room` after a warm start that shows the form of calls, but random lamps.
+"""Train the embedded model on `robot_room` after a warm start in which half of the lamps are wrong.
 
 `python benchmarks/worlds.py [--steps N] [--folder DIR]` prints what held-out tasks earn before and after. The model
 must learn to read the letter in the result of one tool and to write it into the call of another.
@@ -18,13 +18,13 @@ LAMPS = "abcd"
 
 
 def demonstrations(prompts: list[str]) -> list[dict[str, str]]:
-    """Each turn of an episode, with every lamp after every letter: the form of calls, and nothing of the goal."""
+    """Each turn of an episode; half of the demonstrations of the second turn switch on a wrong lamp."""
     rows = []
     for prompt in prompts:
         for letter in LAMPS:
             looked = f"{prompt}[see()]\n{letter}\n"
             rows.append({"prompt": prompt, "response": "[see()]"})
-            rows += [{"prompt": looked, "response": f"[on('{lamp}')]"} for lamp in LAMPS]
+            rows += [{"prompt": looked, "response": f"[on('{lamp}')]"} for lamp in LAMPS + 2 * letter]
             rows.append({"prompt": f"{looked}[on('{letter}')]\nok\n", "response": "done]"})
     return rows
 
@@ -40,15 +40,15 @@ def train(folder: Path, steps: int, warm_start_steps: int) -> None:
         "data.eval_share=0.25", f"data.demonstrations={folder / 'demonstrations.jsonl'}",
         f"model.warm_start_steps={warm_start_steps}", "sampling.max_new_tokens=12", 'sampling.stop=["]"]',
         "sampling.prompts_per_step=8", "sampling.samples_per_prompt=8", f"steps={steps}",
-        f"output_dir={folder / 'run'}",
+        "optimizer.lr=4e-3", f"output_dir={folder / 'run'}",
     ]  # fmt: skip
     subprocess.run([sys.executable, "-m", "plaudit", "train", *settings], check=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=60)
-    parser.add_argument("--warm-start-steps", type=int, default=120)
+    parser.add_argument("--steps", type=int, default=25)
+    parser.add_argument("--warm-start-steps", type=int, default=250)
     parser.add_argument("--folder", type=Path)
     arguments = parser.parse_args()
     began = time.monotonic()

@@ -362,7 +362,8 @@ def _for_state(tool: Callable[..., Any], state: Any) -> Callable[..., Any]:
 def _show_call(call: ToolCall | MalformedCall, answer: str, ok: bool) -> dict[str, Any]:
     if isinstance(call, MalformedCall):
         return {"malformed": call.text[:200], "result": answer, "ok": ok}
-    return {"name": call.name, "arguments": call.arguments, "result": answer, "ok": ok}
+    arguments: Any = [*call.positional, call.arguments] if call.positional else call.arguments
+    return {"name": call.name, "arguments": arguments, "result": answer, "ok": ok}
 
 
 def _show_changes(listed: Sequence[Change]) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """A run whose texts try everything: script, markup, right-to-left, control characters, a megabyte."""
 
 import random
+from typing import Any
 
 from plaudit import RewardOutput, Status, Step, Tokens, Trajectory
 from plaudit.rollouts import Rollout, ScoredRollout
@@ -48,10 +49,18 @@ def _rollout(number: int, draw: random.Random) -> ScoredRollout:
             "nested": {"deep": [nasty]},
         },
         metadata={"<script>": nasty},
-        steps=[Step(nasty, "<b>said</b>", 0.5), Step("more", nasty, -0.25)] if number % 11 == 0 else [],
+        steps=[Step(nasty, "<b>said</b>", 0.5), Step("more", nasty, -0.25, {"logs": _world_logs(nasty)})]
+        if number % 11 == 0
+        else [],
         tokens=Tokens([1, 2], [(0, 1), (1, 3)]) if number == 13 else None,
     )
     return Rollout(trajectory, _output(number, draw, response, nasty))
+
+
+def _world_logs(nasty: str) -> dict[str, Any]:
+    """What a world says of a step."""
+    calls = [{"name": nasty, "arguments": {nasty: nasty}, "result": nasty}, {"malformed": nasty, "result": nasty}]
+    return {"calls": calls, "changes": [{"path": nasty, "before": None, "after": [nasty]}], "broken": nasty}
 
 
 def _output(number: int, draw: random.Random, response: str, nasty: str) -> RewardOutput:

@@ -194,6 +194,9 @@ def test_keys_move_through_samples_and_close_them(page, report):
 def test_a_sample_shows_components_steps_and_the_rewards_of_its_words(page, report):
     visit(page, report, "#samples?sample=33")
     assert page.locator(".detail .turn").count() == 2
+    tables = page.locator(".detail .turn table")
+    assert [table.locator("tbody tr").count() for table in tables.all()] == [2, 1, 1]
+    assert tables.nth(1).locator("th").all_inner_texts() == ["where", "before", "after"]
     assert page.locator("table.parts tbody tr").count() == 3
     assert page.locator(".detail .text span[title^=reward]").count() == len(
         hostile_rollouts()[33].trajectory.response.split()
