@@ -40,7 +40,7 @@ def train(folder: Path, steps: int, warm_start_steps: int) -> None:
         "data.eval_share=0.25", f"data.demonstrations={folder / 'demonstrations.jsonl'}",
         f"model.warm_start_steps={warm_start_steps}", "sampling.max_new_tokens=12", 'sampling.stop=["]"]',
         "sampling.prompts_per_step=8", "sampling.samples_per_prompt=8", f"steps={steps}",
-        "optimizer.lr=4e-3", f"output_dir={folder / 'run'}",
+        f"output_dir={folder / 'run'}",
     ]  # fmt: skip
     subprocess.run([sys.executable, "-m", "plaudit", "train", *settings], check=True)
 
