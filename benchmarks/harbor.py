@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.harbor_zoo import FLAWED, SOUND, write_zoo
 from plaudit.harbor import Runtime, audit_task, read_task, run_task
 from plaudit.harbor.reporting import each_task
+from plaudit.harbor.task import Task
 
 RUNTIME = Runtime(network="none")
 SOAK_RUNS, MOST_SECONDS = 300, 900
@@ -34,7 +35,9 @@ def measure_zoo(folder: Path) -> None:
     tasks = [*FLAWED, *SOUND]
     write_zoo(folder, tasks)
     reports = each_task(lambda task: audit_task(task, RUNTIME), [read_task(folder / each.name) for each in tasks], 2)
-    wanted, recalled, alarms = Counter(), Counter(), []
+    wanted: Counter[str] = Counter()
+    recalled: Counter[str] = Counter()
+    alarms: list[str] = []
     for task, report in zip(tasks, reports, strict=True):
         kinds = {each.kind for each in report.failures}
         if task.kind:
@@ -64,7 +67,7 @@ def measure_cost(folder: Path) -> None:
         print(f"{at_once} at once: a task every {seconds / len(costs):.2f} s")
 
 
-def _cost(task) -> float:
+def _cost(task: Task) -> float:
     start = time.monotonic()
     trial = run_task(task, "oracle", RUNTIME)
     assert trial.reward == 1.0, trial

@@ -219,9 +219,8 @@ def _write_task(folder: Path, task: ZooTask) -> Path:
         docker += "COPY packages/ /usr/lib/python3/dist-packages/\n"
         packages = folder / "environment" / "packages"
         for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"):
-            source = Path(importlib.util.find_spec(name).origin).parent
-            shutil.copytree(source, packages / name, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(importlib.util.find_spec("py").origin, packages / "py.py")
+            shutil.copytree(_file_of(name).parent, packages / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(_file_of("py"), packages / "py.py")
     files = {
         "task.toml": toml,
         "instruction.md": task.subject.instruction,
@@ -237,3 +236,11 @@ def _write_task(folder: Path, task: ZooTask) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     return folder
+
+
+def _file_of(module: str) -> Path:
+    """The file that an installed module is imported from."""
+    spec = importlib.util.find_spec(module)
+    assert spec is not None, module
+    assert spec.origin is not None, module
+    return Path(spec.origin)

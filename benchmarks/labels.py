@@ -7,6 +7,7 @@ by how many responses contradict the label (majority vote) and by their pass rat
 
 import random
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -24,11 +25,12 @@ SEEDS = (1, 2, 3)
 def main() -> None:
     print(f"{'rollouts':22}{'rate':>6}{'estimate':>10}{'interval':>16}{'precision':>11}{'recall':>8}", end="")
     print(f"{'at 0.8:':>9}{'ours':>6}{'majority':>10}{'pass rate':>11}")
-    for name, build in (
-        ("GSM8K, 4 real", lambda rate, seed: plant(rate, seed)),
-        ("simulated, 8", lambda rate, seed: simulate(1_000, 8, rate, seed)),
-        ("simulated, 16", lambda rate, seed: simulate(1_000, 16, rate, seed)),
-    ):
+    sources: dict[str, Callable[[float, int], Planted]] = {
+        "GSM8K, 4 real": plant,
+        "simulated, 8": lambda rate, seed: simulate(1_000, 8, rate, seed),
+        "simulated, 16": lambda rate, seed: simulate(1_000, 16, rate, seed),
+    }
+    for name, build in sources.items():
         for rate in RATES:
             for seed in SEEDS:
                 print_row(name, rate, build(rate, seed))
@@ -90,7 +92,7 @@ def recall(scores: dict[str, float], wrong: set[str]) -> float:
 
 def misses() -> None:
     """Verifiers that do not count some right responses, on the real rollouts with their sound labels."""
-    verifiers = {
+    verifiers: dict[str, Callable[[str], bool]] = {
         "misses long responses": lambda response: len(response) > 500,
         "misses every seventh": lambda response: sum(map(ord, response)) % 7 == 0,
     }

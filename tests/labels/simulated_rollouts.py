@@ -1,6 +1,7 @@
 """Rollouts with planted label errors: a policy with a pass rate per prompt, whose wrong answers repeat each other."""
 
 import random
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from plaudit import RewardOutput, Trajectory
@@ -14,7 +15,7 @@ WEIGHTS = (5, 20, 25, 50)
 class Planted(NamedTuple):
     """Rollouts, and the groups whose label is wrong."""
 
-    rollouts: list[Rollout]
+    rollouts: Sequence[Rollout]
     wrong: set[str]
 
 
@@ -43,7 +44,7 @@ def simulate(groups: int, size: int, rate: float, seed: int, shape: tuple[float,
 
 def corrupt(truth: int, rng: random.Random) -> int:
     """A label as it goes wrong: off by a little, a digit changed, a factor of ten, or something else."""
-    digit = truth + rng.choice((-1, 1)) * 10 ** rng.randrange(len(str(truth)))
+    digit: int = truth + rng.choice((-1, 1)) * 10 ** rng.randrange(len(str(truth)))
     choices = [truth + 1, truth - 1, digit, truth * 10, truth // 10, rng.randrange(10, 10_000)]
     return rng.choice([each for each in choices if each != truth])
 
