@@ -59,7 +59,7 @@ demo: train-setup
 # One more than there are cores: many tests wait for processes or deadlines
 TEST_WORKERS := $(shell expr $$(nproc) + 1)
 PYTEST_OPTIONS := -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder --durations 40 --timeout 300
-MINUTES := 20 # for all tests; pytest is interrupted first, so that it lists what failed until then
+MINUTES := 30 # for all tests; pytest is interrupted first, so that it lists what failed until then
 TOO_LONG := echo "make: the tests took longer than $(strip $(MINUTES)) minutes and were stopped (make test MINUTES=60 allows more)"
 PYTEST = @timeout --signal INT --kill-after 60 $(strip $(MINUTES))m $(BIN)/python -m pytest $(PYTEST_OPTIONS) $(1) || \
 	{ status=$$?; case $$status in 124|137) $(TOO_LONG);; esac; exit $$status; }

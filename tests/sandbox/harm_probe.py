@@ -20,7 +20,7 @@ from plaudit.sandbox import CallStatus, Outcome, RunLimits, Sandbox, Tier
 from tests.sandbox.harm_cases import FILE_HARMS, HARMS, PRELUDE, SCRATCH_HARMS
 
 LIMITS = RunLimits(cpu_s=0.1, wall_s=0.5, memory_mb=96, output_bytes=1 << 18, result_bytes=1 << 18)
-SCRATCH_CPU_S = 0.25  # to fill a folder takes some of it
+SCRATCH_CPU_S, SCRATCH_WALL_S = 0.5, 5.0  # to fill a folder takes some of it, more on a busy machine
 PATIENT = replace(LIMITS, cpu_s=0.9, wall_s=10.0)  # of the next program, whose process was forked as the harm ended
 CLEAN = """
 import builtins, json, os, sys, threading
@@ -97,7 +97,9 @@ class World:
 
 
 def harm(sandbox: Sandbox, source: str, scratch_mb: int = 0) -> tuple[Outcome, object]:
-    limits = replace(LIMITS, scratch_mb=scratch_mb, cpu_s=SCRATCH_CPU_S) if scratch_mb else LIMITS
+    limits = (
+        replace(LIMITS, scratch_mb=scratch_mb, cpu_s=SCRATCH_CPU_S, wall_s=SCRATCH_WALL_S) if scratch_mb else LIMITS
+    )
     with sandbox.open(limits) as program:
         loaded = program.load(PRELUDE + source)
         if loaded.status.is_final:
