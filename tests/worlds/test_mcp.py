@@ -1,6 +1,7 @@
 """MCP both ways: a real server's tools in an episode, and a world that a real client plays."""
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
@@ -33,8 +34,12 @@ def free_port() -> int:
 
 
 def children() -> set[int]:
-    listed = Path(f"/proc/{os.getpid()}/task").glob("*/children")
-    return {int(pid) for file in listed for pid in file.read_text().split()}
+    """The child processes of all threads of this process; a thread may end while they are listed."""
+    pids: set[int] = set()
+    for file in Path(f"/proc/{os.getpid()}/task").glob("*/children"):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            pids.update(map(int, file.read_text().split()))
+    return pids
 
 
 def no_child_is_left(before: set[int]) -> bool:
