@@ -100,7 +100,7 @@ class McpSession:
             async with self._client_class(self._server) as self._client:
                 self._ready.set_result(None)
                 await self._closing.wait()
-        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for the start
+        except BaseException as error:  # noqa: BLE001 - raised again in the thread that waits for the start
             if not self._ready.done():
                 self._ready.set_exception(error)
 
