@@ -10,6 +10,7 @@ import torch
 from plaudit import RewardFunction, RewardOutput, Status, Trajectory, reward, score
 from plaudit.contract.scoring import Progress, score_samples
 from plaudit.errors import InvalidTrajectory
+from plaudit.rewards import MathReward
 
 SAMPLES = [Trajectory(prompt="p", response=str(i), id=f"s{i}", group=i // 2) for i in range(6)]
 
@@ -119,6 +120,36 @@ def test_what_a_call_changes_in_the_process_is_put_back(tmp_path):
     assert statuses(meddles) == ["ok"] * 6
     assert (os.getcwd(), sys.getrecursionlimit(), signal.getsignal(signal.SIGALRM)) == before
     assert signal.getitimer(signal.ITIMER_REAL)[0] == pytest.approx(alarm_s, abs=5)
+
+
+def test_a_part_sees_no_setting_that_another_part_changed(tmp_path):
+    folder, seen = os.getcwd(), []
+
+    @reward
+    def moves(response):
+        os.chdir(tmp_path)
+        return 1.0
+
+    @reward
+    def looks(response):
+        seen.append(os.getcwd())
+        return 1.0
+
+    score(moves + looks, SAMPLES)
+    assert set(seen) == {folder}
+
+
+def test_a_subclass_of_a_pure_reward_is_not_pure():
+    class Changing(MathReward):
+        def compute_reward(self, trajectory):
+            trajectory.metadata["changed"] = True
+            return super().compute_reward(trajectory)
+
+    sample = Trajectory("1 + 1?", "The answer is 2.", ground_truth="2")
+    assert MathReward.pure
+    assert not Changing.pure
+    assert score(Changing(), [sample])[0].reward == 1.0
+    assert sample.metadata == {}
 
 
 def test_an_alarm_of_the_caller_rings_once():

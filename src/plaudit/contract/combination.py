@@ -78,6 +78,7 @@ class Combination(CompoundReward):
             raise InvalidSettings("a combination needs at least one reward")
         self.set_parts(parts)
         self.rule = rule
+        self._shares = rule.shares(len(self.parts))
         self.component_names = _unique_names([part.name for part in self.parts])
         part_bounds = [part.bounds for part in self.parts if part.bounds is not None]
         self.bounds = rule.bounds(part_bounds) if len(part_bounds) == len(self.parts) else None
@@ -100,16 +101,19 @@ class Combination(CompoundReward):
                 reason = output.reason if output.reason.startswith(name) else f"{name}: {output.reason}"
                 return RewardOutput.unscored(output.status, reason, components=components)
             values.append(output.reward)
+        token_rewards: list[float] | None = None
+        unit: TokenUnit = "word"
         try:
             combined = self.rule.combine(values, trajectory.training_step)
-            token_rewards, unit = _combine_token_rewards(trajectory, outputs, combined.slopes)
+            if [output for output in outputs if output.token_rewards is not None]:
+                token_rewards, unit = _combine_token_rewards(trajectory, outputs, combined.slopes)
         except InvalidOutput as error:
             return RewardOutput.unscored(Status.ERROR, f"{self.name}: {error}", components=components)
         return RewardOutput(
             combined.value,
             token_rewards,
             self.rule.notes(values),
-            _combine_scores(outputs, self.rule),
+            _combine_scores(outputs, self._shares),
             _OK,
             combine_reasons(self.component_names, outputs),
             components,
@@ -240,25 +244,20 @@ def combine_reasons(names: Sequence[str], outputs: Sequence[RewardOutput]) -> st
     return "; ".join([f"{name}: {reason}" for name, reason in reasons]) if reasons else ""
 
 
-def _combine_scores(outputs: Sequence[RewardOutput], rule: Rule) -> float | None:
+def _combine_scores(outputs: Sequence[RewardOutput], shares: Sequence[float]) -> float | None:
     """The mean of the parts' scores, weighted by their shares; None if no part has a score."""
-    scored = [index for index, output in enumerate(outputs) if output.score is not None]
-    if not scored:
-        return None
-    shares = rule.shares(len(outputs))
-    total = sum([shares[index] for index in scored])
-    if not total:
-        return None
-    weighted = [outputs[index].score * shares[index] for index in scored]  # type: ignore[operator]  # none is None
-    return min(1.0, max(0.0, sum(weighted) / total))
+    total = weighted = 0.0
+    for output, share in zip(outputs, shares, strict=True):
+        if output.score is not None:
+            total += share
+            weighted += output.score * share
+    return min(1.0, max(0.0, weighted / total)) if total else None
 
 
 def _combine_token_rewards(
     trajectory: Trajectory, outputs: Sequence[RewardOutput], slopes: Sequence[float]
-) -> tuple[list[float] | None, TokenUnit]:
+) -> tuple[list[float], TokenUnit]:
     """Σ slope · token rewards; per word if all outputs are per word, else per token."""
-    if not [output for output in outputs if output.token_rewards is not None]:
-        return None, "word"
     weighted = [
         (output, slope) for output, slope in zip(outputs, slopes, strict=True) if output.token_rewards is not None
     ]

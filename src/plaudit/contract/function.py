@@ -47,6 +47,9 @@ class RewardFunction:
     """The range that every reward lies in, if there is one."""
     deterministic: bool | None = None
     """True: equal samples get equal outputs. False: they may not, so nothing is cached. None: not declared."""
+    pure: bool = False
+    """Whether a call only computes its output from the sample: such a call needs no copies and changes no setting of
+    the process. Not inherited: a subclass may define other methods."""
     concurrency: int = 32
     """How many calls of an async reward may be under way at once."""
     needs_ground_truth: bool = False
@@ -73,6 +76,7 @@ class RewardFunction:
         defined = [style for method, style in _STYLES.items() if method in cls.__dict__]
         if defined and "call_style" not in cls.__dict__:
             cls.call_style = defined[0]
+        cls.pure = cls.__dict__.get("pure", False)
         if defined and cls.call_style is Style.PAIRED:
             cls.__call__ = _score_if_called(cls.__call__)  # type: ignore[method-assign]
         cls.__repr__ = cls.__repr__  # type: ignore[method-assign]  # a dataclass replaces a method that is inherited

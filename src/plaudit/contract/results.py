@@ -21,12 +21,15 @@ class NotOnePerSample(InvalidOutput):
     """A function written for batches did not return one value per sample."""
 
 
-def as_output(value: Any, trajectory: Trajectory, seconds: float | None = None) -> RewardOutput:
-    """The checked output for a function's return value for one sample, with its latency."""
+def as_output(value: Any, trajectory: Trajectory, seconds: float | None = None, pure: bool = False) -> RewardOutput:
+    """The checked output for a function's return value for one sample, with its latency.
+
+    The output that a `pure` reward made is nobody else's and is not copied.
+    """
     if value is None:
         return RewardOutput(None, status=Status.SKIPPED, reason=RETURNED_NONE, latency_s=seconds)
     if isinstance(value, RewardOutput):
-        output = _own_output(value)
+        output = value if pure else _own_output(value)
         check_lengths(output, trajectory)
         if output.latency_s is None:
             force_setattr(output, "latency_s", seconds)

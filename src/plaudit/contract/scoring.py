@@ -100,36 +100,32 @@ def score_samples(reward: Any, trajectories: Sequence[Trajectory], progress: Pro
 
 
 def score_one(reward: Any, trajectory: Trajectory, progress: Progress) -> RewardOutput:
-    """The output of one sample, for rewards that are called with single samples and need no event loop."""
-    try:
-        output = _score_one(reward, trajectory, progress.observer)
-        progress.state.restore()
-    except passed_on():
-        progress.state.restore()
-        raise
-    except BaseException as raised:  # by an alarm that the function left behind
-        progress.state.restore()
-        output = describe_failure(reward.name, raised)
-    return output
+    """The output of one sample, for rewards that are called with single samples and need no event loop.
 
-
-def _score_one(reward: Any, trajectory: Trajectory, observer: Observer | None) -> RewardOutput:
-    """Score one sample. Every sample passes through here, so this avoids calls to keep the overhead low."""
+    Every sample passes through here, so this avoids calls to keep the overhead low.
+    """
     if reward.call_style is _COMPOUND:
         row = _row(reward, trajectory)
         if isinstance(row, RewardOutput):
             return row
-        outputs = [None if sample is None else _score_one(part, sample, observer) for part, sample in row]
+        outputs = [None if sample is None else score_one(part, sample, progress) for part, sample in row]
         return _merge_one(reward, trajectory, outputs)
-    copy, value, error = trajectory, None, None
+    copy, value, error, observer, pure = trajectory, None, None, progress.observer, reward.pure
     began = _clock()
     try:
-        copy = own_copy(trajectory)
-        value = call_in_context(reward.compute_reward, copy)
-        if type(value) is float and isfinite(value):
-            output = RewardOutput(value, latency_s=_clock() - began)
-        else:
-            output = as_output(value, trajectory, _clock() - began)
+        try:
+            if pure:
+                value = reward.compute_reward(trajectory)
+            else:
+                copy = own_copy(trajectory)
+                value = call_in_context(reward.compute_reward, copy)
+            if type(value) is float and isfinite(value):
+                output = RewardOutput(value, latency_s=_clock() - began)
+            else:
+                output = as_output(value, trajectory, _clock() - began, pure)
+        finally:
+            if not pure:
+                progress.state.restore()
     except passed_on():
         raise
     except BaseException as raised:

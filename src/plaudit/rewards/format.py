@@ -40,6 +40,7 @@ class FormatReward(RewardFunction):
 
     bounds = (0.0, 1.0)
     deterministic = True
+    pure = True
 
     def __post_init__(self) -> None:
         for name in ("required_patterns", "forbidden_patterns"):
@@ -92,6 +93,7 @@ class TemplateReward(RewardFunction):
 
     bounds = (0.0, 1.0)
     deterministic = True
+    pure = True
 
     def __post_init__(self) -> None:
         if self.expected_format is not None and not str(self.expected_format).strip():

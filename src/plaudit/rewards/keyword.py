@@ -39,6 +39,7 @@ class KeywordReward(RewardFunction):
 
     bounds = (0.0, 1.0)
     deterministic = True
+    pure = True
 
     def __post_init__(self) -> None:
         set_field(self, "required", as_text_tuple("required", self.required))
@@ -105,6 +106,7 @@ class WordReward(RewardFunction):
     """
 
     deterministic = True
+    pure = True
 
     good_tokens: Sequence[str]
     amount: float = 0.1

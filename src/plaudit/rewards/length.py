@@ -49,6 +49,7 @@ class LengthReward(RewardFunction):
 
     bounds = (0.0, 1.0)
     deterministic = True
+    pure = True
 
     def __post_init__(self) -> None:
         check_choice("shape", self.shape, SHAPES)

@@ -37,6 +37,7 @@ class MathReward(RewardFunction):
     """
 
     deterministic = True
+    pure = True
     needs_ground_truth = True
 
     no_answer: float = 0.0
@@ -77,6 +78,7 @@ class CheckNumbersReward(RewardFunction):
 
     bounds = (0.0, 1.0)
     deterministic = True
+    pure = True
     needs_ground_truth = True
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:

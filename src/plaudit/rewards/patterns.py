@@ -33,6 +33,7 @@ class GraduatedReward(RewardFunction):
     """
 
     deterministic = True
+    pure = True
 
     levels: Sequence[tuple[Check, float]] = ((is_correct, 1.0), (is_partially_correct, PARTIAL))
     bounds: Bounds | None = field(init=False, repr=False)
@@ -66,6 +67,7 @@ class ContinuousReward(RewardFunction):
 
     bounds = (0.0, 1.0)
     deterministic = True
+    pure = True
     needs_ground_truth = True
 
     def __post_init__(self) -> None:
@@ -93,6 +95,7 @@ class MultiAspectReward(RewardFunction):
     """
 
     deterministic = True
+    pure = True
 
     correctness: float = 0.4
     relevance: float = 0.3

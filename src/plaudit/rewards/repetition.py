@@ -21,6 +21,7 @@ class RepetitionPenalty(RewardFunction):
     """0.0 when no run of `ngram` words repeats, down to −`max_penalty` when nearly all do."""
 
     deterministic = True
+    pure = True
 
     ngram: int = 3
     max_penalty: float = 1.0

@@ -40,6 +40,7 @@ class TextSimilarityReward(RewardFunction):
     bounds = (0.0, 1.0)
     needs_ground_truth = True
     deterministic = True
+    pure = True
 
     def __post_init__(self) -> None:
         check_choice("measure", self.measure, MEASURES)

@@ -37,6 +37,7 @@ __all__ = [
 
 class McqReward(Mcq, VerifierReward):
     __doc__ = Mcq.__doc__
+    pure = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -48,6 +49,7 @@ class McqReward(Mcq, VerifierReward):
 
 class ChoiceReward(Choice, VerifierReward):
     __doc__ = Choice.__doc__
+    pure = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -115,6 +117,7 @@ class RegexReward(Regex, VerifierReward):
 
 class ToolCallReward(ToolCalls, VerifierReward):
     __doc__ = ToolCalls.__doc__
+    pure = True
 
 
 class BoxesReward(Boxes, VerifierReward):
