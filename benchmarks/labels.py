@@ -53,7 +53,7 @@ def plant(rate: float, seed: int) -> Planted:
 
 def print_row(name: str, rate: float, planted: Planted) -> None:
     groups = group_answers(planted.rollouts)
-    report = examine(groups)
+    report = examine(planted.rollouts)
     reported = {each.group for each in report.findings if each.kind is FindingKind.WRONG_LABEL}
     hits = len(reported & planted.wrong)
     suspicion = {group: each.wrong for (group, _), each in report.suspicions.items()}
@@ -105,7 +105,7 @@ def misses() -> None:
                 planted.add(row)
             output = {"reward": float(correct and not missed)}
             rollouts.append(Rollout.from_dict({**plain, "reward_output": output}))
-        report = examine(group_answers(rollouts))
+        report = examine(rollouts)
         reported = {
             answer.row for each in report.findings if each.kind is FindingKind.REJECTED for answer in each.answers
         }

@@ -35,7 +35,7 @@ def kinds(report):
 
 @pytest.fixture(scope="module")
 def planted_report():
-    return examine(group_answers(PLANTED.rollouts))
+    return examine(PLANTED.rollouts)
 
 
 def test_planted_wrong_labels_are_found_with_few_false_alarms(planted_report):
@@ -48,7 +48,7 @@ def test_planted_wrong_labels_are_found_with_few_false_alarms(planted_report):
 def test_the_interval_contains_the_planted_rate_and_zero_without_errors(planted_report):
     low, high = planted_report.interval
     assert low <= 0.05 <= high
-    sound = examine(group_answers(simulate(600, 16, 0.0, seed=5).rollouts))
+    sound = examine(simulate(600, 16, 0.0, seed=5).rollouts)
     assert sound.interval[0] <= 0.005
     assert sum(each.kind is FindingKind.WRONG_LABEL for each in sound.findings) <= 3
 
@@ -61,25 +61,25 @@ def test_a_wrong_label_has_the_answer_that_responses_agree_on_as_suggestion(plan
 
 
 def test_a_right_answer_that_is_not_paid_is_a_fault_of_the_reward_not_of_the_label():
-    report = examine(group_answers(rollouts("The answer is 1,800.", "The answer is 1800.", label="1800", paid={1})))
+    report = examine(rollouts("The answer is 1,800.", "The answer is 1800.", label="1800", paid={1}))
     [finding] = report.findings
     assert finding.kind is FindingKind.REJECTED
     assert [each.row for each in finding.answers] == [1]
 
 
 def test_a_hedged_right_answer_may_be_unpaid():
-    report = examine(group_answers(rollouts("The answer is 18, or maybe 20.", "The answer is 18.", paid={1})))
+    report = examine(rollouts("The answer is 18, or maybe 20.", "The answer is 18.", paid={1}))
     assert FindingKind.REJECTED not in kinds(report)
 
 
 def test_a_paid_wrong_answer_and_unequal_rewards_are_reported():
-    report = examine(group_answers(rollouts("The answer is 7.", "So it is \\boxed{7}", paid={0})))
+    report = examine(rollouts("The answer is 7.", "So it is \\boxed{7}", paid={0}))
     assert kinds(report) == {FindingKind.PAID, FindingKind.UNEQUAL}
 
 
 @pytest.mark.parametrize(("answer", "label"), [("3.14", "3.1416"), ("50", "0.5"), ("0.5", "50")])
 def test_a_nearly_equal_answer_that_is_not_paid_is_reported(answer, label):
-    report = examine(group_answers(rollouts(f"The answer is {answer}.", "The answer is 9.", label=label)))
+    report = examine(rollouts(f"The answer is {answer}.", "The answer is 9.", label=label))
     assert FindingKind.NEAR in kinds(report)
 
 
@@ -87,27 +87,39 @@ def test_a_form_that_is_never_paid_is_reported_although_its_answers_are_right():
     samples = [
         each for number in range(4) for each in rollouts("#### 18", "The answer is 18.", paid={1}, group=f"g{number}")
     ]
-    [form] = [each for each in examine(group_answers(samples)).findings if each.kind is FindingKind.FORMAT]
+    [form] = [each for each in examine(samples).findings if each.kind is FindingKind.FORMAT]
     assert form.group == "hashes"
 
 
 def test_responses_without_an_answer_are_counted_and_clustered_by_their_end():
     unread = "I would rather not say anything about this question at all, and " * 8 + "that is all."
-    report = examine(group_answers(rollouts(unread, unread, unread, "The answer is 18.", paid={3})))
+    report = examine(rollouts(unread, unread, unread, "The answer is 18.", paid={3}))
     assert report.unread == 3
     assert FindingKind.UNREAD in kinds(report)
 
 
 def test_unscored_rollouts_are_examined_for_labels_only():
     samples = [Rollout(each.trajectory) for each in PLANTED.rollouts]
-    report = examine(group_answers(samples))
+    report = examine(samples)
     assert report.unscored == len(samples)
     assert kinds(report) == {FindingKind.WRONG_LABEL}
 
 
-def test_a_sample_without_a_label_is_refused_by_number():
-    with pytest.raises(InvalidTrajectory, match="sample 1 has no ground truth"):
-        group_answers([Rollout(Trajectory(prompt="p", response="4"))])
+def test_samples_without_a_label_are_left_out_and_counted():
+    labelled = rollouts("The answer is 18.", "The answer is 18.", paid={0, 1})
+    unlabelled = [Rollout(Trajectory(prompt="p", response="4", ground_truth=truth)) for truth in (None, {"a": 1}, [])]
+    report = examine([*unlabelled, *labelled])
+    assert (report.unlabelled, report.responses) == (3, 2)
+    with pytest.raises(InvalidTrajectory, match="no sample has a ground truth"):
+        examine(unlabelled)
+
+
+def test_every_accepted_answer_agrees_with_a_label_that_is_a_list():
+    responses = ["The answer is Paris.", "The answer is City of Light.", "The answer is Rome."]
+    samples = [Rollout(Trajectory("Capital?", each, ground_truth=["Paris", "City of Light"])) for each in responses]
+    [group] = group_answers(samples)
+    assert [each.text for each in group.agreeing.answers] == ["Paris", "City of Light"]
+    assert group.label == "Paris or City of Light"
 
 
 @given(st.lists(st.tuples(st.integers(0, 16), st.lists(st.integers(1, 16), max_size=6)), max_size=20))
@@ -143,7 +155,7 @@ def test_patch_and_mask_follow_decisions(planted_report):
 
 
 def test_cases_are_a_table_that_loads(tmp_path):
-    report = examine(group_answers(rollouts("The answer is 1,800.", "The answer is 1800.", label="1800", paid={1})))
+    report = examine(rollouts("The answer is 1,800.", "The answer is 1800.", label="1800", paid={1}))
     (tmp_path / "misses.cases.yaml").write_text(build_cases(report, "math"))
     [case] = load_cases(tmp_path / "misses.cases.yaml").cases
     assert case.trajectory.ground_truth == "1800"

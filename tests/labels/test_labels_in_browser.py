@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
 
 from plaudit import RewardOutput, Trajectory
-from plaudit.labels import Decision, examine, group_answers, read_decisions, write_page
+from plaudit.labels import Decision, examine, read_decisions, write_page
 from plaudit.rollouts import Rollout
 from tests.browser import find_chromium
 
@@ -23,7 +23,7 @@ def page_file(tmp_path_factory):
         for response, reward in ((HOSTILE, 0.0), ("The answer is 1800.", 1.0))
     ]
     path = tmp_path_factory.mktemp("labels") / "labels.html"
-    write_page(path, examine(group_answers(samples)), "Labels of <rollouts>")
+    write_page(path, examine(samples), "Labels of <rollouts>")
     return path
 
 

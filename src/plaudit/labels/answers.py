@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from plaudit.errors import InvalidTrajectory
 from plaudit.rollouts import Rollout
 from plaudit.trajectory import Trajectory
 from plaudit.verify import MathPolicy, Source, decide
@@ -65,16 +64,13 @@ class AnswerGroup:
 
 
 def group_answers(rollouts: Iterable[Rollout], threshold: float = 0.5) -> list[AnswerGroup]:
-    """The rollouts by prompt and label; raises InvalidTrajectory for one without a label."""
+    """The rollouts by prompt and label, without those that have no label (`group_key`)."""
     groups: dict[tuple[str, str], list[GivenAnswer]] = defaultdict(list)
     for row, (trajectory, output) in enumerate(rollouts, start=1):
         key = group_key(trajectory)
-        if key is None:
-            raise InvalidTrajectory(
-                f"sample {row} has no ground truth that is a text or a number; labels are compared with answers"
-            )
-        value = None if output is None else (output.reward if output.score is None else output.score)
-        groups[key].append(_read(row, trajectory, None if value is None else value >= threshold))
+        if key is not None:
+            value = None if output is None else (output.reward if output.score is None else output.score)
+            groups[key].append(_read(row, trajectory, None if value is None else value >= threshold))
     return [_cluster(name, label, answers) for (name, label), answers in groups.items()]
 
 
@@ -87,13 +83,22 @@ def is_same_answer(one: str, other: str) -> bool:
 
 
 def group_key(trajectory: Trajectory) -> tuple[str, str] | None:
-    """The group of a sample and its label: samples of one prompt with different labels are different groups."""
-    truth = trajectory.ground_truth
-    if isinstance(truth, list | tuple) and len(truth) == 1:
-        truth = truth[0]
-    if not isinstance(truth, str | int | float) or not str(truth).strip():
+    """The group of a sample and its label: samples of one prompt with different labels are different groups.
+
+    None if the ground truth is neither a text, nor a number, nor a list of such answers that are all accepted.
+    """
+    accepted = _accepted(trajectory)
+    if not accepted:
         return None
-    return trajectory.prompt_text if trajectory.group is None else str(trajectory.group), str(truth).strip()
+    return trajectory.prompt_text if trajectory.group is None else str(trajectory.group), " or ".join(accepted)
+
+
+def _accepted(trajectory: Trajectory) -> list[str]:
+    """The answers that the ground truth accepts; none if it cannot be read."""
+    truth = trajectory.ground_truth
+    answers = truth if isinstance(truth, list | tuple) else [truth]
+    readable = all(isinstance(each, str | int | float) and str(each).strip() for each in answers)
+    return [str(each).strip() for each in answers] if readable else []
 
 
 def _read(row: int, trajectory: Trajectory, paid: bool | None) -> GivenAnswer:
@@ -110,14 +115,15 @@ def _read(row: int, trajectory: Trajectory, paid: bool | None) -> GivenAnswer:
 
 def _cluster(name: str, label: str, answers: list[GivenAnswer]) -> AnswerGroup:
     agreeing, others = Cluster(label), list[Cluster]()
+    accepted = _accepted(answers[0].trajectory)
     by_text: dict[str, Cluster] = {}
     for answer in answers:
         if answer.text is None:
             continue
         cluster = by_text.get(answer.text)
         if cluster is None:
-            candidates = (agreeing, *others)
-            cluster = next((each for each in candidates if is_same_answer(each.text, answer.text)), None)
+            candidates = [*((text, agreeing) for text in accepted), *((each.text, each) for each in others)]
+            cluster = next((each for text, each in candidates if is_same_answer(text, answer.text)), None)
             if cluster is None:
                 cluster = Cluster(answer.text)
                 others.append(cluster)

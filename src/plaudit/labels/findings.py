@@ -11,8 +11,10 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from plaudit.labels.answers import AnswerGroup, Cluster, GivenAnswer
+from plaudit.errors import InvalidTrajectory
+from plaudit.labels.answers import AnswerGroup, Cluster, GivenAnswer, group_answers
 from plaudit.labels.model import LabelModel, Suspicion, Votes
+from plaudit.rollouts import Rollout
 from plaudit.verify.numbers import parse_number
 
 __all__ = ["FindingKind", "LabelFinding", "LabelReport", "examine"]
@@ -82,6 +84,8 @@ class LabelReport:
     groups: int
     responses: int
     unread: int
+    unlabelled: int
+    """Samples that were left out because they have no ground truth that can be compared with answers."""
     unscored: int
     """Responses without a reward: what a reward paid for them was not examined."""
     error_rate: float
@@ -93,13 +97,23 @@ class LabelReport:
         """Plain data for JSON."""
         return {
             "groups": self.groups, "responses": self.responses, "unread": self.unread, "unscored": self.unscored,
+            "unlabelled": self.unlabelled,
             "label_errors": {"rate": round(self.error_rate, 4), "interval": [round(each, 4) for each in self.interval]},
             "findings": [each.to_dict() for each in self.findings],
         }  # fmt: skip
 
 
-def examine(groups: Sequence[AnswerGroup]) -> LabelReport:
-    """Examine groups; the error rate is estimated from those in which answers could be read."""
+def examine(rollouts: Sequence[Rollout], threshold: float = 0.5) -> LabelReport:
+    """Examine rollouts, which are right from the `threshold` of their score or reward on.
+
+    The error rate is estimated from the groups in which answers could be read; raises InvalidTrajectory where no sample
+    has a label.
+    """
+    groups = group_answers(rollouts, threshold)
+    if rollouts and not groups:
+        raise InvalidTrajectory(
+            "no sample has a ground truth that is a text, a number or a list of these; name its column with --columns"
+        )
     votes = {(each.name, each.label): _votes(each) for each in groups if each.answers}
     model = LabelModel(list(votes.values()))
     by_votes = {each: model.suspect(each) for each in set(votes.values())}
@@ -116,6 +130,7 @@ def examine(groups: Sequence[AnswerGroup]) -> LabelReport:
         len(groups),
         len(answers),
         sum(len(group.unread) for group in groups),
+        len(rollouts) - len(answers),
         sum(answer.paid is None for answer in answers),
         model.error_rate,
         model.interval,

@@ -1,8 +1,9 @@
 """`plaudit labels`: find wrong labels and misjudged responses in rollouts."""
 
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 from rich.console import RenderableType
@@ -20,6 +21,7 @@ from plaudit.rollouts import Rollout, RolloutsWriter
 __all__ = ["labels"]
 
 FOUND = 1
+Decisions: TypeAlias = "Mapping[str, tuple[label_tools.Decision, str]]"
 
 
 def labels(
@@ -61,25 +63,15 @@ def labels(
     is 1 when something was found.
     """
     options.check_output(out, patch, mask, cases)
-    for path in (out, patch, cases):
+    for path in (out, patch, mask, cases):
         if path is not None and path.exists() and not overwrite:
             raise InvalidSettings(f"{path} exists; --overwrite replaces it")
     decided = None if decisions is None else label_tools.read_decisions(decisions)
     kept = list(islice(options.open_rollouts(rollouts, columns), limit))
     if reward is not None:
         kept = _scored(kept, options.load_reward(reward, quiet=quiet), deadline or None, workers)
-    report = label_tools.examine(label_tools.group_answers(kept, threshold))
-    if out is not None:
-        label_tools.write_page(out, report, f"Labels of {Path(rollouts).name}")
-    if patch is not None:
-        with patch.open("w", encoding="utf-8") as file:
-            file.writelines(jsonline.encode(each).decode() + "\n" for each in label_tools.build_patch(report, decided))
-    if mask is not None:
-        with RolloutsWriter(mask, overwrite=overwrite) as writer:
-            for rollout in label_tools.masked_rollouts(kept, report, decided):
-                writer.write(rollout)
-    if cases is not None:
-        cases.write_text(label_tools.build_cases(report, reward or "math"), encoding="utf-8")
+    report = label_tools.examine(kept, threshold)
+    _write(report, kept, decided, (out, patch, mask, cases), f"Labels of {Path(rollouts).name}", reward or "math")
     if json:
         print_json(report.to_dict())
     else:
@@ -87,6 +79,29 @@ def labels(
     if out is not None and not quiet:
         print_message(f"the page is in {out}; open it in a browser")
     return FOUND if report.findings else 0
+
+
+def _write(
+    report: "label_tools.LabelReport",
+    rollouts: list[Rollout],
+    decided: "Decisions | None",
+    files: tuple[Path | None, Path | None, Path | None, Path | None],
+    title: str,
+    reward: str,
+) -> None:
+    """Write the page, the patch, the mask and the cases that were asked for."""
+    page, patch, mask, cases = files
+    if page is not None:
+        label_tools.write_page(page, report, title)
+    if patch is not None:
+        with patch.open("w", encoding="utf-8") as file:
+            file.writelines(jsonline.encode(each).decode() + "\n" for each in label_tools.build_patch(report, decided))
+    if mask is not None:
+        with RolloutsWriter(mask, overwrite=True) as writer:
+            for rollout in label_tools.masked_rollouts(rollouts, report, decided):
+                writer.write(rollout)
+    if cases is not None:
+        cases.write_text(label_tools.build_cases(report, reward), encoding="utf-8")
 
 
 def _scored(rollouts: list[Rollout], loaded: Loaded, deadline_s: float | None, workers: int | None) -> list[Rollout]:
@@ -99,8 +114,9 @@ def _render(report: "label_tools.LabelReport", count: int) -> list[RenderableTyp
     low, high = report.interval
     left_out = f", {report.unread} without a readable answer" if report.unread else ""
     unscored = f", {report.unscored} not scored" if report.unscored else ""
+    unlabelled = f", {report.unlabelled} samples without a label left out" if report.unlabelled else ""
     lines: list[RenderableType] = [
-        f"{report.groups:,} groups, {report.responses:,} responses{left_out}{unscored}",
+        f"{report.groups:,} groups, {report.responses:,} responses{left_out}{unscored}{unlabelled}",
         f"wrong labels: about {report.error_rate:.1%} (95 % interval {low:.1%} to {high:.1%})",
     ]
     if not report.findings:
