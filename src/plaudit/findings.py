@@ -88,7 +88,7 @@ _MEANINGS = {
     Rule.STATELESS: _Meaning(
         Severity.ERROR, "compute from the trajectory alone, or declare `deterministic = False` if memory is intended"
     ),
-    Rule.ORDER: _Meaning(Severity.ERROR, "let no value depend on the place of its sample in the batch"),
+    Rule.ORDER: _Meaning(Severity.ERROR, "let no value depend on the position of its sample in the batch"),
     Rule.INDEPENDENT: _Meaning(
         Severity.ERROR, "score each sample on its own, or remove max_batch and declare scope = 'group' or 'batch'"
     ),

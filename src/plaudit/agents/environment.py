@@ -25,7 +25,7 @@ class EpisodeStart:
     """The start of an episode.
 
     `prompt` is text; of chat messages it is what the user said last, and `messages` has them all. `seed` is for all
-    that an environment leaves to chance: it follows from the run's seed, the batch and the place in it.
+    that an environment leaves to chance: it follows from the run's seed, the batch and the index in it.
     """
 
     prompt: str

@@ -115,7 +115,7 @@ class Product:
             return
         for index in range(sum(1 for _ in ast.walk(self.tree))):
             tree = ast.parse(self.content)
-            node = next(each for place, each in enumerate(ast.walk(tree)) if place == index)
+            node = next(each for position, each in enumerate(ast.walk(tree)) if position == index)
             change = _mutate(node)
             if change:
                 line = getattr(node, "lineno", 0)

@@ -87,7 +87,7 @@ def ngrams(items: Sequence[str], n: int) -> list[tuple[str, ...]]:
     >>> ngrams(["a", "b", "c"], 2)
     [('a', 'b'), ('b', 'c')]
     """
-    return list(zip(*(items[place:] for place in range(n)), strict=False))
+    return list(zip(*(items[first:] for first in range(n)), strict=False))
 
 
 def normalize_text(text: str) -> str:

@@ -122,7 +122,7 @@ def filter_calls() -> None:
         code += [(_EQUAL, 0, 1, numbers[column]), (_RETURN, 0, 0, _EPERM)]
     code += [(_EQUAL, 0, 4, _PRLIMIT[column]), (_LOAD, 0, 0, 16), (_EQUAL, 1, 0, 0), (_RETURN, 0, 0, _EPERM)]
     code += [(_RETURN, 0, 0, _ALLOW), (_EQUAL, 0, 1 + len(_FAMILIES), _SOCKET[column]), (_LOAD, 0, 0, 16)]
-    code += [(_EQUAL, len(_FAMILIES) - place, 0, family) for place, family in enumerate(_FAMILIES)]
+    code += [(_EQUAL, len(_FAMILIES) - index, 0, family) for index, family in enumerate(_FAMILIES)]
     code += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _EPERM)]
     lines = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *line) for line in code))
     program = struct.pack("=HxxxxxxQ", len(code), ctypes.addressof(lines))

@@ -133,7 +133,7 @@ def pick_samples(
     picks: Sequence[Pick] = DEFAULT_PICKS,
     chosen: Sequence[str] = (),
 ) -> list[PickedSample]:
-    """`count` samples, in turn from each of `picks`; or every sample whose id or place is in `chosen`."""
+    """`count` samples, in turn from each of `picks`; or every sample whose id or index is in `chosen`."""
     if chosen:
         wanted = set(chosen)
         return [
@@ -160,7 +160,7 @@ class _Pile:
         if rank is None:
             return
         sample = PickedSample(index, trajectory, output, self._pick.value)
-        item = (rank, -index, sample)  # places differ, so samples are never compared
+        item = (rank, -index, sample)  # indices differ, so samples are never compared
         if len(self._heap) < self._count:
             heapq.heappush(self._heap, item)
         elif item[:2] > self._heap[0][:2]:

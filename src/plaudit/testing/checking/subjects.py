@@ -72,7 +72,7 @@ class _Calls:
     def __init__(self, samples: Sequence[Trajectory]) -> None:
         self._samples = samples
         self._faults: dict[int, Rule] = {}
-        self._unscored: set[int] = set()  # places for which the reward itself returned an output without a number
+        self._unscored: set[int] = set()  # samples whose output, as the reward returned it, has no number
         self.changed: set[int] = set()
 
     def note(self, call: EndedCall) -> None:

@@ -47,7 +47,7 @@ class GroupReturns:
     """The returns of a group's samples from each token on: `columns[t]` has those of all samples at token t.
 
     A response that has ended keeps its outcome: being short is no loss by itself. Without token rewards and discount
-    all places are alike, and there is one column.
+    all token positions are alike, and there is one column.
     """
 
     columns: list[list[float]]
@@ -79,7 +79,7 @@ class GroupReturns:
 @dataclass(frozen=True)
 class BaselineAdvantage(Advantage):
     """(what is still to be earned − a baseline) × a scale. The baseline at a token is that of the returns at the same
-    place in the other samples of the group, so rewards already earned drop out of both; without token rewards and
+    position in the other samples of the group, so rewards already earned drop out of both; without token rewards and
     discount every token gets the sample's own advantage. Penalties (a KL) are subtracted from the scaled advantages:
     a small one stays small, whatever the spread of the rewards."""
 
@@ -119,7 +119,7 @@ class BaselineAdvantage(Advantage):
 
     @abstractmethod
     def _baselines(self, values: Sequence[float], lengths: Sequence[int]) -> list[float]:
-        """The baseline of each sample of a group, from the returns of all at one place."""
+        """The baseline of each sample of a group, from the returns of all at one token position."""
 
     def _scales(self, groups: dict[Hashable, GroupReturns], batch_credit: BatchCredit) -> dict[Hashable, float]:
         """What the centred returns of each group are multiplied by."""

@@ -141,7 +141,7 @@ class BatchCredit:
 
     @property
     def members(self) -> dict[Hashable, list[int]]:
-        """The places of the scored samples of each group."""
+        """The indices of the scored samples of each group."""
         members: dict[Hashable, list[int]] = defaultdict(list)
         for index, (group, credit) in enumerate(zip(self.groups, self.credits, strict=True)):
             if credit is not None:
@@ -149,12 +149,12 @@ class BatchCredit:
         return dict(members)
 
     def totals(self, indices: Iterable[int] | None = None) -> list[float]:
-        """The whole rewards of the scored samples among `places`, or of all."""
+        """The whole rewards of the scored samples among `indices`, or of all."""
         chosen = self.credits if indices is None else [self.credits[index] for index in indices]
         return [credit.total for credit in chosen if credit is not None]
 
     def select_scored(self, indices: Iterable[int]) -> list[Credit]:
-        """The credits of the scored samples among `places`."""
+        """The credits of the scored samples among `indices`."""
         return [credit for index in indices if (credit := self.credits[index]) is not None]
 
     def minus(self, penalties: Sequence[Sequence[float]]) -> "BatchCredit":

@@ -94,7 +94,7 @@ class GRPOAdvantage(DrGRPOAdvantage):
     """(Reward − group mean) / (standard deviation + ε), unbiased and of the group (arXiv:2402.03300).
 
     `scale="batch"` divides by the deviation of the whole batch (arXiv:2508.08221), `"none"` by nothing. With token
-    rewards or a discount the deviation is that of the returns, at the place where they differ most.
+    rewards or a discount the deviation is that of the returns, at the token position where they differ most.
     """
 
     scale: Scale = "group"

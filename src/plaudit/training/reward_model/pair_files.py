@@ -28,7 +28,7 @@ class PairSet:
 
     pairs: tuple[PreferencePair, ...]
     bad: tuple[str, ...] = ()
-    """Rows that hold no pair, each with its place and the reason."""
+    """Rows that hold no pair, each with its line and the reason."""
 
     def __len__(self) -> int:
         return len(self.pairs)

@@ -26,7 +26,7 @@ OUR_OPTIONS = ("size", "held_out", "seed")
 LEVELS = 5
 LONGEST = 1024
 SEED_STRIDE = 1_000_003
-"""Generators seed a question with the sum of seed and place, so seeds side by side would make the same questions."""
+"""Generators seed a question with the sum of seed and index, so seeds side by side would make the same questions."""
 OVERSAMPLE = 2
 """How many questions may be made for each that is wanted, since some come twice."""
 TAGS = len("<answer></answer>")

@@ -47,7 +47,7 @@ class Citation:
 
     @property
     def spans(self) -> list[tuple[int, int]]:
-        """The places of its marks."""
+        """The spans of its marks."""
         return [(self.start, self.end), *([self.closing] if self.closing else [])]
 
 
