@@ -3,7 +3,6 @@
 Decisions are made on the page and downloaded from it. Without decisions, a patch and a mask hold what is suspected.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -11,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from plaudit.errors import InvalidSettings
 from plaudit.labels.answers import group_key
 from plaudit.labels.findings import FindingKind, LabelReport
+from plaudit.report.page.decision_page import read_decision_file
 from plaudit.rollouts import Rollout
 
 __all__ = ["MASK_COLUMN", "Decision", "build_cases", "build_patch", "masked_rollouts", "read_decisions"]
@@ -33,13 +32,7 @@ class Decision(StrEnum):
 
 def read_decisions(path: Path) -> dict[str, tuple[Decision, str]]:
     """Decisions and corrected labels by the key of a finding; raises InvalidSettings for another file."""
-    try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
-        return {each["key"]: (Decision(each["decision"]), str(each.get("label", ""))) for each in plain["decisions"]}
-    except FileNotFoundError:
-        raise InvalidSettings(f"no file of decisions {path}; the page of `plaudit labels` downloads one") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise InvalidSettings(f"{path} is not a file of decisions ({error}); download it from the page") from None
+    return read_decision_file(path, Decision, "the page of `plaudit labels`")
 
 
 def build_patch(

@@ -1,31 +1,44 @@
-"""The page on which a person decides on findings: one file that loads nothing and works without a mouse."""
+"""The page on which a person decides on findings."""
 
-import base64
-import hashlib
-import html
-import json
 from pathlib import Path
 
-from plaudit.labels.findings import LabelReport
-from plaudit.rollouts.atomic_file import write_atomically
+from plaudit.labels.answers import GivenAnswer
+from plaudit.labels.findings import LabelFinding, LabelReport
+from plaudit.labels.outputs import Decision
+from plaudit.report.page.decision_page import DecisionItem, DecisionPage
 
 __all__ = ["write_page"]
 
-ASSETS = Path(__file__).parent / "assets"
+CHOICES = [
+    ("1", Decision.LABEL_RIGHT), ("2", Decision.LABEL_WRONG), ("3", Decision.REWARD_WRONG), ("0", Decision.UNCLEAR),
+]  # fmt: skip
 
 
 def write_page(path: Path, report: LabelReport, title: str) -> None:
     """Write the page; texts of rollouts are data in it and never markup."""
-    script, style = ((ASSETS / name).read_text(encoding="utf-8") for name in ("labels.js", "labels.css"))
-    sources = f"script-src '{_hash(script)}'; style-src '{_hash(style)}'"
-    policy = f"default-src 'none'; {sources}; base-uri 'none'; form-action 'none'"
-    data = json.dumps({"title": title, **report.to_dict()}).replace("<", "\\u003c")
-    slots = {"policy": html.escape(policy), "title": html.escape(title), "style": style, "data": data, "script": script}
-    page = (ASSETS / "labels.html").read_text(encoding="utf-8")
-    parts = page.split("{{")
-    written = parts[0] + "".join(slots[name] + rest for name, _, rest in (part.partition("}}") for part in parts[1:]))
-    write_atomically(path, written.encode(errors="replace"))
+    low, high = report.interval
+    summary = (
+        f"{report.groups} groups, {report.responses} responses ({report.unread} without a readable answer, "
+        f"{report.unscored} not scored). Estimated share of wrong labels: {report.error_rate:.1%} "
+        f"({low:.1%} to {high:.1%})."
+    )
+    items = [_item(finding) for finding in report.findings]
+    DecisionPage(title, summary, "finding", CHOICES, items, edited_by=Decision.LABEL_WRONG).write(path)
 
 
-def _hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+def _item(finding: LabelFinding) -> DecisionItem:
+    chance = "" if finding.probability is None else f" (probability {finding.probability:.0%})"
+    return DecisionItem(
+        finding.key,
+        finding.kind.value,
+        finding.prompt or finding.group,
+        [(_heading(answer), answer.trajectory.response) for answer in finding.answers],
+        finding.evidence + chance,
+        [("Label", finding.label or "of several groups"), ("Suggested", finding.suggestion or "none")],
+        finding.suggestion or "",
+    )
+
+
+def _heading(answer: GivenAnswer) -> str:
+    paid = "not scored" if answer.paid is None else "paid" if answer.paid else "not paid"
+    return f"sample {answer.row}: answer {'not read' if answer.text is None else answer.text}, {paid}"

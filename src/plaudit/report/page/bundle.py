@@ -13,7 +13,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-__all__ = ["build_page", "content_policy"]
+__all__ = ["build_page", "content_policy", "source_hash"]
 
 ASSETS = Path(__file__).parent / "assets"
 _IMPORT = re.compile(r'^import \{ ([^}]*) \} from "\./(\w+)\.js";\n', re.MULTILINE)
@@ -52,8 +52,8 @@ def content_policy(*, served: bool) -> str:
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src '{_hash(_script())}'",
-            f"style-src '{_hash(_style())}'",
+            f"script-src '{source_hash(_script())}'",
+            f"style-src '{source_hash(_style())}'",
             "img-src data:",  # images that are part of a sample; none is fetched
             "connect-src 'self'" if served else "connect-src 'none'",
             "base-uri 'none'",
@@ -83,5 +83,6 @@ def _style() -> str:
     return (ASSETS / "style.css").read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def source_hash(text: str) -> str:
+    """How a content policy names a script or a style."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
