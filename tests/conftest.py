@@ -82,6 +82,7 @@ SLOW = (
     "tests/engine/caching/test_cache.py",
     "tests/engine/caching/test_cached_scores.py",
     "tests/judges/test_real_endpoint.py",
+    "tests/calibration/test_",
     "tests/endpoint/",
     "tests/remote/",
     "tests/exports/test_export_in_trl.py",

@@ -19,8 +19,8 @@ ROOT = Path(__file__).parent.parent
 PUBLIC: dict[str, set[str]] = {
     "plaudit": {
         "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Scorer", "Status", "Step", "Tokens",
-        "Trajectory", "__version__", "agents", "audit", "checks", "compose", "diff", "engine", "errors", "examples",
-        "export", "exports", "harbor", "install_stubs", "judges", "labels", "launching", "load", "loading",
+        "Trajectory", "__version__", "agents", "audit", "calibration", "checks", "compose", "diff", "engine", "errors",
+        "examples", "export", "exports", "harbor", "install_stubs", "judges", "labels", "launching", "load", "loading",
         "models", "normalize", "remote", "report", "reward", "rewards",
         "rollouts", "sandbox", "schedules", "score", "serving", "shaping", "testing", "token_rewards_of", "training",
         "verify", "watch", "worlds",
@@ -36,6 +36,12 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit.audit": {
         "AttackFinding", "Attacker", "AuditReport", "Budget", "Level", "Transcript", "Witness", "audit_environment",
         "audit_reward", "examples_of", "play_actions",
+    },
+    "plaudit.calibration": {
+        "Agreement", "Calibration", "CorrectedMean", "JudgeIdentity", "Label", "Labels", "Measure", "PairedTest",
+        "Transcript", "calibrate", "correct_mean", "identify", "labels_of_column", "measure_agreement",
+        "read_certificate", "read_labels", "require_certificates", "sample_key", "write_certificate",
+        "write_labelling_page",
     },
     "plaudit.checks": {
         "NumberCheck", "check_answer", "check_correctness", "check_format", "check_numbers", "close_match",

@@ -1,5 +1,6 @@
 from . import agents as agents
 from . import audit as audit
+from . import calibration as calibration
 from . import checks as checks
 from . import compose as compose
 from . import diff as diff

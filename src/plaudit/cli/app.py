@@ -39,6 +39,7 @@ PANELS = {
         "audit": "rewards.audit:audit",
         "diff": "scoring.diff:diff",
         "labels": "scoring.labels:labels",
+        "judge": "judge:judge",
         "verify": "system.verify:verify",
         "run-code": "system.run_code:run_code",
         "harbor": "harbor:harbor",

@@ -21,7 +21,7 @@ from plaudit.judges.rubric import Rubric
 from plaudit.judges.texts import Fence, Refused, SampleTexts, TextLimits, code_for
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Comparison"]
+__all__ = ["BETTER", "FIRST", "SECOND", "TIE", "Comparison"]
 
 FIRST, SECOND, TIE = "first", "second", "tie"
 BETTER = ChoiceField("better", (FIRST, SECOND, TIE))
@@ -128,17 +128,19 @@ class Comparison:
             return _Pair(pair, 0.5)
         if one.is_empty or two.is_empty:
             return _Pair(pair, float(two.is_empty))
-        outcomes = tuple(
-            await asyncio.gather(
-                ask(connection, self._comparison(one, two)),
-                ask(connection, self._comparison(two, one)),
-            )
-        )
+        outcomes = await self.ask_both_orders(connection, one, two)
         answers = [outcome.verdict.values[BETTER.name] for outcome in outcomes if outcome.verdict is not None]
         if len(answers) < 2 or answers in ([FIRST, FIRST], [SECOND, SECOND]):
             return _Pair(pair, None, outcomes)
         shares = {FIRST: 1.0, TIE: 0.5, SECOND: 0.0}
         return _Pair(pair, (shares[answers[0]] + 1.0 - shares[answers[1]]) / 2, outcomes)
+
+    async def ask_both_orders(
+        self, connection: ChatConnection, one: SampleTexts, two: SampleTexts
+    ) -> tuple[CallOutcome, CallOutcome]:
+        """What the judge answers where `one` is the first, and where `two` is."""
+        first, second = self._comparison(one, two), self._comparison(two, one)
+        return await asyncio.gather(ask(connection, first), ask(connection, second))
 
     def _settle_pairs(self, index: int, pairs: Sequence[_Pair]) -> RewardOutput:
         shares = [

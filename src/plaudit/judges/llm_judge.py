@@ -238,6 +238,8 @@ def _with_reasoning(rating: Rating) -> RewardOutput:
 
 
 def _summary(rubric: Rubric, outputs: Sequence[RewardOutput]) -> str:
+    if len(outputs) == 1:
+        return outputs[0].reason
     met = [criterion.name for criterion, output in zip(rubric.criteria, outputs, strict=True) if output.reward == 1.0]
     return f"fully met: {', '.join(met) or 'none'}"
 

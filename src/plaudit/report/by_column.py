@@ -14,7 +14,7 @@ from plaudit.report.coverage import CoveredMean
 from plaudit.report.selection import ABSENT, column_of, known_columns, no_such_column
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Agreement", "AgreementBuilder", "Breakdown", "BreakdownBuilder", "Slice"]
+__all__ = ["Agreement", "AgreementBuilder", "Breakdown", "BreakdownBuilder", "Slice", "read_label"]
 
 MAX_SLICES = 10_000
 NO_VALUE = "(none)"
@@ -173,7 +173,7 @@ class AgreementBuilder(_ColumnReader):
         if label is ABSENT:
             self._unlabelled += 1
             return
-        labelled = self._read_label(label)
+        labelled = read_label(self.column, label)
         value = output.reward if output.score is None else output.score
         if value is None:
             self._unscored += 1
@@ -193,14 +193,16 @@ class AgreementBuilder(_ColumnReader):
             unlabelled=self._unlabelled,
         )
 
-    def _read_label(self, label: Any) -> bool:
-        known = _LABELS.get(str(label).strip().lower().removesuffix(".0"))
-        if known is None:
-            raise RolloutsError(
-                f"the label {self.column!r} must say right or wrong (true and false, 1 and 0, yes and no, correct and "
-                f"incorrect, …), got {label!r:.60}"
-            )
-        return known
+
+def read_label(column: str, label: Any) -> bool:
+    """Whether a label of a column says right; raises RolloutsError if it says neither right nor wrong."""
+    known = _LABELS.get(str(label).strip().lower().removesuffix(".0"))
+    if known is None:
+        raise RolloutsError(
+            f"the label {column!r} must say right or wrong (true and false, 1 and 0, yes and no, correct and "
+            f"incorrect, …), got {label!r:.60}"
+        )
+    return known
 
 
 def _share(part: int, whole: int) -> float | None:

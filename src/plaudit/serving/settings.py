@@ -57,6 +57,8 @@ class ServerSettings:
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     on_unscored: str = OnUnscored.RAISE
+    judge_certificates: tuple[Path, ...] = ()
+    """Every judge in a reward needs a valid one of these; none is required where there are none."""
     most_samples: int = 4096
     queue_requests: int = 1024
     queue_bytes: int = 256 << 20

@@ -16,12 +16,13 @@ import torch
 from safetensors import SafetensorError
 
 from plaudit.agents import Agent, EnvironmentHost, EpisodeLimits
+from plaudit.calibration import require_certificates
 from plaudit.contract.function import RewardLike
 from plaudit.contract.ground_truth import check_ground_truth
 from plaudit.engine import Scorer
 from plaudit.engine.batch_dependence import warn_of_batch_dependence
 from plaudit.errors import InvalidSettings, RolloutsError, TrainingError
-from plaudit.loading import load_agent
+from plaudit.loading import load_agent, resolve
 from plaudit.models.loading import choose_device
 from plaudit.training.batches.collecting import Collector, PrefetchedBatches, Scoring, SequentialBatches
 from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
@@ -276,14 +277,18 @@ def _try_responses(prompts: Prompts) -> Iterator[Trajectory]:
 def _build_scorer(config: RunConfig, task: Task, chosen_reward: RewardLike | str | None) -> Scoring:
     """The scorer of training samples; the reward of a built-in task is fast and needs no deadline."""
     reward = task.reward if chosen_reward is None else chosen_reward
-    if reward is None:
-        return EpisodeScorer()
     training = config.training
+    if reward is None:
+        if training.judge_certificates:
+            raise InvalidSettings("training.judge_certificates: the environment pays, and no judge is in the reward")
+        return EpisodeScorer()
     backend = training.reward_backend
     if backend == "auto":
         backend = "inline" if chosen_reward is None and task.runs_inline else "processes"
     deadline = training.reward_deadline_s if training.reward_deadline_s and backend != "inline" else None
-    scorer = Scorer(reward, backend=backend, workers=training.reward_workers, deadline_s=deadline)
+    loaded = resolve(reward)
+    require_certificates(loaded.reward, training.judge_certificates)
+    scorer = Scorer(loaded, backend=backend, workers=training.reward_workers, deadline_s=deadline)
     return scorer if training.agent_file is None else EpisodeScorer(scorer)
 
 

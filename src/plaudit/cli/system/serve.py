@@ -68,6 +68,12 @@ def serve(
             "--on-unscored", help="What protocols of bare numbers say of a sample without one: raise is HTTP 422."
         ),
     ] = OnUnscored.RAISE,
+    judge_certificate: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--judge-certificate", metavar="FILE", help="Serve judges only with a valid certificate; repeatable."
+        ),
+    ] = None,
 ) -> None:
     """Serve rewards over HTTP until Ctrl-C or SIGTERM; SIGHUP reloads them without a failed request."""
     for package in ("uvicorn", "httptools", "uvloop", "prometheus_client"):
@@ -89,6 +95,7 @@ def serve(
         tls_certificate=tls_cert,
         tls_key=tls_key,
         on_unscored=on_unscored,
+        judge_certificates=tuple(judge_certificate or ()),
     )
     print_message(f"sandbox tier: {diagnose().tier.label}")
     if not settings.on_loopback and tls_cert is None:

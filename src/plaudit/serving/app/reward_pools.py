@@ -138,7 +138,8 @@ def _setups(settings: ServerSettings) -> dict[str, Service]:
             raise InvalidSettings(f"two rewards are called {name!r}; name one of them: other={spec}")
         if name in RESERVED:
             raise InvalidSettings(f"/{name} is a path of the server itself; give the reward another name: other={spec}")
-        setups[name] = RewardSetup(name, Shipment.of(spec), settings.most_samples, str(settings.on_unscored))
+        shipment, certificates = Shipment.of(spec), settings.judge_certificates
+        setups[name] = RewardSetup(name, shipment, settings.most_samples, str(settings.on_unscored), certificates)
     if settings.sandbox:
         if "sandbox" in setups:
             raise InvalidSettings("with --sandbox no reward may be called 'sandbox'; name it: other=SPEC")

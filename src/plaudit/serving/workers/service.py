@@ -4,8 +4,10 @@ import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from plaudit.calibration import require_certificates
 from plaudit.contract.contents import copies_of
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.scoring import scope_of, score_samples
@@ -40,6 +42,7 @@ class RewardSetup(Service):
     shipment: Shipment
     most_samples: int
     on_unscored: str
+    judge_certificates: tuple[Path, ...] = ()
 
     def preload(self) -> None:
         self.shipment.preload()
@@ -49,7 +52,10 @@ class RewardSetup(Service):
 
     def open(self) -> "HttpHandler":
         try:
-            return HttpHandler(RewardService(self.shipment).open(), self)
+            opened = RewardService(self.shipment).open()
+            if self.judge_certificates:
+                require_certificates(opened.reward, self.judge_certificates)
+            return HttpHandler(opened, self)
         except (PlauditError, MemoryError):
             raise
         except OSError as error:

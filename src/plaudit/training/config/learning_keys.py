@@ -160,6 +160,8 @@ class TrainingConfig(Section, frozen=True):
 
     reward_function: str | None = None
     """my.py:name, pkg.mod.name, a built-in or an expression; null: the task's reward"""
+    judge_certificates: tuple[str, ...] = ()
+    """Certificates of `plaudit judge calibrate`: each judge in the reward needs a valid one; []: none is required"""
     reward_backend: Literal["auto", "inline", "processes", "ray"] = "auto"
     """Where rewards run; auto: the task's own inline, others on processes with a deadline"""
     reward_workers: Count | None = None

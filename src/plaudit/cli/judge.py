@@ -1,0 +1,172 @@
+"""`plaudit judge calibrate`: how far a language model can be trusted as a judge."""
+
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import RenderableType
+from rich.markup import escape
+
+from plaudit import calibration
+from plaudit.cli import options
+from plaudit.cli.console import print_json, print_message, print_result, reserve_stdout
+from plaudit.errors import InvalidSettings
+from plaudit.judges.llm_judge import LLMJudge, RubricJudge, RubricReward
+from plaudit.loading import resolve
+from plaudit.report.formatting import bare_table
+from plaudit.settings import read_yaml
+from plaudit.trajectory import Trajectory
+
+__all__ = ["judge"]
+
+FOUND = 1
+judge = typer.Typer(name="judge", no_args_is_help=True, help="Calibrate language models as judges.")
+
+
+@judge.callback()
+def _commands() -> None:
+    """Calibrate language models as judges."""
+
+
+@judge.command("calibrate")
+@reserve_stdout()
+def calibrate_command(
+    rubric: Annotated[
+        str, typer.Argument(metavar="RUBRIC", help="A rubric (YAML) with --url and --model, or the spec of a judge.")
+    ],
+    rollouts: options.Rollouts,
+    url: Annotated[str | None, typer.Option("--url", help="The server of a judge for a rubric file.")] = None,
+    model: options.ServedModel = None,
+    api_key_env: options.KeyVariable = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Write a page for labelling, and stop.")
+    ] = None,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many responses the page has.")] = 100,
+    labels: Annotated[
+        Path | None, typer.Option("--labels", metavar="FILE", help="Labels that were downloaded from the page.")
+    ] = None,
+    against: options.Against = None,
+    threshold: Annotated[
+        float, typer.Option("--threshold", help="From which share of the scale on it is a yes.")
+    ] = 0.5,
+    probes: Annotated[int, typer.Option("--probes", min=10, help="The most pairs for each test of a bias.")] = 100,
+    author: Annotated[
+        str | None, typer.Option("--author", metavar="COLUMN", help="Which model wrote a response; `model` by default.")
+    ] = None,
+    judge_author: Annotated[
+        str | None,
+        typer.Option("--judge-author", metavar="NAME", help="The judge's model in that column; --model by default."),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option("--record", metavar="FILE", help="Record all answers; known ones are not asked again."),
+    ] = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option("--replay", metavar="FILE", help="Take all answers from a record; no endpoint is asked."),
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option("--certificate", "-o", metavar="FILE", help="Write the certificate here.")
+    ] = None,
+    accept: Annotated[
+        list[str] | None, typer.Option("--accept", metavar="FINDING", help="Certify in spite of it; repeatable.")
+    ] = None,
+    columns: options.Columns = None,
+    limit: options.Limit = None,
+    overwrite: options.Overwrite = False,
+    json: options.Json = False,
+) -> int:
+    """Compare a judge with people, and test it for biases and for the known failures of rubrics.
+
+    First --page, then --labels (or --against, a column). The exit code is 1 if something was found and not accepted.
+    """
+    options.check_output(page, record, certificate)
+    for path in (page, certificate):
+        if path is not None and path.exists() and not overwrite:
+            raise InvalidSettings(f"{path} exists; --overwrite replaces it")
+    chosen = _load_judge(rubric, url, model, api_key_env)
+    samples = [each.trajectory for each in islice(options.open_rollouts(rollouts, columns), limit)]
+    if page is not None:
+        written = calibration.write_labelling_page(page, chosen, samples, count, f"Labels for {Path(rubric).name}")
+        print_message(f"the page with {written} responses is {page}; open it in a browser, and download the labels")
+        return 0
+    transcript = _transcript(record, replay)
+    result = calibration.calibrate(
+        chosen, samples, _labels(chosen, samples, labels, against),
+        threshold=threshold, most=probes, author=author, judge_author=judge_author, transcript=transcript,
+    )  # fmt: skip
+    if certificate is not None:
+        calibration.write_certificate(certificate, chosen, result.to_dict(), accept or [])
+    print_json(result.to_dict()) if json else print_result(*_render(result))
+    return FOUND if set(result.findings) - set(accept or []) else 0
+
+
+def _load_judge(spec: str, url: str | None, model: str | None, key: str | None) -> RubricJudge:
+    """The judge of a rubric file and an endpoint, or of a spec."""
+    is_rubric = spec.endswith((".yaml", ".yml")) and Path(spec).exists() and _is_rubric(read_yaml(spec, "rubric"))
+    if is_rubric:
+        if url is None or model is None:
+            raise InvalidSettings(
+                f"{spec} is a rubric; name its judge by --url and --model, or give the spec of a judge"
+            )
+        endpoint = {"url": url, "model": model, "api_key_env": key}
+        graded = {"scale", "examples"} & read_yaml(spec, "rubric").keys()
+        return LLMJudge(endpoint, spec) if graded else RubricReward(endpoint, spec)
+    if url is not None or model is not None or key is not None:
+        raise InvalidSettings(
+            f"--url, --model and --api-key-env are for rubric files; {spec} names its endpoint itself"
+        )
+    reward = resolve(spec).reward
+    if not isinstance(reward, RubricJudge):
+        raise InvalidSettings(f"{spec} is no single judge (LLMJudge or RubricReward); calibrate each judge by itself")
+    return reward
+
+
+def _is_rubric(plain: Any) -> bool:
+    return isinstance(plain, dict) and bool({"criteria", "instructions"} & plain.keys())
+
+
+def _labels(
+    chosen: RubricJudge, samples: list[Trajectory], file: Path | None, column: str | None
+) -> "calibration.Labels":
+    if (file is None) == (column is None):
+        raise InvalidSettings(
+            "name the labels of people, by --labels FILE or --against COLUMN; --page FILE writes a page for them"
+        )
+    if file is not None:
+        return calibration.read_labels(file, chosen, samples)
+    return calibration.labels_of_column(str(column), chosen, samples)
+
+
+def _transcript(record: Path | None, replay: Path | None) -> "calibration.Transcript | None":
+    if record is not None and replay is not None:
+        raise InvalidSettings("--record asks the judge and --replay does not; name one of them")
+    path = record or replay
+    return None if path is None else calibration.Transcript(path, replay=replay is not None)
+
+
+def _render(result: "calibration.Calibration") -> list[RenderableType]:
+    unanswered = ", ".join(f"{count} {status}" for status, count in result.unanswered.items())
+    head = f"{result.samples} samples" + (f", without a verdict: {unanswered}" if unanswered else "")
+    agreement = bare_table("criterion", "measure", "value (95 % interval)")
+    for each, mean in zip(result.agreements, result.means, strict=True):
+        rows = {
+            "Cohen's κ": each.kappa, "accuracy": each.accuracy, "sensitivity": each.sensitivity,
+            "specificity": each.specificity, "people say yes": each.base_rate, "the judge says yes": each.judge_rate,
+            f"yes, of all {mean.judged}": f"{mean.raw:.2f}",
+            "corrected for errors": mean.corrected or "not identifiable",
+        }  # fmt: skip
+        for number, (name, measure) in enumerate(rows.items()):
+            agreement.add_row(f"{each.criterion} ({each.count} labels)" if number == 0 else "", name, str(measure))
+    tests = bare_table("test", "pairs", "effect", "corrected p")
+    for test in result.tests:
+        figures = ("not tested", "") if test.effect is None else (str(test.effect), f"{test.corrected_p:.2g}")
+        tests.add_row(test.kind, str(test.pairs), *figures)
+    notes = [f"not tested: {test.kind}: {test.note}" for test in result.tests if test.effect is None]
+    notes += [
+        f"warning: {name} makes {len(parts)} demands at once, split it: {' | '.join(parts)}"
+        for name, parts in result.compound.items()
+    ]
+    findings = [f"finding: {kind}: {words}" for kind, words in result.findings.items()] or ["no findings"]
+    return [head, agreement, tests, *map(escape, [*notes, *findings])]
