@@ -50,6 +50,8 @@ def test_a_judge_without_faults_has_no_findings_and_replays_exactly(tmp_path):
         judge = judge_at(server)
         first = run(judge, transcript=Transcript(file))
         count = len(server.requests)
+        with file.open("ab") as record:
+            record.write(b'{"question": "half a li')
         run(judge, transcript=Transcript(file))
         assert len(server.requests) == count  # what is recorded is not asked again
     assert first.findings == {}

@@ -30,7 +30,7 @@ from plaudit.version import __version__
 
 __all__ = ["JudgeIdentity", "identify", "read_certificate", "require_certificates", "write_certificate"]
 
-HOW = "`plaudit judge calibrate RUBRIC ROLLOUTS --labels FILE --certificate FILE` writes one"
+HOW = "`plaudit judge calibrate RUBRIC ROLLOUTS --labels FILE -o FILE` writes one"
 _SAMPLES = [
     Trajectory("A prompt", f"{number} response", ground_truth=truth, group=str(truth))
     for truth in (None, "A reference")

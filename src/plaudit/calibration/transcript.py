@@ -33,7 +33,11 @@ class Transcript:
         self.answers: dict[str, dict[str, Any]] = {}
         self.asked: set[str] = set()
         if path.exists():
-            for number, line in enumerate(path.read_bytes().splitlines(), 1):
+            content = path.read_bytes()
+            whole = content[: content.rfind(b"\n") + 1]  # an interrupted calibration may leave half a line
+            if len(whole) < len(content) and not replay:
+                path.write_bytes(whole)
+            for number, line in enumerate(whole.splitlines(), 1):
                 try:
                     answer = msgspec.json.decode(line)
                     self.answers[answer["question"]] = answer

@@ -66,9 +66,7 @@ def calibrate_command(
         Path | None,
         typer.Option("--replay", metavar="FILE", help="Take all answers from a record; no endpoint is asked."),
     ] = None,
-    certificate: Annotated[
-        Path | None, typer.Option("--certificate", "-o", metavar="FILE", help="Write the certificate here.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the certificate here.")] = None,
     accept: Annotated[
         list[str] | None, typer.Option("--accept", metavar="FINDING", help="Certify in spite of it; repeatable.")
     ] = None,
@@ -81,8 +79,8 @@ def calibrate_command(
 
     First --page, then --labels (or --against, a column). The exit code is 1 if something was found and not accepted.
     """
-    options.check_output(page, record, certificate)
-    for path in (page, certificate):
+    options.check_output(page, record, out)
+    for path in (page, out):
         if path is not None and path.exists() and not overwrite:
             raise InvalidSettings(f"{path} exists; --overwrite replaces it")
     chosen = _load_judge(rubric, url, model, api_key_env)
@@ -96,8 +94,8 @@ def calibrate_command(
         chosen, samples, _labels(chosen, samples, labels, against),
         threshold=threshold, most=probes, author=author, judge_author=judge_author, transcript=transcript,
     )  # fmt: skip
-    if certificate is not None:
-        calibration.write_certificate(certificate, chosen, result.to_dict(), accept or [])
+    if out is not None:
+        calibration.write_certificate(out, chosen, result.to_dict(), accept or [])
     print_json(result.to_dict()) if json else print_result(*_render(result))
     return FOUND if set(result.findings) - set(accept or []) else 0
 

@@ -66,7 +66,8 @@ COMPUTED: dict[str, str] = {
 
 BY_PLAUDIT: tuple[str, ...] = (
     "output_dir", "engine", "task", "trl", "model.", "data.", "eval.", "logging.", "training.reward_",
-    "training.log_rewards", "training.max_unscored_batches", "training.save_reward_analysis",
+    "training.judge_certificates", "training.log_rewards", "training.max_unscored_batches",
+    "training.save_reward_analysis",
     "training.max_staleness", "training.agent_max_", "training.agent_workers",
 )  # fmt: skip
 """Keys, or how they begin, that mean the same with either engine since plaudit does what they say, or that only serve
