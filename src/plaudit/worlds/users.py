@@ -6,18 +6,22 @@ A user gets the messages that it and the agent have said to each other, and noth
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import ClassVar
 
 import msgspec
 
 from plaudit.contract.calling import await_value
+from plaudit.endpoint.channel import CallFailed, Channel, EndpointPolicy
 from plaudit.endpoint.http_client import HttpClient, KeySource, check_url
+from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import AgentError
 from plaudit.worlds.task import Task
 
 __all__ = ["ModelUser", "ScriptedUser", "User"]
 
 STOP = "###STOP###"
+GREETING = "How can I help you?"
 GUIDELINES = f"""You are a customer who talks to a support agent. Your situation:
 
 {{scenario}}
@@ -48,11 +52,12 @@ class ScriptedUser(User):
 
 
 class _Message(msgspec.Struct):
-    content: str
+    content: str | None = None
 
 
 class _Choice(msgspec.Struct):
     message: _Message
+    finish_reason: str | None = None
 
 
 class _Completion(msgspec.Struct):
@@ -61,41 +66,63 @@ class _Completion(msgspec.Struct):
 
 @dataclass(frozen=True)
 class ModelUser(User):
-    """A chat model that plays the user; it ends the episode by its own reply, whatever the agent writes."""
+    """A chat model that plays the user; it ends the episode by its own reply, whatever the agent writes.
+
+    A reply counts only if it is complete. Without one (the endpoint is down after the tries of `policy`, or the reply
+    is empty or cut off) the episode has a status with the reason, and no reward.
+    """
 
     url: str
     model: str
     temperature: float = 0.0
     max_tokens: int = 200
     key: KeySource = field(default_factory=KeySource)
+    policy: EndpointPolicy = field(default_factory=EndpointPolicy)
+    _channel: Channel = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "url", check_url(self.url))
+        object.__setattr__(self, "_channel", Channel(self.policy))
 
     def reply(self, task: Task, dialogue: Sequence[tuple[str, str]]) -> str | None:
-        scenario = task.scenario or task.turns[0].user
-        messages = [{"role": "system", "content": GUIDELINES.format(scenario=scenario)}]
-        # to the model, the user's part is the assistant's
-        roles = {"user": "assistant", "agent": "user"}
-        messages += [{"role": roles[role], "content": text.replace(STOP, "")} for role, text in dialogue]
         body = {
             "model": self.model,
-            "messages": messages,
+            "messages": _show_to_model(task, dialogue),
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
         }
-        text = str(await_value(self._ask(body))).strip()
+        choice = _read_choice(await_value(self._send(body)), self.url)
+        text = (choice.message.content or "").strip()
         if not text:
             raise AgentError(f"the model {self.model} that plays the user said nothing")
+        if choice.finish_reason == "length":
+            raise AgentError(f"the user's reply was cut off at max_tokens={self.max_tokens}: {text!r:.80}; raise it")
         return None if STOP in text else text
 
-    async def _ask(self, body: dict[str, object]) -> str:
+    async def _send(self, body: dict[str, object]) -> bytes:
         client = HttpClient(self.url, self.key.read(), purpose="a user played by a model")
         try:
-            answer = await client.post("/chat/completions", body)
+            return (await self._channel.send(partial(client.post, "/chat/completions", body))).value
+        except (CallFailed, HttpRefusal) as error:
+            raise AgentError(f"no reply of the user from {self.url}: {error}") from error
         finally:
             await client.close()
-        try:
-            return msgspec.json.decode(answer, type=_Completion).choices[0].message.content
-        except (msgspec.MsgspecError, IndexError) as error:
-            raise AgentError(f"{self.url} did not answer with a chat completion: {error}") from None
+
+
+def _show_to_model(task: Task, dialogue: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    """The dialogue as the model sees it: the user's part is the assistant's, and a greeting comes first, since many
+    chat templates refuse to begin with the assistant."""
+    scenario = task.scenario or task.turns[0].user
+    roles = {"user": "assistant", "agent": "user"}
+    return [
+        {"role": "system", "content": GUIDELINES.format(scenario=scenario)},
+        {"role": "user", "content": GREETING},
+        *({"role": roles[role], "content": text.replace(STOP, "")} for role, text in dialogue),
+    ]
+
+
+def _read_choice(answer: bytes, url: str) -> _Choice:
+    try:
+        return msgspec.json.decode(answer, type=_Completion).choices[0]
+    except (msgspec.MsgspecError, IndexError) as error:
+        raise AgentError(f"{url} did not answer with a chat completion: {error}") from None
