@@ -1,62 +1,82 @@
-"""Train the embedded model on `robot_room` after a warm start in which half of the lamps are wrong.
+"""Does the embedded model learn to use tools? `python benchmarks/worlds.py [--seeds N] [--steps N]`.
 
-`python benchmarks/worlds.py [--steps N] [--folder DIR]` prints what held-out tasks earn before and after. The model
-must learn to read the letter in the result of one tool and to write it into the call of another.
+Trains on `robot_room` with the commands and the config of the guide "Worlds", once for each seed, and prints a table:
+what held-out tasks earn before and after (sampled and greedy), and the share of episodes that look before they act, in
+the first and the last steps. The demonstrations of the warm start show the calls; half of them do not look, and most of
+those that look take the wrong lamp. So before training an episode earns about 0.3, and guessing alone would earn 0.25.
 """
 
 import argparse
+import itertools
 import json
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+from typing import Any
 
-from plaudit.worlds import WORLDS
+from tests.pages import ROOT, blocks
 
-LAMPS = "abcd"
-
-
-def demonstrations(prompts: list[str]) -> list[dict[str, str]]:
-    """Each turn of an episode; half of the demonstrations of the second turn switch on a wrong lamp."""
-    rows = []
-    for prompt in prompts:
-        for letter in LAMPS:
-            looked = f"{prompt}[see()]\n{letter}\n"
-            rows.append({"prompt": prompt, "response": "[see()]"})
-            rows += [{"prompt": looked, "response": f"[on('{lamp}')]"} for lamp in LAMPS + 2 * letter]
-            rows.append({"prompt": f"{looked}[on('{letter}')]\nok\n", "response": "done]"})
-    return rows
+GUIDE = ROOT / "docs" / "guides" / "worlds.md"
+STEPS_COMPARED = 5
 
 
-def train(folder: Path, steps: int, warm_start_steps: int) -> None:
-    """Run `plaudit train` in the folder."""
-    rows = WORLDS["robot_room"].rows()
-    shown = demonstrations([row["prompt"] for row in rows])
-    for name, listed in (("room.jsonl", rows), ("demonstrations.jsonl", shown)):
-        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in listed))
-    settings = [
-        "training.agent_file=robot_room", "training.agent_max_steps=4", f"data.path={folder / 'room.jsonl'}",
-        "data.eval_share=0.25", f"data.demonstrations={folder / 'demonstrations.jsonl'}",
-        f"model.warm_start_steps={warm_start_steps}", "sampling.max_new_tokens=12", 'sampling.stop=["]"]',
-        "sampling.prompts_per_step=8", "sampling.samples_per_prompt=8", f"steps={steps}",
-        f"output_dir={folder / 'run'}",
-    ]  # fmt: skip
-    subprocess.run([sys.executable, "-m", "plaudit", "train", *settings], check=True)
+def run(folder: Path, *words: str) -> None:
+    subprocess.run([sys.executable, "-m", "plaudit", *words], cwd=folder, check=True, capture_output=True)
+
+
+def train(folder: Path, *settings: str) -> dict[str, Any]:
+    """What a run of the guide's config shows."""
+    [config] = [block for block in blocks(GUIDE) if block.title == "room.yaml"]
+    (folder / "room.yaml").write_text(config.text)
+    files = ["-o", "room.jsonl", "--held-out", "held.jsonl", "--demonstrations", "shown.jsonl"]
+    run(folder, "world", "tasks", "robot_room", *files)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run(folder, "train", "room.yaml", "output_dir=run", *settings)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    metrics = [json.loads(line) for line in (folder / "run" / "metrics.jsonl").read_text().splitlines()]
+    evaluated = [line for line in metrics if "eval/score" in line]
+    return {
+        "sampled": [line["eval/score"] for line in evaluated],
+        "greedy": [line["eval/greedy"] for line in evaluated],
+        "curve": [line["reward"] for line in metrics if "reward" in line],
+        "looks": looks(folder / "run" / "rollouts.jsonl"),
+        "seconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+    }
+
+
+def looks(rollouts: Path) -> list[float]:
+    """The share of episodes of each step whose first call is `see`."""
+    lines = [json.loads(line) for line in rollouts.read_text().splitlines()]
+    steps = itertools.groupby(lines, key=lambda line: line["training_step"])
+    return [mean([line["response"].startswith("[see()]") for line in each]) for _, each in steps]
+
+
+def mean(values: list[Any]) -> float:
+    return float(sum(values) / len(values))
+
+
+def show(seed: int, outcome: dict[str, Any]) -> str:
+    cells = [f"{outcome[name][0]:.2f} → {outcome[name][-1]:.2f}" for name in ("sampled", "greedy")]
+    first, last = mean(outcome["looks"][:STEPS_COMPARED]), mean(outcome["looks"][-STEPS_COMPARED:])
+    return f"| {seed} | {' | '.join(cells)} | {first:.2f} → {last:.2f} | {outcome['seconds']:.0f} s |"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=25)
-    parser.add_argument("--warm-start-steps", type=int, default=250)
-    parser.add_argument("--folder", type=Path)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--steps", type=int)
     arguments = parser.parse_args()
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = arguments.folder or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        train(folder, arguments.steps, arguments.warm_start_steps)
-    print(f"{time.monotonic() - began:.0f} s")
+    print(
+        "| seed | held out, sampled | held out, greedy | episodes that look | processor time |\n|---|---|---|---|---|"
+    )
+    for seed in range(1, arguments.seeds + 1):
+        with tempfile.TemporaryDirectory() as folder:
+            steps = [] if arguments.steps is None else [f"steps={arguments.steps}"]
+            outcome = train(Path(folder), f"seed={seed}", *steps)
+        print(show(seed, outcome), flush=True)
+        print("  training reward by step:", " ".join(f"{value:.2f}" for value in outcome["curve"]), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from plaudit.worlds import McpEpisode, World
 __all__ = ["world"]
 
 world = typer.Typer(name="world", no_args_is_help=True, help="List the tasks of a world, and offer one over MCP.")
+FIFTH = 5
 Name = Annotated[str, typer.Argument(metavar="WORLD", help="A ready-made world, bfcl, or world.py:Class.")]
 
 
@@ -29,26 +30,39 @@ def tasks(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write prompts and task ids here, for training.")
     ] = None,
+    held_out: Annotated[
+        Path | None, typer.Option("--held-out", metavar="FILE", help="Write every fifth task here, not to --out.")
+    ] = None,
+    demonstrations: Annotated[
+        Path | None, typer.Option("--demonstrations", metavar="FILE", help="Write actions for a warm start here.")
+    ] = None,
     chat: Annotated[bool, typer.Option("--chat", help="Write prompts as chat messages.")] = False,
     json: options.Json = False,
 ) -> int:
     """List the tasks of WORLD; each was checked: its gold calls earn 1, doing nothing earns 0."""
     kind = _load(name)
     rows = kind.rows(chat=chat)
-    if out is not None:
-        options.check_output(out)
-        out.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
-        print_message(f"{len(rows)} tasks in {out}")
-    elif json:
+    apart = rows[FIFTH - 1 :: FIFTH] if held_out is not None else []
+    trained = [row for row in rows if row not in apart]
+    if chat and demonstrations is not None:
+        raise InvalidSettings("demonstrations are texts, not chat messages; leave out --chat or --demonstrations")
+    shown = kind.demonstrations(row["id"] for row in trained) if demonstrations is not None else []
+    files = [(out, trained, "tasks"), (held_out, apart, "tasks held out"), (demonstrations, shown, "actions shown")]
+    for path, listed, what in files:
+        if path is not None:
+            options.check_output(path)
+            path.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in listed))
+            print_message(f"{len(listed)} {what} in {path}")
+    if any(path is not None for path, _, _ in files):
+        return _print_refused(kind)
+    if json:
         print_json(rows)
     else:
         table = bare_table("task", "the user says first")
         for task in kind.tasks().values():
             table.add_row(escape(task.id), escape(task.turns[0].user))
         print_result(table)
-    for task_id, reason in kind.refused().items():
-        print_message(f"left out: {task_id}: {reason}")
-    return 0
+    return _print_refused(kind)
 
 
 @world.command()
@@ -71,9 +85,7 @@ def serve(
     episode = McpEpisode(_load(name), task, keep)
     server = episode.build_server()
     if port is not None:
-        uvicorn: Any = require("uvicorn", extra="serve", purpose="serving a world over HTTP")
-        uvicorn.run(server.streamable_http_app(), host="127.0.0.1", port=port, log_level="warning")
-        return 0
+        return _serve_http(server.streamable_http_app(), port)
     stdio: Any = require("mcp.server.stdio", extra="mcp", purpose="offering a world over MCP")
 
     async def run() -> None:
@@ -82,6 +94,18 @@ def serve(
 
     asyncio.run(run())
     sys.stderr.flush()
+    return 0
+
+
+def _serve_http(application: Any, port: int) -> int:
+    uvicorn: Any = require("uvicorn", extra="serve", purpose="serving a world over HTTP")
+    uvicorn.run(application, host="127.0.0.1", port=port, log_level="warning")
+    return 0
+
+
+def _print_refused(kind: type[World]) -> int:
+    for task_id, reason in kind.refused().items():
+        print_message(f"left out: {task_id}: {reason}")
     return 0
 
 

@@ -13,7 +13,7 @@ The rules that make its rewards hold:
 import enum
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple, get_type_hints
 
 import msgspec
@@ -135,6 +135,27 @@ class World(Environment):
     def solution(cls, task_id: str) -> list[str]:
         """Actions that earn 1: the gold calls of each turn, then a message with its required values."""
         return _solve(_find(cls, task_id).task)
+
+    @classmethod
+    def demonstrate(cls, task: Task) -> list[list[str]]:
+        """The actions of episodes that show how to act, not all of them well; by default the solution."""
+        return [_solve(task)]
+
+    @classmethod
+    def demonstrations(cls, tasks: Iterable[str]) -> list[dict[str, str]]:
+        """Every action of the demonstrated episodes of these tasks, after all that came before it in its episode.
+
+        A warm start learns these rows of prompts and responses (`data.demonstrations`).
+        """
+        rows = []
+        for task_id in tasks:
+            for actions in cls.demonstrate(_find(cls, task_id).task):
+                episode = cls()
+                text = episode.reset(EpisodeStart("", task_id)) or ""
+                for action in actions:
+                    rows.append({"prompt": text, "response": action})
+                    text += action + episode.step(action).feedback
+        return rows
 
     def reset(self, start: EpisodeStart) -> str | None:
         prepared = _find(type(self), start.ground_truth, start.seed)

@@ -1,7 +1,10 @@
-"""A room with three lamps and a robot: the smallest world with tools, for a first training run.
+"""A room with four lamps and a robot: the smallest world with tools, for a first training run.
 
 Calls are short, so that the embedded model learns to write them: `[on('a')]` switches the lamp a on. Which lamp the
 user means is only in the letter that `[see()]` shows: an agent that does not look can only guess.
+
+Its demonstrations show every call and no policy that is worth copying: half of them do not look, and most of those
+that look switch on the next lamp. What is left to learn from the reward is to look first, and to use the result.
 """
 
 import random
@@ -16,7 +19,11 @@ from plaudit.worlds.world import EndedBy, World
 __all__ = ["RobotRoom", "Room"]
 
 LAMPS = "abcd"
-TASKS = 32
+END = "ok]"
+"""The answer that ends an episode; every action ends in a bracket, so that `sampling.stop` can name it."""
+TASKS = 200
+RIGHT, WRONG = 2, 3
+"""How many demonstrations of a task look and switch on the right lamp, or the next one; as many do not look."""
 
 
 class Room(msgspec.Struct):
@@ -58,7 +65,7 @@ class RobotRoom(World):
         return [
             Task(
                 f"room-{index}",
-                (Turn(f"{index:02}?", (call("see"), call("on", lamp=letter))),),
+                (Turn(f"{index:03}?", (call("see"), call("on", lamp=letter))),),
                 data={"letter": letter},
             )
             for index, letter in enumerate(letters)
@@ -68,3 +75,11 @@ class RobotRoom(World):
     def introduce(cls, task: Task) -> str:
         """Only what the user says: the model is small."""
         return f"{task.turns[0].user} "
+
+    @classmethod
+    def demonstrate(cls, task: Task) -> list[list[str]]:
+        letter = task.data["letter"]
+        following = LAMPS[(LAMPS.index(letter) + 1) % len(LAMPS)]
+        looking = [["[see()]", f"[on('{lamp}')]", END] for lamp in RIGHT * letter + WRONG * following]
+        guesses = random.Random(task.id).choices(LAMPS, k=RIGHT + WRONG)
+        return [*looking, *([f"[on('{lamp}')]", END] for lamp in guesses)]
