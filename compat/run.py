@@ -79,6 +79,7 @@ def _own_site() -> Path:
 def run_suite(name: str, python: Path) -> dict[str, Any]:
     """What the suite says inside the environment."""
     environment = {**os.environ, "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "JAX_PLATFORMS": "cpu"}
+    environment |= {"PROJECT_PYTHON": sys.executable, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
     done = subprocess.run(
         [python, HERE / "suite.py", name], cwd=HERE, env=environment, capture_output=True, text=True, timeout=LIMIT_S
     )

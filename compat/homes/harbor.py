@@ -73,10 +73,11 @@ class Workspaces(BaseEnvironment):
         return ExecResult(stdout=done.output, stderr="", return_code=done.code)
 
 
-def make_task(folder):
-    """A task whose tests are an exported reward."""
-    from plaudit.harbor import export_tests
+SPEC = "0.8 * exact_match + 0.2 * length(target=1)"
 
+
+def make_task(folder):
+    """A task whose tests are an exported reward, bundled for the Python of the workspaces, which is the project's."""
     task = folder / "sum"
     for name, text in {
         "task.toml": 'schema_version = "1.4"\nartifacts = ["/app"]\n[task]\nname = "plaudit/sum"\n',
@@ -86,12 +87,8 @@ def make_task(folder):
     }.items():
         (task / name).parent.mkdir(parents=True, exist_ok=True)
         (task / name).write_text(text)
-    export_tests("length(target=1)", task / "tests", columns={"ground_truth": "4"})
-    # The image of this machine has no plaudit: what is tested here is Harbor's side, so the tests write the file.
-    (task / "tests" / "test.sh").write_text(
-        '#!/bin/bash\n[ "$(cat /app/response.txt)" = 4 ] && r=1 || r=0\n'
-        'echo "{\\"reward\\": $r, \\"length\\": 0.5}" > /logs/verifier/reward.json\n'
-    )
+    export = ["harbor", "export", SPEC, "-o", task / "tests", "--ground-truth", "4", "--bundle"]
+    subprocess.run([os.environ["PROJECT_PYTHON"], "-m", "plaudit", *export], check=True, capture_output=True)
     return task
 
 
@@ -125,31 +122,88 @@ def keys_agree():
 
 
 def run_by_harbor():
-    """Harbor's own runner runs oracle and nop; we read its results, and verify its recorded files again."""
+    """Harbor's own runner runs oracle and nop with the exported reward as tests; its results are those of the reward.
+
+    We read its results, and verify the files that it recorded again.
+    """
+    import plaudit
     from plaudit.harbor import Runtime, read_task, read_trials, verify_job
 
     here = Path(__file__).resolve().parents[1]
     environment = {**os.environ, "HARBOR_TELEMETRY": "off", "PYTHONPATH": f"{here}:{here.parent / 'src'}"}
     command = [Path(sys.executable).parent / "harbor", "run", "-e", "homes.harbor:Workspaces", "-y"]
     with tempfile.TemporaryDirectory() as folder:
-        task, rewards = make_task(Path(folder)), {}
-        for agent in ("oracle", "nop"):
+        task = make_task(Path(folder))
+        for agent, response in {"oracle": "4\n", "nop": ""}.items():
             jobs = Path(folder) / agent
             arguments = ["-p", task, "-a", agent, "--jobs-dir", jobs]
             subprocess.run([*command, *arguments], env=environment, check=True, capture_output=True, cwd=folder)
             [trial] = read_trials(jobs)
-            rewards[agent] = trial.output.reward
-            assert trial.output.components["length"].reward == 0.5
+            row = {"prompt": "", "response": response, "ground_truth": "4"}
+            [expected] = plaudit.score(SPEC, [row], backend="inline")
+            assert trial.output.reward == expected.reward, (agent, trial.output, expected)
+            parts = {name: part.reward for name, part in expected.flat_components().items()}
+            assert {name: part.reward for name, part in trial.output.components.items()} == parts
             assert trial.rollout.trajectory.prompt == read_task(task).instruction
             [again] = verify_job(jobs, [read_task(task)], Runtime(network="none"))
             assert again.output.reward == trial.output.reward
-        assert rewards == {"oracle": 1.0, "nop": 0.0}, rewards
+        assert expected.reward < 1.0
+
+
+CHECKS = {
+    "files.py": "import rewardkit as rk\nrk.file_exists('a.txt', weight=2)\nrk.file_contains('response.txt', '4')\n",
+    "size/check.py": (
+        "from pathlib import Path\nfrom rewardkit import criterion\n\n\n"
+        "@criterion(description='short')\ndef short(workspace: Path) -> float:\n"
+        "    return 1.0 if (workspace / 'response.txt').stat().st_size < 3 else 0.25\n"
+    ),
+}
+REWARD = '[[reward]]\nname = "reward"\nweights = {files = 1, size = 1}\n'
+
+
+def load_rewardkit_folder():
+    """A folder of rewardkit's criteria is a reward; its numbers are those that rewardkit's command writes."""
+    import json
+
+    import plaudit
+
+    with tempfile.TemporaryDirectory() as folder:
+        checks, workspace = Path(folder) / "checks", Path(folder) / "app"
+        for name, text in {**CHECKS, "reward.toml": REWARD}.items():
+            (checks / name).parent.mkdir(parents=True, exist_ok=True)
+            (checks / name).write_text(text)
+        rows = [
+            {"prompt": "", "response": "4", "files": {"a.txt": ""}},
+            {"prompt": "", "response": "four"},
+        ]
+        right, wrong = plaudit.score(f"{checks}/", rows, backend="inline")
+        assert (right.reward, wrong.reward) == (1.0, 0.125), (right, wrong)
+        assert {name: part.reward for name, part in wrong.components.items()} == {"files": 0.0, "size": 0.25}
+
+        workspace.mkdir()
+        (workspace / "response.txt").write_text("44")
+        written = Path(folder) / "reward.json"
+        command = [Path(sys.executable).parent / "rewardkit", checks, "--workspace", workspace, "--output", written]
+        subprocess.run(command, check=True, capture_output=True)
+        theirs = json.loads(written.read_text())
+        [ours] = plaudit.score(f"{checks}/", [{"prompt": "", "response": "", "workspace": str(workspace)}])
+        assert {"reward": ours.reward, **{name: part.reward for name, part in ours.components.items()}} == theirs
+
+        (checks / "reward.toml").unlink()
+        [several] = plaudit.score(f"{checks}/", rows[:1], backend="inline")
+        assert several.reward is None
+        assert "no key 'reward'" in several.reason, several
+        (checks / "files.py").write_text("import rewardkit as rk\nrk.json_key_equals('none.json', 'a', 1)\n1 / 0\n")
+        [failed] = plaudit.score(f"{checks}/", rows[:1], backend="inline")
+        assert failed.reward is None
+        assert "ZeroDivisionError" in failed.reason, failed
 
 
 EPISODES = {
     "a task is read by Harbor": read_by_harbor,
     "the keys of task.toml": keys_agree,
     "trials of Harbor": run_by_harbor,
+    "a folder of rewardkit": load_rewardkit_folder,
 }
 
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from plaudit.contract.failures import describe_failure, passed_on
-from plaudit.contract.output import RewardOutput, as_number
+from plaudit.contract.output import RewardOutput, Status, as_number
 from plaudit.contract.results import listed
 from plaudit.errors import InvalidOutput, rename_hint
 
-__all__ = ["as_it_is", "read_columns", "read_each", "read_object", "read_result", "read_value"]
+__all__ = ["as_it_is", "read_columns", "read_each", "read_named_rewards", "read_object", "read_result", "read_value"]
 
 
 def as_it_is(returned: Any) -> Any:
@@ -68,3 +68,15 @@ def read_object(returned: Any) -> Any:
         details["is_correct"] = bool(returned.is_correct)
     token_rewards = list(getattr(returned, "token_rewards", None) or ())
     return RewardOutput(returned.reward, token_rewards=token_rewards or None, metadata=details)
+
+
+def read_named_rewards(rewards: Mapping[str, float], key: str, remedy: str) -> RewardOutput:
+    """Named numbers as Harbor has them: `key`, or the only one, is the reward, and the others are its components."""
+    components = {name: RewardOutput(value) for name, value in rewards.items() if name != key}
+    if key in rewards:
+        return RewardOutput(rewards[key], components=components)
+    if len(rewards) == 1:
+        return RewardOutput(next(iter(rewards.values())))
+    names = ", ".join(rewards) or "no key at all"
+    reason = f"there is no key {key!r} (but {names}); {remedy}"
+    return RewardOutput.unscored(Status.ERROR, reason, components=components)

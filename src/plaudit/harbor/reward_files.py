@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
+from plaudit.dialects.results import read_named_rewards
 
 __all__ = ["REWARD_FILES", "read_rewards"]
 
@@ -29,7 +30,7 @@ def read_rewards(read: Callable[[str, int], tuple[str, bytes]], key: str = "rewa
             rewards = _parse_json(data) if name.endswith("json") else {"reward": _number("reward.txt", float(data))}
         except (ValueError, RecursionError) as error:
             return _unscored(f"{name}: {error}")
-        output = _output(rewards, name, key)
+        output = read_named_rewards(rewards, key, f"name the one that is the reward in {name} with --key")
         return _compare_text(output, read) if name.endswith("json") and output.ok else output
     return _unscored("the verifier wrote neither reward.json nor reward.txt")
 
@@ -61,17 +62,6 @@ def _number(name: str, value: Any) -> float:
     if not math.isfinite(value):
         raise ValueError(f"{name} must be finite, got {value}")
     return float(value)
-
-
-def _output(rewards: dict[str, float], name: str, key: str) -> RewardOutput:
-    components = {each: RewardOutput(value) for each, value in rewards.items() if each != key}
-    if key in rewards:
-        return RewardOutput(rewards[key], components=components)
-    if len(rewards) == 1:
-        return RewardOutput(next(iter(rewards.values())))
-    names = ", ".join(rewards) or "no key at all"
-    reason = f"{name} has no key {key!r} (it has {names}); name the one that is the reward with --key"
-    return RewardOutput.unscored(Status.ERROR, reason, components=components)
 
 
 def _unscored(reason: str) -> RewardOutput:

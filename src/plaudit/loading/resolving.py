@@ -122,6 +122,8 @@ class _SpecResolver:
         if (match := _MODULE.fullmatch(text)) is not None:
             return self.member(match["module"], match["call"])
         if ("/" in text or "." in text) and os.path.exists(self.folder / text):
+            if os.path.isdir(self.folder / text):
+                return self.rewardkit_folder(text)
             raise RewardNotLoaded(
                 f"{self.folder / text} is not a .py, .yaml or .json file; rewards are loaded from these"
             )
@@ -180,6 +182,14 @@ class _SpecResolver:
             nearby = [file.name for file in path.parent.glob("*.json")]
             raise RewardNotLoaded(f"no file {path}{did_you_mean(path.name, nearby)}")
         return Loaded(graders.grader_from_file(path), "OpenAI grader", path.name)
+
+    def rewardkit_folder(self, text: str) -> Loaded:
+        path = (self.folder / text).resolve()
+        if not any(path.rglob("*.py")) and not any(path.rglob("*.toml")):
+            raise RewardNotLoaded(f"{path} has no files of rewardkit's criteria; other rewards are loaded from a file")
+        from plaudit.dialects.systems.rewardkit import RewardkitFolder  # noqa: PLC0415 - a worker starts in less time
+
+        return Loaded(RewardkitFolder(path), "rewardkit folder", path.name)
 
     def module(self, dotted: str) -> RewardModule:
         module, rest = module_at(dotted, _working_folder())
