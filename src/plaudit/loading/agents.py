@@ -20,7 +20,7 @@ from plaudit.worlds import WORLDS, find_world
 
 __all__ = ["find_agent", "load_agent"]
 
-_ENVIRONMENT = re.compile(r"\bdef (?:reset|step|load_environment)\b|\bWorld\b")
+_ENVIRONMENT = re.compile(r"\bdef (?:reset|step)\b|[Ee]nvironment\b|World\b|\bEnv\b")
 """A file without any of these has no environment."""
 
 
