@@ -15,6 +15,7 @@ from plaudit.errors import InvalidSettings
 from plaudit.findings import Severity
 from plaudit.harbor.auditing import audit_task
 from plaudit.harbor.checking import check_task
+from plaudit.harbor.engines import ENGINES
 from plaudit.harbor.exporting import export_tests
 from plaudit.harbor.images import Runtime
 from plaudit.harbor.jobs import read_trials, verify_job
@@ -42,7 +43,10 @@ Mode = Annotated[
 Bases = Annotated[
     list[str] | None,
     typer.Option(
-        "--base", metavar="[IMAGE=]DIR", envvar="PLAUDIT_BASE", help="A root file system for an image, or for all."
+        "--base",
+        metavar="[IMAGE=]DIR|podman|docker",
+        envvar="PLAUDIT_BASE",
+        help="A root file system for an image, or for all; or the engine that builds and pulls images.",
     ),
 ]
 Network = Annotated[
@@ -194,6 +198,11 @@ def _runtime(bases: list[str] | None, network: str) -> Runtime:
     if network not in ("none", "build", "host"):
         raise InvalidSettings(f"--network is none, build or host, got {network!r}")
     pairs = [each.rpartition("=")[::2] for each in bases or []]
+    engines = [folder for name, folder in pairs if not name and folder in ENGINES]
+    if engines and len(pairs) > 1:
+        raise InvalidSettings(f"--base {engines[0]} takes all images from it; leave out the other bases")
+    if engines:
+        return Runtime(network=network, engine=engines[0])
     return Runtime({name or "*": Path(folder) for name, folder in pairs}, network)
 
 

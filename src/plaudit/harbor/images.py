@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from plaudit.harbor.dockerfile import CannotRun, ImageConfig, build, read_dockerfile
+from plaudit.harbor.engines import take_image
 from plaudit.harbor.task import Task
 from plaudit.harbor.workspace import PATH, HostImage, Workspace, pack
 
@@ -24,6 +25,8 @@ class Runtime:
     """Who has the machine's network: nobody (`none`), RUN instructions (`build`), or all phases too (`host`)."""
     agent_s: float = 600.0
     storage_mb: int = 2048
+    engine: str | None = None
+    """podman or docker, which then builds or pulls every image."""
 
 
 @dataclass(slots=True)
@@ -55,31 +58,51 @@ class TaskImage:
 
 def build_image(task: Task, runtime: Runtime, folder: str = "environment") -> TaskImage:
     """Build `environment/Dockerfile` or another one; CannotRun where that is not possible."""
-    if task.obstacle:
-        raise CannotRun(task.obstacle)
+    if obstacle := task.obstacle(takes_images=runtime.engine is not None):
+        raise CannotRun(obstacle)
+    host, config, note = (_build_by_engine if runtime.engine is not None else _build_here)(task, runtime, folder)
+    environment = task.table("environment")
+    config.env = {"PATH": PATH, **config.env, **task.env("environment")}
+    config.workdir = environment.get("workdir", config.workdir)
+    return TaskImage(host, config, note, runtime, 0.0)
+
+
+def _build_by_engine(task: Task, runtime: Runtime, folder: str) -> tuple[HostImage, ImageConfig, str]:
+    engine = str(runtime.engine)
+    image = take_image(
+        engine,
+        task.folder / folder,
+        task.table("environment").get("docker_image"),
+        network=runtime.network != "none",
+        seconds=_build_seconds(task),
+    )
+    return HostImage(image.root), image.config, f"the image is {engine}'s"
+
+
+def _build_here(task: Task, runtime: Runtime, folder: str) -> tuple[HostImage, ImageConfig, str]:
     instructions = read_dockerfile((task.folder / folder / "Dockerfile").read_text(encoding="utf-8"))
     name = next(each.text for each in instructions if each.name == "FROM").split(" ")[0]
     base = runtime.bases.get(name, runtime.bases.get(name.partition(":")[0], runtime.bases.get("*")))
     if base is None and not KNOWN_BASE.fullmatch(name):
         raise CannotRun(
             f"no base for the image {name}: Debian, Ubuntu and Python images are replaced by {HOST}; name a root file "
-            f"system with --base {name}=DIR"
+            f"system with --base {name}=DIR, or an engine with --base podman"
         )
     host = HostImage(base)
     try:
         with host.workspace(network=runtime.network != "none", is_build=True) as workspace:
-            seconds = float(task.table("environment").get("build_timeout_sec", 600.0))
             if base is None and "python" in name:
                 workspace.run("ln -s /usr/bin/python3 /usr/local/bin/python; ln -s /usr/bin/pip3 /usr/local/bin/pip")
-            config = build(instructions, task.folder / folder, workspace, seconds=seconds)
+            config = build(instructions, task.folder / folder, workspace, seconds=_build_seconds(task))
     except BaseException:
         host.close()
         raise
-    environment = task.table("environment")
-    config.env = {"PATH": PATH, **_python_settings(name, base), **config.env, **task.env("environment")}
-    config.workdir = environment.get("workdir", config.workdir)
-    note = f"{name} replaced by {HOST if base is None else base}"
-    return TaskImage(host, config, note, runtime, 0.0)
+    config.env = {**_python_settings(name, base), **config.env}
+    return host, config, f"{name} replaced by {HOST if base is None else base}"
+
+
+def _build_seconds(task: Task) -> float:
+    return float(task.table("environment").get("build_timeout_sec", 600.0))
 
 
 def _python_settings(name: str, base: Path | None) -> dict[str, str]:

@@ -112,9 +112,8 @@ class Task:
         variables: Mapping[str, Any] = self.table(table).get("env", {})
         return {name: _VARIABLE.sub(_from_host, str(value)) for name, value in variables.items()}
 
-    @property
-    def obstacle(self) -> str:
-        """Why the task cannot be run; empty where nothing is known against it."""
+    def obstacle(self, *, takes_images: bool = False) -> str:
+        """Why the task cannot be run; empty where nothing is known against it. An engine takes prebuilt images."""
         environment = self.table("environment")
         dockerfile = (self.folder / "environment" / "Dockerfile").is_file()
         compose = any((self.folder / "environment").glob("docker-compose.y*ml"))
@@ -124,7 +123,8 @@ class Task:
             "it needs a GPU": bool(environment.get("gpus") or environment.get("tpu")),
             "its docker-compose.yaml has services beside the workspace": compose,
             f"its image {environment.get('docker_image')} is prebuilt, and there is no Dockerfile": not dockerfile
-            and "docker_image" in environment,
+            and "docker_image" in environment
+            and not takes_images,
             "there is no environment/Dockerfile": not dockerfile and "docker_image" not in environment,
             "there is no tests/test.sh": not (self.folder / "tests" / "test.sh").is_file(),
             "task.toml cannot be read": not self.tables and bool(self.problems),

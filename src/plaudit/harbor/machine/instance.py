@@ -278,15 +278,22 @@ class _Server:
 def _account(user: str | int | None) -> tuple[int, int, list[int], str]:
     """Numbers, groups and home of a user of the workspace."""
     name = str(user if user not in (None, "") else 0).partition(":")[0]
-    for line in Path("/etc/passwd").read_text().splitlines():
-        fields = line.split(":")
+    for fields in _read_table("/etc/passwd"):
         if len(fields) > 5 and name in (fields[0], fields[2]):
-            lines = (each.split(":") for each in Path("/etc/group").read_text().splitlines())
-            groups = [int(each[2]) for each in lines if len(each) > 3 and fields[0] in each[3].split(",")]
+            groups = [
+                int(each[2]) for each in _read_table("/etc/group") if len(each) > 3 and fields[0] in each[3].split(",")
+            ]
             return int(fields[2]), int(fields[3]), groups, fields[5]
     if name.isdecimal():
         return int(name), int(name), [], "/"
     raise ValueError(f"no user {name!r} in the image")
+
+
+def _read_table(path: str) -> list[list[str]]:
+    """The lines of a file such as /etc/passwd; an image without it knows its users by their numbers."""
+    with contextlib.suppress(FileNotFoundError):
+        return [line.split(":") for line in Path(path).read_text(errors="replace").splitlines()]
+    return []
 
 
 def _execute(

@@ -75,6 +75,8 @@ class _Holder:
                 (root / layer.at).mkdir(parents=True, exist_ok=True)
             if settings["hides_local"]:
                 self._hide_local()
+        else:
+            _add_mount_points(self.layers[0])
         if self.is_root:
             for layer in self.layers:
                 _give_to_workspace(layer.image)
@@ -113,6 +115,14 @@ def _make_layer(index: int, at: str, tree: int | None) -> Layer:
     if tree is not None:
         kernel.attach_tree(tree, f"{folder}/base")
     return Layer(at, f"{folder}/base", f"{folder}/image", f"{folder}/work")
+
+
+def _add_mount_points(layer: Layer) -> None:
+    """The folders that container engines add where an image lacks them."""
+    for name, mode in {"dev": 0o755, "proc": 0o755, "tmp": 0o1777}.items():
+        if not os.path.lexists(f"{layer.base}/{name}"):
+            os.mkdir(f"{layer.image}/{name}")
+            os.chmod(f"{layer.image}/{name}", mode)
 
 
 def _give_to_workspace(folder: str) -> None:
