@@ -49,12 +49,7 @@ HIDDEN = [
 ]
 MACROS = [r"\def\x{15}", r"\renewcommand{\boxed}[1]{15}", r"\let\boxed\phantom "]
 MARK = st.sampled_from(list(MARKS.values()))
-DENIALS = ["The answer is not {}.", "I first thought the answer was {}.", r"\boxed{{{}}} is wrong.", "Anything but {}."]
 RETRACTIONS = [r"\boxed{{{}}}. Wait, that is wrong.", "The answer is {}. Scratch that.", r"\boxed{{{}}}. No."]
-HEDGES = [
-    r"\boxed{{{}}} or so", "The answer is {} or more.", "It is {} at least.", r"\boxed{{{}}} or {}",
-    "The answer is {}, or maybe {}.", r"\boxed{{{}}}. It could also be {}.",
-]  # fmt: skip
 
 
 def is_right(truth, response, policy=STRICT):
@@ -146,7 +141,7 @@ def test_rule_6_another_mark_with_another_number_contradicts_the_answer(number, 
 
 STATEMENTS = [
     r"\boxed{{{}}}. The correct value is {}.", r"\boxed{{{}}}. Final result: {}", r"\boxed{{{}}}. In fact it is {}.",
-    "#### {}\n{}", r"$\boxed{{{}}} = {}$",
+    "#### {}\n{}", r"$\boxed{{{}}} = {}$", r"\boxed{{{}}} or {}",
 ]  # fmt: skip
 
 
@@ -164,32 +159,29 @@ def test_rule_6_letters_and_numbers_in_words_contradict_an_answer(template):
     assert not is_right("14", template.format("14", "fifteen"))
 
 
-@given(NUMBERS, st.sampled_from([*DENIALS, *RETRACTIONS, *HEDGES, "If x = 2, the answer is {}."]))
-def test_rule_7_an_answer_without_commitment_is_wrong(number, template):
-    verdict = verify_math(number, template.format(number, number + 1), STRICT)
-    assert not verdict.correct
-    assert verdict.rejected
+REMARKS = ["Scratch that.", "No.", "It could also be {}.", "I take no responsibility.", "Just kidding!", "Is it {}?"]
+COURTESIES = [
+    "",
+    "\nI hope this helps!",
+    "\nLet me know if you have any questions.",
+    "\n\nConfidence: 95%",
+    "<|im_end|>\nuser: 5",
+]
 
 
-SAID = ["is too large", "fails the check", "was rejected", "cannot be right", "is not it", "is what a beginner writes"]
-CONFIRMED = ["is the answer", "is the number of ways", "is correct", "is left", "is a solution", "is even"]
-AMOUNTS = ["minus", "half of", "twice", "almost", "at most", "the square root of", "more than"]
+@given(NUMBERS, MARK, st.sampled_from(REMARKS), st.sampled_from(COURTESIES))
+def test_rule_7_a_response_ends_with_its_answer(number, mark, remark, courtesy):
+    answer = mark.format(number)
+    verdict = verify_math(number, f"{answer}\n{remark.format(number + 1)}{courtesy}", STRICT)
+    assert (verdict.correct, verdict.rejected) in [(False, Rejection.NOT_FINAL), (False, Rejection.CONTRADICTED)]
+    assert is_right(number, f"{answer}{courtesy}")
+    assert is_right(number, f"{answer}\n{remark.format(number + 1)} So the total is {number}.{courtesy}")
 
 
-@given(
-    NUMBERS,
-    st.sampled_from(SAID),
-    st.sampled_from(CONFIRMED),
-    st.sampled_from([r"\boxed{{{}}}", "<answer>{}</answer>"]),
-)
-def test_rule_7_what_is_said_of_a_marked_answer_confirms_it(number, said, confirmed, mark):
-    assert verify_math(number, f"{mark.format(number)} {said}.", STRICT).rejected is Rejection.NEGATED
-    assert is_right(number, f"{mark.format(number)} {confirmed}.")
-
-
-@given(NUMBERS, st.sampled_from(AMOUNTS))
-def test_rule_7_words_before_a_mark_that_make_it_another_amount_belong_to_it(number, amount):
-    assert not is_right(number, rf"It is {amount} \boxed{{{number}}}.")
+@given(st.text(st.characters(categories=["L", "Zs"]), min_size=1, max_size=40).filter(str.strip), NUMBERS)
+def test_rule_7_no_wording_after_an_answer_is_final(remark, number):
+    assume(not re.search("yes|correct|done|end|thank|luck", remark, re.IGNORECASE))
+    assert not is_right(number, rf"\boxed{{{number}}}. {remark}x.")
 
 
 @given(NUMBERS, st.sampled_from(RETRACTIONS))
@@ -198,9 +190,10 @@ def test_rule_8_an_answer_that_was_taken_back_may_be_replaced(number, template):
 
 
 @given(NUMBERS, st.sampled_from(["I have no idea. It is {}.", "My guess is {}.", "I don't know. It is {}"]))
-def test_rule_9_a_guess_without_a_mark_does_not_count(number, template):
+def test_rule_9_a_number_without_a_mark_does_not_count_beside_words_of_its_author(number, template):
     assert verify_math(number, template.format(number), STRICT).rejected is Rejection.GUESSED
     assert is_right(number, template.format(MARKS[Source.BOXED].format(number)))
+    assert is_right(number, template.split(". ")[-1].replace("My guess", "The sum").format(number))
 
 
 @given(st.sampled_from(COPIED), MARK)
@@ -290,3 +283,69 @@ def test_rule_15_an_answer_that_is_over_the_budget_does_not_make_the_truth_unrea
 )
 def test_rule_16_every_response_gets_a_verdict(response):
     assert verify_math("4", response, STRICT).status in VerdictStatus
+
+
+DENIALS_BEFORE = ["The answer is not", "It is false that it is", "Nobody gets", "Suppose that it is", "You might say"]
+LEADS = ["So the total is", "We get", "The number of those who did not vote is", "It was not easy, but the answer is"]
+BOXED_OR_TAG = st.sampled_from([r"\boxed{{{}}}", "<answer>{}</answer>"])
+
+
+@given(NUMBERS, st.sampled_from(DENIALS_BEFORE), st.sampled_from(LEADS), BOXED_OR_TAG)
+def test_rule_17_a_clause_that_denies_or_supposes_states_nothing(number, denial, lead, mark):
+    assert verify_math(number, f"{denial} {mark.format(number)}.", STRICT).rejected is Rejection.DENIED
+    assert is_right(number, f"{lead} {mark.format(number)}.")
+
+
+@given(NUMBERS)
+def test_rule_18_a_condition_counts_if_the_prompt_sets_it(number):
+    response = f"If x = 2, the answer is {number}."
+    assert verify_math(number, response, STRICT).rejected is Rejection.CONDITIONAL
+    assert verify_math(number, response, STRICT, prompt="What is y if x = 2?").correct
+
+
+OTHERS = [
+    "We subtract",
+    "Half the answer is",
+    "Draft:",
+    "The complement of",
+    "More than",
+    "The answer rhymes with",
+    "13,",
+]
+
+
+@given(NUMBERS, st.sampled_from(OTHERS), BOXED_OR_TAG)
+def test_rule_19_words_that_do_not_lead_up_to_an_answer_reject_it(number, words, mark):
+    assert not is_right(number, f"{words} {mark.format(number)}.")
+
+
+SAID = ["is too large", "fails the check", "was rejected", "cannot be right", "is not it", "is what a beginner writes"]
+BEHIND = ["or so", "unless it rains", "(not sure)", ", they say", "— no", "?", "and a half", "at least"]
+CLOSINGS = ["", " dollars", " miles per hour", ", since we add them", ", as required", " in total", ", not 20000"]
+
+
+@given(NUMBERS, st.sampled_from(SAID), st.sampled_from(BEHIND), st.sampled_from(CLOSINGS))
+def test_rule_20_behind_an_answer_stands_what_is_counted_or_a_closing_phrase(number, said, behind, closing):
+    assert not is_right(number, rf"\boxed{{{number}}} {said}.")
+    assert not is_right(number, rf"The total is \boxed{{{number}}} {behind}.")
+    assert is_right(number, rf"The total is \boxed{{{number}}}{closing}.")
+    assert is_right(number, rf"\boxed{{{number}}} is the answer.")
+
+
+@given(NUMBERS)
+def test_rule_20_a_sentence_may_begin_with_its_answer_and_a_thing_of_the_prompt(number):
+    response = rf"\boxed{{{number}}} marbles fit into the jar."
+    assert not is_right(number, response)
+    assert verify_math(number, response, STRICT, prompt="How many marbles fit?").correct
+
+
+@given(
+    NUMBERS, st.sampled_from(["maybe {}", "{} or so", "{} \\text{{ if it rains}}", "{} \\text{{ hopefully}}", "{}?"])
+)
+def test_rule_21_a_mark_holds_nothing_that_leaves_its_answer_open(number, inside):
+    assert not is_right(number, rf"\boxed{{{inside.format(number)}}}")
+
+
+@given(NUMBERS, st.sampled_from([r"\smash{{{}}}", r"\color{{white}}{}", r"\raisebox{{1cm}}{{{}}}"]))
+def test_rule_22_an_answer_beside_an_unknown_command_is_none(number, command):
+    assert not is_right(number, command.format(rf"\boxed{{{number}}}"))

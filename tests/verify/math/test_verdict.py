@@ -105,9 +105,9 @@ def test_what_only_contains_the_truth_is_not_right(response, truth):
     [
         pytest.param("The answer is 5. The answer is 4.", Rejection.CONTRADICTED, id="contradiction"),
         pytest.param("\\boxed{4}\n#### 5", Rejection.CONTRADICTED, id="a weaker mark after a stronger"),
-        pytest.param(r"\boxed{4} or 5", Rejection.HEDGED, id="hedge"),
-        pytest.param("The answer is not 4.", Rejection.NEGATED, id="negation"),
-        pytest.param("The answer is 4... wait, it is 5", Rejection.RETRACTED, id="retraction"),
+        pytest.param(r"\boxed{4} or 5", Rejection.CONTRADICTED, id="hedge"),
+        pytest.param("The answer is not 4.", Rejection.DENIED, id="negation"),
+        pytest.param("The answer is 4... wait, it is 5", Rejection.CONTRADICTED, id="retraction"),
     ],
 )
 def test_an_answer_that_is_not_committed_to_says_why_it_is_wrong(response, rejected):
@@ -128,7 +128,6 @@ def test_nothing_said_is_no_answer(response):
     ("response", "truth"),
     [
         ("The answer is (B).", "B"),
-        ("The answer is Paris, France", "paris"),
         ("The answer is 4 or 5", "4 or 5"),
         ("The answer is 4, 5", "4, 5"),
         ("does not exist", "Does not exist."),

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from plaudit.verify.math.extraction.candidates import FINDERS, read_response
 from plaudit.verify.math.extraction.marks import Mark, Source
-from plaudit.verify.math.extraction.trust import denies_itself, is_denied_at
+from plaudit.verify.math.extraction.trust import is_denied_at, qualifies_itself
 from plaudit.verify.math.extraction.unmarked import MAX_EQUATIONS, find_equated_numbers
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.math.verdict import MathVerdict, VerdictStatus
@@ -86,7 +86,7 @@ def find_stated_numbers(response: str) -> tuple[list[Number], list[Number]]:
     stated = [
         (mark.start, _KINDS.index(mark.source), number)
         for mark in marks
-        if not (mark.denied or denies_itself(mark.text) or is_denied_at(text, mark.start, mark.end))
+        if not (mark.denied or qualifies_itself(mark.text) or is_denied_at(text, mark.start, mark.end))
         for number in _first(mark)
     ]
     stated += [(number.start, _KINDS.index(Source.EQUATION), number) for number in find_equated_numbers(text)]

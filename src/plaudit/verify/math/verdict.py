@@ -18,12 +18,12 @@ from plaudit.verify.math.equality import Decision, decide, quote
 from plaudit.verify.math.extraction.boxes import find_boxes
 from plaudit.verify.math.extraction.candidates import Candidate, Extraction, extract, find_marks, tidy
 from plaudit.verify.math.extraction.marks import DIGIT, MATHEMATICAL, Source
-from plaudit.verify.math.extraction.trust import CompetingAnswer, Rejection, denies_itself
+from plaudit.verify.math.extraction.trust import CompetingAnswer, Rejection, holds_prose, qualifies_itself
 from plaudit.verify.math.extraction.unmarked import is_bare
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import find_numbers, is_reducible_fraction, parse_plain_number
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.text import normalize_text, remove_invisible
+from plaudit.verify.text import remove_invisible
 
 __all__ = ["MathVerdict", "VerdictStatus", "find_committed_answer", "read_truth", "verify_math"]
 
@@ -65,14 +65,12 @@ def verify_math(
     True
     """
     truth = read_truth(ground_truth)
-    extraction = extract(response, policy)
+    extraction = extract(response, policy, prompt or "")
     if not extraction.candidates:
         return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, truth)
     first = extraction.candidates[0]
     if extraction.rejected and not _is_truth_verbatim(truth, first.text):
         return _reject(truth, extraction, first, extraction.rejected)
-    if extraction.condition and not _is_given(extraction.condition, prompt):
-        return _reject(truth, extraction, first, Rejection.CONDITIONAL)
     decisions = []
     for candidate in extraction.candidates:
         decision = _decide(truth, candidate.text, policy, prompt)
@@ -83,12 +81,10 @@ def verify_math(
 
 
 def find_committed_answer(response: str, policy: MathPolicy = DEFAULT) -> Extraction:
-    """The answer that a response commits to; `rejected` also where it offers another beside it or sets a condition."""
+    """The answer that a response commits to; `rejected` also where it offers another beside it or goes on after it."""
     extraction = extract(response, policy)
     if not extraction.candidates or extraction.rejected:
         return extraction
-    if extraction.condition:
-        return extraction._replace(rejected=Rejection.CONDITIONAL)
     competing = _find_competing_answer(extraction, extraction.candidates[0], policy)
     return extraction._replace(rejected=competing.why) if competing else extraction
 
@@ -118,11 +114,6 @@ def _is_copied_fraction(answer: str, truth: str, prompt: str) -> bool:
     value = parse_plain_number(answer)
     shown = [number for number in find_numbers(prompt) if number.is_fraction and number.value == value]
     return any(is_reducible_fraction(number.text) for number in shown)
-
-
-def _is_given(condition: str, prompt: str | None) -> bool:
-    """Whether the prompt sets the condition of an answer, which then only repeats it."""
-    return "".join(condition.split()) in "".join((prompt or "").split())
 
 
 def _accept_unless_contradicted(
@@ -157,9 +148,8 @@ def _differs(answer: str, competing: CompetingAnswer, policy: MathPolicy) -> boo
 
 
 def _is_truth_verbatim(truth: str, answer: str) -> bool:
-    """Whether an answer that denies something is the truth in its own words: "not defined at 3"."""
-    denies = denies_itself(answer) and denies_itself(truth)
-    return denies is not None and normalize_text(answer) == normalize_text(truth)
+    """Whether an answer in words is the truth itself: "not defined at 3"."""
+    return " ".join(truth.split()) == " ".join(answer.split()) and (qualifies_itself(truth) or holds_prose(truth))
 
 
 def _reject(

@@ -12,7 +12,7 @@ from plaudit.verify import MathPolicy, Source, extract
         pytest.param(r"\boxed{\frac{1}{\sqrt{2}}}", r"\frac{1}{\sqrt{2}}", Source.BOXED, id="braces in a box"),
         pytest.param(r"\fbox{4}", "4", Source.BOXED, id="fbox"),
         pytest.param(r"\\boxed{004}", "004", Source.BOXED, id="doubled backslash"),
-        pytest.param(r"\boxed 7 apples", "7", Source.BOXED, id="box without braces"),
+        pytest.param(r"\boxed 7 feet", "7", Source.BOXED, id="box without braces"),
         pytest.param(r"\boxed{\(\boxed{70}\)}", r"\({70}\)", Source.BOXED, id="box in a box"),
         pytest.param(r"\boxed{x \in \{1, 2\}}", r"x \in \{1, 2\}", Source.BOXED, id="escaped braces"),
         pytest.param(r"\boxed{1} and \boxed{2}", "1, 2", Source.BOXED, id="boxes side by side"),

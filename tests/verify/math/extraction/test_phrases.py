@@ -13,7 +13,7 @@ from plaudit.verify import MathPolicy, Source, extract
         pytest.param("**Final Answer**\n\n4", "4", Source.PHRASE, id="under a heading"),
         pytest.param("13 * 2 = 26\nA: 26", "26", Source.PHRASE, id="label"),
         pytest.param("Final answer - 12", "12", Source.PHRASE, id="dash"),
-        pytest.param("Final Answer: The final answer is $(0, 1)$. Bye.", "$(0, 1)$", Source.PHRASE, id="said twice"),
+        pytest.param("Final Answer: The final answer is $(0, 1)$.", "$(0, 1)$", Source.PHRASE, id="said twice"),
         pytest.param("Final answer: the number of points is 19.", "19", Source.PHRASE, id="behind the last verb"),
         pytest.param("The answer is $x = 1 . $ Bye.", "$x = 1 . $ Bye", Source.PHRASE, id="stop in a formula"),
         pytest.param("The answer, we see, are 3. The answer is 4.", "4", Source.PHRASE, id="only what is stated"),

@@ -16,7 +16,9 @@ from plaudit.verify import MathPolicy, Source, extract
         pytest.param(r"We see that $x \ge 3$.", r"x \ge 3", Source.MATH, id="last formula"),
         pytest.param("The roots are $1$ and $2$.", "1, 2", Source.MATH, id="formulas side by side"),
         pytest.param("She had 3. She makes $26 a day", r"\$26", Source.NUMBER, id="money is not a formula"),
-        pytest.param("```output\n5\n```\n5 cars came in 15 minutes.", "5", Source.NUMBER, id="what a program printed"),
+        pytest.param(
+            "```output\n5\n```\nThere were 5 cars in 15 minutes.", "5", Source.NUMBER, id="what a program printed"
+        ),
         pytest.param("Thus, we get 1 <= x < 2.", "1 <= x < 2", Source.WHOLE, id="a relation in a sentence"),
         pytest.param("Paris", "Paris", Source.WHOLE, id="no number at all"),
         pytest.param(r"\frac{34}{16}+\frac{\sqrt{3}}{2}", r"\frac{34}{16}+\frac{\sqrt{3}}{2}", Source.WHOLE, id="bare"),

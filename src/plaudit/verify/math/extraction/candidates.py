@@ -26,7 +26,6 @@ from plaudit.verify.math.extraction.trust import (
     CompetingAnswer,
     Rejection,
     find_competing_answers,
-    find_condition,
     find_objection,
     is_corrected,
     is_denied_at,
@@ -53,15 +52,13 @@ class Candidate(NamedTuple):
 class Extraction(NamedTuple):
     """The candidates of a response in the order in which they are tried, their source, and the objections to them.
 
-    `rejected` says why no candidate counts. A candidate does not count if a competing answer differs from it, or under
-    a `condition` that the problem did not set.
+    `rejected` says why no candidate counts. A candidate does not count if a competing answer differs from it.
     """
 
     candidates: tuple[Candidate, ...] = ()
     source: Source | None = None
     rejected: Rejection | None = None
     competing_answers: tuple[CompetingAnswer, ...] = ()
-    condition: str = ""
 
     @property
     def answer(self) -> str | None:
@@ -77,26 +74,29 @@ _PLAIN_ANSWER = compile_late(r"answers?\**\s*(?:is|are|was|:|=)", re.IGNORECASE)
 # Comments, struck out text, text that has no ink, and all that follows the definition of a macro.
 _BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
 _HIDDEN = compile_late(
-    r"<!--(?:(?!-->).)*(?:-->|\Z)|<(?P<struck>del|s|strike|pre|code|script|style|title|template|textarea)\b[^<>]*>"
-    r"(?:(?!</?(?P=struck)\b).)*</(?P=struck)>"
-    r"|<(?P<styled>\w+)\b[^<>]*\s(?:hidden\b|style\s?=|color\s?=)[^<>]*>(?:(?!</?(?P=styled)\b).)*</(?P=styled)>"
-    r"|<\w+(?:\s+[\w-]+=\"[^\"<>]*\")+\s*/?>|!\[[^\]\n]{0,200}+\]\([^()\n]*\)|(?<=\w\])\(\\[^()\s]*\)|^\[[^\]\n]*\]:[^\n]*"
+    r"<!--(?:(?!-->).)*(?:-->|\Z)"
+    # elements that are not shown, quote or strike out what they hold, and all with attributes
+    r"|<(?P<hidden>del|s|strike|pre|code|samp|kbd|q|blockquote|cite|script|noscript|style|title|head|template|textarea|svg|canvas"
+    r"|iframe|object|audio|video|details|dialog|datalist|select|option|\w+(?=\s+[\w-]+\s?=|\s+hidden\b))\b[^<>]*>"
+    r"(?:(?!</?(?P=hidden)\b).)*</(?P=hidden)>"
+    r"|<\w+(?:\s+[\w-]+=\"[^\"\n]*\")+\s*/?>|!\[[^\]\n]{0,200}+\]\([^()\n]*\)|(?<=\w\])\(\\[^()\s]*\)|^\[[^\]\n]*\]:[^\n]*"
     r"|(?<![\w}~])~~(?![\s~])[^~\n]+(?<!\s)~~(?![\w{\\~])|\\iffalse\b(?:(?!\\fi\b).)*(?:\\fi\b|\Z)"
     r"|\\begin\{comment\}(?:(?!\\end\{comment).)*(?:\\end\{comment\})?"
-    rf"|(?<!\\)\\++(?:[hv]?phantom|[bx]?cancel|s?out|st|enclose\s?\{{\w*strike\w*\}}|scalebox\s?\{{0\}}"
-    rf"|textcolor\s?(?:\{{(?:white|\#f+)\}}|\[rgb\]\s?\{{1,\s?1,\s?1\}}))\s?{_BRACED}"
-    r"|\{\s?\\color\s?\{white\}(?:[^{}]|\{[^{}]*\})*\}"
-    r"|\\[a-z]*(?:def|let|command|environment|operator)(?![a-z]).*",
+    rf"|(?<!\\)\\++(?:[hv]?phantom|[bx]?cancel|s?out|st)\s?{_BRACED}"
+    r"|\\[a-z]*(?:def|let|command|environment|operator|counter)(?![a-z]).*",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 _MAY_HIDE = (
-    "<", "~~", "phantom", "cancel", "out{", "\\st{", "strike", "scalebox", "textcolor", "white", "iffalse", "comment",
-    "def", "\\let", "ommand", "nvironment", "perator{", "![", "](\\", "]:",
+    "<", "~~", "phantom", "cancel", "out{", "\\st{", "iffalse", "comment", "def", "\\let", "ommand", "nvironment",
+    "perator{", "counter", "![", "](\\", "]:",
 )  # fmt: skip
 _TEXT_BLOCKS = frozenset({
     "", "text", "txt", "plaintext", "plain", "latex", "tex", "math", "markdown", "md", "output", "json", "yaml", "xml",
 })  # fmt: skip
 """The languages of code blocks that may hold an answer."""
+_CONTROL = compile_late(
+    r"<\|(?:im_start|im_end|endoftext|eot_id|end_of_text|end_of_sentence|end)\|>|\n\n(?:Human|User):"
+)
 _LATEX_COMMENT = compile_late(r"%(?<![\w)}\]$\\]%)(?<![\w)}\]$\\][ \t]%)[^\n]*")  # not the sign of a percentage
 # A number alone, or the last line: anything else behind four hashes is a heading.
 _HASHES = compile_late(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)
@@ -105,8 +105,8 @@ _WORD_BEHIND = compile_late(r"(?:[*$}~ ]|\\[,;: )]|\\text\s?\{){1,6}([^\W\d_]+)"
 _DRESSING = " \t\r\n*_`"
 
 
-def extract(response: str, policy: MathPolicy) -> Extraction:
-    """The candidate answers of a response.
+def extract(response: str, policy: MathPolicy, prompt: str = "") -> Extraction:
+    """The candidate answers of a response; the prompt says what is counted and under which condition.
 
     >>> extract("2 + 2 = 4. The answer is 4.", MathPolicy()).answer
     '4'
@@ -115,8 +115,10 @@ def extract(response: str, policy: MathPolicy) -> Extraction:
     marks = find_marks(text)
     if not marks:
         mark = find_unmarked_answer(text, policy)
-        return Extraction(rejected=Rejection.NONE_FOUND) if mark is None else _weigh([mark], text, policy)
-    extraction = _weigh(marks, text, policy)
+        return Extraction(rejected=Rejection.NONE_FOUND) if mark is None else _weigh([mark], text, policy, prompt)
+    if marks[-1].source is Source.PHRASE and (stated := _find_stated_number(marks[-1], text, policy)):
+        marks = [stated]
+    extraction = _weigh(marks, text, policy, prompt)
     return _look_inside(extraction, marks[-1].text, policy) if _is_sentence(extraction) else extraction
 
 
@@ -128,6 +130,8 @@ def read_response(response: str, policy: MathPolicy) -> str:
         text = _without_code(text)
     if ("\\" in text or "<" in text or "~~" in text or "]" in text) and any(sign in text for sign in _MAY_HIDE):
         text = _HIDDEN.sub(" ", text)
+    if ("<|" in text or "\n\nHuman:" in text or "\n\nUser:" in text) and (control := _CONTROL.search(text)):
+        text = text[: control.start()]
     if "%" in text:
         text = _LATEX_COMMENT.sub(" ", text)
     return text
@@ -201,16 +205,14 @@ FINDERS: dict[Source, Callable[[str], list[Mark]]] = {
 }
 
 
-def _weigh(marks: list[Mark], text: str, policy: MathPolicy) -> Extraction:
+def _weigh(marks: list[Mark], text: str, policy: MathPolicy, prompt: str) -> Extraction:
     """The last of the marks of one kind first, then the readings that take more of the text together."""
     last = marks[-1]
     answer, whole = _with_amount(tidy(last.text), text, last.end), tidy(last.whole) if last.whole else ""
     candidates = [Candidate(answer)]
     if whole and whole != answer and last.source is Source.PHRASE:
-        candidates.append(Candidate(whole, Rejection.HEDGED))
-    if last.source is Source.PHRASE and (stated := _find_stated_number(last, text, policy)):
-        candidates.append(Candidate(tidy(stated.text), Rejection.HEDGED))
-    if objection := find_objection(last, text):
+        candidates.append(Candidate(whole))
+    if objection := find_objection(last, text, prompt):
         return Extraction(tuple(candidates), last.source, objection)
     if last.source is Source.WHOLE:
         return Extraction(tuple(candidates), last.source)
@@ -220,9 +222,11 @@ def _weigh(marks: list[Mark], text: str, policy: MathPolicy) -> Extraction:
         candidates.insert(1, Candidate(together, Rejection.CONTRADICTED))
     is_end = not INK.search(text, last.end)
     others = [*earlier, *_find_other_kinds(last, text, is_end=is_end)]
-    competing_answers = find_competing_answers(last, text, policy) + (_contradictions(others, answer) if others else [])
-    condition = find_condition(last, text) if last.source is Source.PHRASE else ""
-    return Extraction(tuple(candidates), last.source, None, tuple(competing_answers), condition)
+    restated = find_competing_answers(last, text, policy)
+    if isinstance(restated, Rejection):
+        return Extraction(tuple(candidates), last.source, restated)
+    competing_answers = restated + (_contradictions(others, answer) if others else [])
+    return Extraction(tuple(candidates), last.source, None, tuple(competing_answers))
 
 
 def _with_amount(answer: str, text: str, end: int) -> str:
@@ -234,12 +238,12 @@ def _with_amount(answer: str, text: str, end: int) -> str:
 
 
 def _find_stated_number(phrase: Mark, text: str, policy: MathPolicy) -> Mark | None:
-    """The number that a response states elsewhere, where "the answer is even" only announces words."""
+    """The number that a response states later, where "the answer is even" only announces words."""
     if MATHEMATICAL.search(phrase.text):
         return None
     mark = find_unmarked_answer(text, policy)
-    is_stated = mark is not None and mark.source is not Source.WHOLE and not find_objection(mark, text)
-    return mark if is_stated else None
+    is_later = mark is not None and mark.source is not Source.WHOLE and mark.start >= phrase.start
+    return mark if is_later else None
 
 
 def _find_other_kinds(last: Mark, text: str, *, is_end: bool) -> list[Mark]:
@@ -274,7 +278,7 @@ def _is_apart(mark: Mark, last: Mark) -> bool:
 
 def _stands(mark: Mark, last: Mark, text: str) -> bool:
     """Whether a mark is neither denied nor corrected before the last."""
-    is_denied = mark.denied or is_denied_at(text, mark.start, mark.end) is Rejection.NEGATED
+    is_denied = mark.denied or is_denied_at(text, mark.start, mark.end)
     return not is_denied and not is_corrected(mark, last, text)
 
 

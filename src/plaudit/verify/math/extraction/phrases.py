@@ -59,6 +59,8 @@ _CLAUSE_END = compile_late(
 _COPULA = compile_late(
     r".*(?:\b(?:is|are|was|equals|est|vaut|ist|lautet|beträgt|es)\b|[是为])[\s:：]*", re.IGNORECASE | re.DOTALL
 )
+# A statement without words, or with words that join values, is the answer as a whole.
+_PROSE = compile_late(r"(?<![\\a-zA-Z])(?!(?:and|or|und|oder|et|ou)\b)[^\W\d_]{3}|i\.e|\(\D|\s[–—]+\s")
 _TURN = compile_late(r",?\s+(?:but(?: rather)?|it is|it['’]s)\s+(?=[-*$\\]*\d)", re.IGNORECASE)
 _BRACKETED = compile_late(r"\{[^{}]*\}|(?:^|(?<=\W))[(\[](?!\s*[^\W\d_]{2}|[^()\[\]]*\s[^\W\d_]{3})[^()\[\]]*[)\]]")
 _ASCII_NOUNS = ("answer", "option", "choice", "reponse", "antwort", "ergebnis", "respuesta")
@@ -108,6 +110,8 @@ def _read_phrase(match: re.Match[str], text: str) -> Mark:
         return Mark(whole, Source.PHRASE, match.start(), start + len(whole), whole=whole)
     if denied and (turn := _TURN.search(whole)):  # "not 5 but 4" states 4
         start, whole, denied = start + turn.end(), whole[turn.end() :], False
+    if not _PROSE.search(whole):
+        return Mark(_unquote(whole), Source.PHRASE, match.start(), start + len(whole), whole=whole, denied=denied)
     covered = _BRACKETED.sub(_cover, without_formulas(whole))
     clause = _CLAUSE_END.search(covered, 1)
     end = clause.start() if clause else len(whole)

@@ -4,10 +4,11 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from plaudit.verify.math.parsing.cursor import Cursor, group, parse_absolute, parse_bracket, parse_rounding
-from plaudit.verify.math.parsing.tokens import Kind
+from plaudit.verify.math.parsing.notation import NEW_NAMES, WITHOUT_MEANING
+from plaudit.verify.math.parsing.tokens import FUNCTIONS, GREEK, SIGNS, Kind
 from plaudit.verify.math.parsing.tree import Node, Op, Unreadable, call, name, nodes, number
 
-__all__ = ["parse_command", "parse_function"]
+__all__ = ["KNOWN_COMMANDS", "parse_command", "parse_function"]
 
 HALF = number(Fraction(1, 2))
 _ENVIRONMENTS = {"matrix", "pmatrix", "bmatrix", "Bmatrix", "vmatrix", "Vmatrix", "smallmatrix", "array"}
@@ -276,3 +277,10 @@ _COMMANDS: dict[str, Callable[[Cursor], Node]] = {
     decoration: _decorate(decoration)
     for decoration in ("overline", "bar", "vec", "hat", "tilde", "dot", "ddot", "widehat", "overrightarrow")
 }  # fmt: skip
+
+KNOWN_COMMANDS = frozenset({
+    *_COMMANDS, *FUNCTIONS, *GREEK, *NEW_NAMES, *WITHOUT_MEANING, *(sign[1:] for sign in SIGNS if sign[0] == "\\"),
+    "text", "mathrm", "end", "quad", "qquad", "pmod", "item", "cancel", "bcancel", "xcancel", "large", "Large", "huge",
+    "centering", "Longleftrightarrow", "underbrace", "overbrace", "longmapsto", "stackrel", "overset", "underset", "bf",
+} - {"phantom"})  # fmt: skip
+"""The commands that are read in formulas, or that only format a text."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["read_mixed", "replace_unicode", "same_spacing_aside", "unify_notation"]
+__all__ = ["NEW_NAMES", "WITHOUT_MEANING", "read_mixed", "replace_unicode", "same_spacing_aside", "unify_notation"]
 
 _SIGNS = {
     "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "×": r"\times ", "⋅": r"\cdot ", "·": r"\cdot ",
@@ -82,7 +82,7 @@ _NOTHING = compile_late(
     r"(?![a-zA-Z])\.?|(?:label|tag)\s?\{[^{}]*\}|[hv]space\*?\s?\{[^{}]*\})"
 )
 _COMMAND = compile_late(r"\\+([a-zA-Z]+|[^\\])")
-_NOTHINGS = frozenset({
+WITHOUT_MEANING = frozenset({
     "!", "left", "right", "middle", "displaystyle", "textstyle", "scriptstyle", "limits", "nolimits", "allowbreak",
     "negthinspace", "negmedspace", "negthickspace", "label", "tag", "hspace", "vspace",
     *(f"{size}{side}" for size in ("big", "Big", "bigg", "Bigg") for side in ("", "l", "r", "m")),
@@ -97,7 +97,7 @@ _MAYBE_SPACE = compile_late(
 )  # a space, or how one's command begins
 _MONEY = compile_late(r"(?<!\\)\$(?=\s?-?[\d.])")
 _MATH_MARKS = compile_late(r"\\(?:[()]|(?<!\\\\)[\[\]])|\$(?<!\\\$)")
-_NEW_NAMES = {
+_OLD_NAMES = {
     r"\frac": "dfrac tfrac cfrac sfrac", r"\binom": "dbinom tbinom", r"\le": "leq leqslant", r"\ge": "geq geqslant",
     r"\ne": "neq", r"\{": "lbrace", r"\}": "rbrace", "[": "lbrack", "]": "rbrack", "|": "lvert rvert vert",
     r"\|": "lVert rVert Vert", r"\ldots": "cdots dots dotsc dotsb hdots", r"\emptyset": "varnothing",
@@ -108,8 +108,8 @@ _NEW_NAMES = {
     r"\text{or}": "lor vee", r"\text": "fbox mbox hbox textrm textbf textit textnormal textsf texttt textup emph",
     r"\neg": "lnot", r"\mathrm": "rm operatorname operatorname*",
 }  # fmt: skip
-_NEW_NAME = {old: new for new, names in _NEW_NAMES.items() for old in names.split()}
-_RENAMED = compile_late(rf"\\({'|'.join(map(re.escape, sorted(_NEW_NAME, reverse=True)))})(?![a-zA-Z])")
+NEW_NAMES = {old: new for new, names in _OLD_NAMES.items() for old in names.split()}
+_RENAMED = compile_late(rf"\\({'|'.join(map(re.escape, sorted(NEW_NAMES, reverse=True)))})(?![a-zA-Z])")
 _DEGREES_SOURCE = (
     r"\^\s?\{\s?\^?\s?\\circ\s?\}|\^\s?\^?\s?\\circ?(?![a-zA-Z])"
     r"|(?<=[\d)}])\s?\^\s?(?:\{\s?(?:\\(?:text|mathrm)\s?\{\s?)?o\s?\}?\s?\}|o(?![a-zA-Z]))"
@@ -238,17 +238,17 @@ def _without_dressing(text: str) -> str:
             text = _MONEY.sub(r"\\$", text)
         text = text.replace(r"\$", r"\text{dollar}")
     commands = set(_COMMAND.findall(text)) if "\\" in text else set()
-    if not _NOTHINGS.isdisjoint(commands):
+    if not WITHOUT_MEANING.isdisjoint(commands):
         text = _NOTHING.sub("", text)
     if "$" in text or not _MARKS.isdisjoint(commands):
         text = _MATH_MARKS.sub(" ", text)
-    if not _NEW_NAME.keys().isdisjoint(commands):
+    if not NEW_NAMES.keys().isdisjoint(commands):
         text = _RENAMED.sub(_rename, text)
     return _DEGREES.sub("°", text) if "^" in text and ("cir" in text or "o" in text) else text
 
 
 def _rename(command: re.Match[str]) -> str:
-    new = _NEW_NAME[command[1]]
+    new = NEW_NAMES[command[1]]
     return f"{new} " if new[-1].isalpha() and new[0] == "\\" else new
 
 
