@@ -1,23 +1,25 @@
 """How often `plaudit judge calibrate` finds the faults of scripted judges, and how often it invents one.
 
-Run from the repository: `python benchmarks/judge_calibration.py [SEEDS] [JUDGE …]`. Each judge answers over HTTP; each
-seed has its own rollouts (48 labelled responses to 24 prompts) and its own noise. `found` counts the seeds in which a
-planted fault is reported, `invented` those with any finding that was not planted.
+Run from the repository: `python benchmarks/judge_calibration.py [SEEDS] [JUDGE …]`. Each seed has its own rollouts (48
+labelled responses to 24 prompts) and its own noise. Seed 0 is asked over HTTP and in this process, with equal figures;
+the others in this process only. `found` counts the seeds in which a planted fault is reported, `invented` those with
+any finding that was not planted.
 """
 
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from plaudit.calibration import calibrate, labels_of_column
+from plaudit.calibration import Calibration, calibrate, labels_of_column
 from plaudit.judges import ChatEndpoint, LLMJudge, RubricReward
-from tests.calibration.scripted_judges import COMPOUND, OWN, RUBRIC, ScriptedJudge, labelled_rollouts
+from tests.calibration.scripted_judges import COMPOUND, OWN, RUBRIC, LocalEndpoint, ScriptedJudge, labelled_rollouts
 from tests.judges.servers import serving
 
 GRADED, YES_NO = LLMJudge, RubricReward
-JUDGES = {
+JUDGES: dict[str, tuple[Any, dict[str, Any], tuple[str, ...]]] = {
     "exact, yes/no": (YES_NO, {"noise": 0.0}, ()),
     "noisy, graded": (GRADED, {}, ()),
     "very noisy, graded": (GRADED, {"noise": 0.25}, ()),
@@ -42,26 +44,38 @@ JUDGES = {
 }
 
 
+def findings_of(name: str, seed: int) -> set[str]:
+    """The kinds of findings; the first seed is asked over HTTP too, which must give the same figures."""
+    kind, faults, _ = JUDGES[name]
+    script, samples = ScriptedJudge(seed=seed, **faults), labelled_rollouts(seed)
+    rubric = COMPOUND if faults.get("keywords") else RUBRIC
+
+    def run(endpoint: ChatEndpoint) -> Calibration:
+        judge = kind(endpoint, rubric)
+        return calibrate(judge, samples, labels_of_column("human", judge, samples))
+
+    result = run(LocalEndpoint.of(script))
+    if seed == 0:
+        with serving(script) as server:
+            assert run(ChatEndpoint(server.url, OWN)) == result, name
+    return {each.removesuffix(" in comparisons") for each in result.findings}
+
+
 def main(seeds: int, names: list[str]) -> None:
-    print("| judge | planted | found | invented |\n|---|---|---|---|")
+    print("| judge | planted, and found | invented |\n|---|---|---|")
     for name in names:
-        kind, faults, planted = JUDGES[name]
+        planted = set(JUDGES[name][2])
         counts: Counter[str] = Counter()
         invented: Counter[str] = Counter()
         wrong = 0
         for seed in range(seeds):
-            samples = labelled_rollouts(seed)
-            with serving(ScriptedJudge(seed=seed, **faults)) as server:
-                rubric = COMPOUND if faults.get("keywords") else RUBRIC
-                judge = kind(ChatEndpoint(server.url, OWN), rubric)
-                findings = set(calibrate(judge, samples, labels_of_column("human", judge, samples)).findings)
-            kinds = {each.removesuffix(" in comparisons") for each in findings}
-            counts.update(kinds & set(planted))
-            invented.update(kinds - set(planted))
-            wrong += bool(kinds - set(planted))
-        found = ", ".join(f"{counts[each]} of {seeds}" for each in planted) or "–"
+            kinds = findings_of(name, seed)
+            counts.update(kinds & planted)
+            invented.update(kinds - planted)
+            wrong += bool(kinds - planted)
+        shown = ", ".join(f"{each} {counts[each]} of {seeds}" for each in JUDGES[name][2]) or "–"
         what = f" ({', '.join(invented)})" if invented else ""
-        print(f"| {name} | {', '.join(planted) or 'none'} | {found} | {wrong} of {seeds}{what} |", flush=True)
+        print(f"| {name} | {shown} | {wrong} of {seeds}{what} |", flush=True)
 
 
 if __name__ == "__main__":

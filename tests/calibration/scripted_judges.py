@@ -8,10 +8,17 @@ import hashlib
 import json
 import random
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from plaudit import Trajectory
+from plaudit.endpoint.channel import CallResult
+from plaudit.judges import ChatEndpoint
+from plaudit.judges.chat_endpoint import ChatConnection
+from plaudit.judges.prompt import Question
+from plaudit.judges.verdict import ChatReply
 from tests.judges.servers import code_of
 
 OWN, OTHER = "judge-model", "other-model"
@@ -72,6 +79,29 @@ class ScriptedJudge:
 
     def _draw(self, *texts: str) -> random.Random:
         return random.Random(hashlib.sha256("\0".join((str(self.seed), *texts)).encode()).digest())
+
+
+class LocalEndpoint(ChatEndpoint):
+    """A scripted judge in this process: the same questions and replies as over HTTP, without the time that takes."""
+
+    @classmethod
+    def of(cls, judge: ScriptedJudge) -> "LocalEndpoint":
+        made = cls("http://127.0.0.1:1/v1", OWN)
+        object.__setattr__(made, "judge", judge)
+        return made
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator[ChatConnection]:
+        yield _LocalConnection(self, None)
+
+
+class _LocalConnection(ChatConnection):
+    async def ask(self, question: Question) -> CallResult[ChatReply]:
+        body = {
+            "messages": question.messages(system=True),
+            "response_format": {"json_schema": {"schema": question.schema}},
+        }
+        return CallResult(ChatReply(self._endpoint.judge(body), "stop"), 1, 0.0)  # type: ignore[attr-defined]
 
 
 def labelled_rollouts(seed: int, prompts: int = 24, each: int = 2) -> list[Trajectory]:

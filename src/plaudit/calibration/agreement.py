@@ -22,6 +22,8 @@ __all__ = ["Agreement", "CorrectedMean", "Measure", "correct_mean", "measure_agr
 LEAST_LABELS = 20
 DRAWS = 20_000
 LEVEL = 0.95
+CHANCE = 0.01
+"""The highest probability of being no better than chance with which a judge still counts as informative."""
 Floats = npt.NDArray[np.float64]
 
 
@@ -67,6 +69,8 @@ class Agreement:
     """The share of the same responses that the judge accepts."""
     informedness: Measure
     """Sensitivity + specificity - 1: 0 for a judge whose verdicts do not depend on the response."""
+    chance: float
+    """The probability that the judge is no better than chance."""
 
     @property
     def count(self) -> int:
@@ -76,7 +80,7 @@ class Agreement:
     @property
     def informative(self) -> bool:
         """Whether the judge is shown to be better than chance."""
-        return self.informedness.low > 0
+        return self.chance < CHANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +115,16 @@ def measure_agreement(criterion: str, pairs: Sequence[tuple[bool | None, bool]])
             "both kinds: label more, or add responses of the other kind to the rollouts"
         )
     cells = [answered.count(cell) for cell in ((True, True), (True, False), (False, True), (False, False))]
-    names = ("kappa", "accuracy", "sensitivity", "specificity", "base_rate", "judge_rate", "informedness")
     draws = _measures(_posterior(cells))
-    [values] = (_measures(np.array([cells]) / len(answered)),)
-    measures = {
-        name: Measure.of(float(value[0]), drawn) for name, value, drawn in zip(names, values, draws, strict=True)
-    }
-    return Agreement(criterion, *cells, len(pairs) - len(answered), **measures)
+    values = _measures(np.array([cells]) / len(answered))
+    kappa, accuracy, sensitivity, specificity, base_rate, judge_rate, informedness = (
+        Measure.of(float(value[0]), drawn) for value, drawn in zip(values, draws, strict=True)
+    )
+    return Agreement(
+        criterion, cells[0], cells[1], cells[2], cells[3], len(pairs) - len(answered),
+        kappa, accuracy, sensitivity, specificity, base_rate, judge_rate, informedness,
+        chance=float((draws[-1] <= 0).mean()),
+    )  # fmt: skip
 
 
 def correct_mean(agreement: Agreement, verdicts: Sequence[bool | None]) -> CorrectedMean:

@@ -130,7 +130,7 @@ class Probes:
         if not 0 < owned < len(rows):
             named = f"the column {column!r} names {judge_author!r} for {owned} of {len(rows)} labelled responses"
             return PairedTest(kind, len(rows), note=f"{named} (--author COLUMN, --judge-author NAME)")
-        effect, p = owner_test(*(list(values) for values in zip(*rows, strict=True)))  # type: ignore[arg-type]
+        effect, p = owner_test(*(list(values) for values in zip(*rows, strict=True)))
         if effect is None:
             note = f"the {owned} responses of {judge_author!r} are too few, or known by their length or markup"
             return PairedTest(kind, len(rows), note=note)

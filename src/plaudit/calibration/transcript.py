@@ -110,12 +110,12 @@ class _RecordedConnection(ChatConnection):
         try:
             sent = await super().ask(question)
         except CallFailed as error:
-            failure = {"status": error.status.value, "reason": str(error)}
-            self._transcript.add({"question": digest, "failed": failure})
+            failed = {"status": error.status.value, "reason": str(error)}
+            self._transcript.add({"question": digest, "failed": failed})
             raise
         except HttpRefusal as error:
-            failure = {"refused": error.status, "reason": str(error)}
-            self._transcript.add({"question": digest, "failed": failure})
+            refused = {"refused": error.status, "reason": str(error)}
+            self._transcript.add({"question": digest, "failed": refused})
             raise
         self._transcript.add({"question": digest, "reply": asdict(sent.value), "attempts": sent.attempts})
         return sent
