@@ -322,3 +322,26 @@ def test_another_process_with_another_hash_seed_finds_the_same_identity(tmp_path
         for seed in ("1", "2")
     }
     assert identities == {identified(load(f"{path}:rewarding")).hex() + "\n"}
+
+
+def test_a_key_depends_on_the_text_of_files_and_not_on_their_folders_or_line_ends(tmp_path):
+    source = "import helper\n\n\ndef scored(response):\n    return float(len(response) > helper.LIMIT)\n"
+    keys = []
+    for name, ending, limit in (("one", "\n", 3), ("two", "\r\n", 3), ("three", "\n", 4)):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "rewards.py").write_bytes(source.replace("\n", ending).encode())
+        (folder / "helper.py").write_bytes(f"LIMIT = {limit}{ending}".encode())
+        keys.append(RewardIdentity(load(f"{folder}/rewards.py:scored")).digest())
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_equal_names_in_files_of_the_same_name_have_keys_of_their_own(tmp_path):
+    for name, value in (("one", 0.0), ("two", 1.0)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "rewards.py").write_text(f"def scored(response):\n    return {value}\n")
+    both = [
+        load(f"'{tmp_path}/{a}/rewards.py:scored' - '{tmp_path}/{b}/rewards.py:scored'")
+        for a, b in (("one", "two"), ("two", "one"))
+    ]
+    assert reward_key(both[0]) != reward_key(both[1])

@@ -16,6 +16,8 @@ from plaudit.cli.console import print_json, print_result
 from plaudit.contract.combination import Combination
 from plaudit.contract.function import FunctionReward, RewardFunction
 from plaudit.dialects.dialect import ForeignReward
+from plaudit.engine.caching.identity import NotIdentified, reward_contents
+from plaudit.errors import RewardNotLoaded
 from plaudit.loading import available, listing_of, resolve
 from plaudit.loading.building import is_reward_class, signature_of
 from plaudit.loading.catalog import find_named
@@ -41,9 +43,18 @@ def rewards(
         return
     description = _describe_named(spec) if find_named(spec) is not None else _describe_loaded(spec)
     if json:
-        print_json(description.to_dict())
+        print_json({**description.to_dict(), **_identity(spec)})
     else:
         print_result(*description.render())
+
+
+def _identity(spec: str) -> dict[str, Any]:
+    """Name and content key of the reward that a spec loads, with what the key consists of."""
+    try:
+        reward = resolve(spec).reward
+        return {"name": reward.name, "contents": asdict(reward_contents(reward))}
+    except (RewardNotLoaded, NotIdentified):  # a class that needs arguments; code that has no file
+        return {}
 
 
 def _list(json: bool) -> None:

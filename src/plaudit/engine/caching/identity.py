@@ -1,9 +1,9 @@
-"""Identify a reward by its settings and its source code, the same in every process.
+"""Identify a reward by its settings and its source code, the same in every process, folder and checkout.
 
 The identity consists of the reward's class or function, its settings, the text of the user's modules that define them
 and of those that they import, and the versions of Python, plaudit and the installed packages that those modules import.
-Settings are taken apart as pickling does, so `__getstate__` can leave out connections. Data that a module reads while
-it is imported is not part of the identity.
+A module counts by its text with line ends as `\\n`, wherever its file is. Settings are taken apart as pickling does, so
+`__getstate__` can leave out connections. Data that a module reads is not part of the identity.
 """
 
 import ast
@@ -14,6 +14,7 @@ import platform
 import sys
 import sysconfig
 from collections.abc import Iterator
+from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple, TypeAlias
 from plaudit.contract.function import RewardFunction
 from plaudit.version import __version__
 
-__all__ = ["NotIdentified", "RewardIdentity", "identify", "reward_key"]
+__all__ = ["NotIdentified", "RewardContents", "RewardIdentity", "identify", "reward_contents", "reward_key"]
 
 DIGEST_SIZE = 16
 _Module: TypeAlias = tuple[str, Path]  # its top-level package, and its file
@@ -44,9 +45,38 @@ def reward_key(reward: RewardFunction) -> str:
         return hashlib.blake2b(repr(reward).encode(), digest_size=DIGEST_SIZE).hexdigest()
 
 
+@dataclass(frozen=True, slots=True)
+class RewardContents:
+    """What the key of a reward consists of, so that two keys can be compared part by part."""
+
+    key: str
+    python: str
+    plaudit: str
+    files: dict[str, str]
+    """The user's source files, each with a hash of its text."""
+    packages: dict[str, str]
+    """The installed packages that these import, with their versions."""
+    settings: str
+    """A hash of the reward's class or function and its settings."""
+
+
+def reward_contents(reward: RewardFunction) -> RewardContents:
+    """The key of a reward, which is that of `reward_key`, and its parts; raises NotIdentified."""
+    identity = RewardIdentity(reward, strict=False)
+    sources, described = identity.describe()
+    return RewardContents(
+        identity.digest().hex(),
+        platform.python_version(),
+        __version__,
+        {str(file): source.identity for (_, file), source in sources.items() if not _is_installed(file)},
+        {package: _version_of(package) for package, file in sources if _is_installed(file)},
+        _hash(described).hex(),
+    )
+
+
 def identify(value: Any) -> bytes:
     """Bytes that are equal for equal values of the same types; raises NotIdentified."""
-    return _hash(_Description(strict=True).describe(value, "it"))
+    return _hash(_Description(strict=True, texts={}).describe(value, "it"))
 
 
 class RewardIdentity:
@@ -55,10 +85,17 @@ class RewardIdentity:
     def __init__(self, reward: RewardFunction, *, strict: bool = True) -> None:
         self._reward, self._strict = reward, strict
         self._sources: dict[_Module, _Source] = {}
+        self._texts: dict[Path, str] = {}
 
     def digest(self) -> bytes:
         """The identity as bytes; raises NotIdentified."""
-        description = _Description(self._strict)
+        sources, described = self.describe()
+        identities = sorted({source.identity for source in sources.values()})
+        return _hash((platform.python_version(), __version__, identities, described))
+
+    def describe(self) -> "tuple[dict[_Module, _Source], tuple[Any, ...]]":
+        """The modules with their texts, and the reward's code and settings as nested tuples; raises NotIdentified."""
+        description = _Description(self._strict, self._texts)
         try:
             described = description.describe(self._reward, self._reward.name)
         except RecursionError:
@@ -69,15 +106,14 @@ class RewardIdentity:
                 modules.add(module)
                 source = self._sources.get(module) or self._sources.setdefault(module, _read(module))
                 waiting |= source.imports
-        sources = sorted({self._sources[module].identity for module in modules})
-        return _hash((platform.python_version(), __version__, sources, described))
+        return {module: self._sources[module] for module in modules}, described
 
 
 class _Description:
     """Turns values into nested tuples of text, and notes the modules of the code that it finds."""
 
-    def __init__(self, strict: bool) -> None:
-        self._strict = strict
+    def __init__(self, strict: bool, texts: dict[Path, str]) -> None:
+        self._strict, self._texts = strict, texts
         self.modules: set[_Module] = set()
 
     def describe(self, value: Any, path: str) -> tuple[Any, ...]:
@@ -136,7 +172,10 @@ class _Description:
         if root in sys.stdlib_module_names or root == "plaudit":
             return "module", name
         if file is not None:
-            self.modules.add((root, Path(file)))
+            source = Path(file)
+            self.modules.add((root, source))
+            if not _is_installed(source):  # its name may depend on the folder that it was loaded from
+                return "module", self._texts.get(source) or self._texts.setdefault(source, _text_hash(source))
         elif self._strict:
             raise NotIdentified(f"{path} was not loaded from a file, so its source is not known; put it into one")
         return "module", name
@@ -162,15 +201,31 @@ def _read(module: _Module) -> _Source:
     if _is_installed(file):
         return _Source(f"{package} {_version_of(package)}", set())
     try:
-        text = file.read_bytes()
+        text = _read_text(file)
         tree = ast.parse(text) if file.suffix == ".py" else ast.Module([], [])
     except (OSError, SyntaxError, ValueError) as error:
         raise NotIdentified(f"the source file {file} cannot be read: {error}") from None
     located = (
-        (name.partition(".")[0], path) for name, search in _imports(tree, file) for path in _locate(name, search)
+        (root, path)
+        for name, search in _imports(tree, file)
+        if (root := name.partition(".")[0]) != "plaudit"  # whose version counts
+        for path in _locate(name, search)
     )
     imports = {(root, path) for root, path in located if _is_installed(path) or not path.is_relative_to(_STANDARD)}
-    return _Source(hashlib.blake2b(text, digest_size=DIGEST_SIZE).hexdigest(), imports)
+    return _Source(_text_hash(file), imports)
+
+
+def _read_text(file: Path) -> bytes:
+    """A file's bytes; line ends of Python files are those that the parser sees."""
+    text = file.read_bytes()
+    return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if file.suffix == ".py" else text
+
+
+def _text_hash(file: Path) -> str:
+    try:
+        return hashlib.blake2b(_read_text(file), digest_size=DIGEST_SIZE).hexdigest()
+    except OSError as error:
+        raise NotIdentified(f"the source file {file} cannot be read: {error}") from None
 
 
 def _imports(tree: ast.AST, file: Path) -> Iterator[tuple[str, list[str]]]:
