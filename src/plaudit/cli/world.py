@@ -1,6 +1,5 @@
 """`plaudit world …`: the tasks of a world as rows of prompts, and a task as an MCP server."""
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +14,7 @@ from plaudit.errors import InvalidSettings, require
 from plaudit.loading import load_agent
 from plaudit.report.formatting import bare_table
 from plaudit.worlds import McpEpisode, World
+from plaudit.worlds.mcp_server import serve_stdio
 
 __all__ = ["world"]
 
@@ -86,13 +86,7 @@ def serve(
     server = episode.build_server()
     if port is not None:
         return _serve_http(server.streamable_http_app(), port)
-    stdio: Any = require("mcp.server.stdio", extra="mcp", purpose="offering a world over MCP")
-
-    async def run() -> None:
-        async with stdio.stdio_server() as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options())
-
-    asyncio.run(run())
+    serve_stdio(server)
     sys.stderr.flush()
     return 0
 

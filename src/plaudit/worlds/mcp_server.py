@@ -4,7 +4,8 @@ A server is one episode. MCP has no place for rewards, so the outcome is kept be
 `plaudit world serve` writes to a file after every call.
 """
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from plaudit.agents.environment import EpisodeStart
@@ -14,7 +15,7 @@ from plaudit.verify.tools.parsing import ToolCall
 from plaudit.worlds.state import as_data, changes
 from plaudit.worlds.world import World
 
-__all__ = ["McpEpisode"]
+__all__ = ["McpEpisode", "build_tool_server", "serve_stdio"]
 
 SAY = "say"
 
@@ -68,22 +69,49 @@ class McpEpisode:
         return answer, ok
 
     def build_server(self) -> Any:
-        """The server; run it with `mcp.server.stdio` or as the application that `streamable_http_app` gives."""
-        require("mcp", extra="mcp", purpose="offering a world over MCP")
-        types: Any = require("mcp_types", extra="mcp", purpose="offering a world over MCP")
-        lowlevel: Any = require("mcp.server.lowlevel", extra="mcp", purpose="offering a world over MCP")
+        """The server; run it with `serve_stdio` or as the application that `streamable_http_app` gives."""
 
-        async def list_tools(context: Any, params: Any) -> Any:
-            tools = [
-                types.Tool(name=each["name"], description=each["description"], input_schema=each["parameters"])
-                for each in self.tools()
-            ]
-            return types.ListToolsResult(tools=tools)
-
-        async def call_tool(context: Any, params: Any) -> Any:
-            text, ok = self.call(params.name, params.arguments or {})
-            return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=not ok)
+        async def call(name: str, arguments: dict[str, Any]) -> tuple[str, bool]:
+            return self.call(name, arguments)
 
         first = self.world.task.turns[0].user
         instructions = f"{self.world.policy}\n\nThe user says: {first}\nAnswer the user with the tool {SAY}."
-        return lowlevel.Server("plaudit", instructions=instructions, on_list_tools=list_tools, on_call_tool=call_tool)
+        return build_tool_server(self.tools, call, instructions)
+
+
+def build_tool_server(
+    tools: Callable[[], list[dict[str, Any]]],
+    call: Callable[[str, dict[str, Any]], Awaitable[tuple[str, bool]]],
+    instructions: str,
+) -> Any:
+    """An MCP server of tools (name, description, parameters); `call` gives a text, and whether the call succeeded."""
+    require("mcp", extra="mcp", purpose="serving tools over MCP")
+    types: Any = require("mcp_types", extra="mcp", purpose="serving tools over MCP")
+    lowlevel: Any = require("mcp.server.lowlevel", extra="mcp", purpose="serving tools over MCP")
+
+    async def list_tools(context: Any, params: Any) -> Any:
+        listed = [
+            types.Tool(name=each["name"], description=each["description"], input_schema=each["parameters"])
+            for each in tools()
+        ]
+        return types.ListToolsResult(tools=listed)
+
+    async def call_tool(context: Any, params: Any) -> Any:
+        text, ok = await call(params.name, params.arguments or {})
+        return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=not ok)
+
+    return lowlevel.Server("plaudit", instructions=instructions, on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def serve_stdio(server: Any, on_close: Callable[[], None] = lambda: None) -> None:
+    """Serve on standard input and output until the client closes them; `on_close` ends what calls still wait for."""
+    stdio: Any = require("mcp.server.stdio", extra="mcp", purpose="serving tools over MCP")
+
+    async def run() -> None:
+        async with stdio.stdio_server() as (reading, writing):
+            try:
+                await server.run(reading, writing, server.create_initialization_options())
+            finally:
+                on_close()
+
+    asyncio.run(run())
