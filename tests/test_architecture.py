@@ -47,7 +47,7 @@ LAYERS: list[set[str]] = [
     {"serving"},
     {"testing"},
     {"audit"},
-    {"harbor"},
+    {"harbor", "ci"},
     {"training"},
     {"launching"},
     {"cli"},

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 PUBLIC: dict[str, set[str]] = {
     "plaudit": {
         "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Scorer", "Status", "Step", "Tokens",
-        "Trajectory", "__version__", "agents", "audit", "calibration", "checks", "compose", "diff", "engine", "errors",
+        "Trajectory", "__version__", "agents", "audit", "calibration", "checks", "ci", "compose", "diff", "engine", "errors",
         "examples", "export", "exports", "harbor", "install_stubs", "judges", "labels", "launching", "load", "loading",
         "models", "normalize", "remote", "report", "reward", "rewards",
         "rollouts", "sandbox", "schedules", "score", "serving", "shaping", "testing", "token_rewards_of", "training",
@@ -48,6 +48,10 @@ PUBLIC: dict[str, set[str]] = {
         "evaluate_clarity", "evaluate_completeness", "evaluate_conciseness", "evaluate_correctness",
         "evaluate_format", "evaluate_relevance", "exact_match", "extract_number", "has_hallucination",
         "has_reasoning_steps", "is_correct", "is_partially_correct", "match_format_exactly",
+    },
+    "plaudit.ci": {
+        "CiReport", "MutationScore", "Project", "STEPS", "StepResult", "measure_mutations", "read_project",
+        "require_lock", "run_ci", "write_comment", "write_lock",
     },
     "plaudit.compose": {
         "TaskReward", "bonus", "cautious", "gdpo", "lexicographic", "maximum", "median", "minimum", "product",

@@ -2,6 +2,7 @@ from . import agents as agents
 from . import audit as audit
 from . import calibration as calibration
 from . import checks as checks
+from . import ci as ci
 from . import compose as compose
 from . import diff as diff
 from . import engine as engine

@@ -114,6 +114,7 @@ class _Audit:
             searched=tuple(self.searched),
             untried=tuple(self.untried),
             notes=tuple(self.notes),
+            name=self.subject.reward.name,
         )
 
     def _search(self) -> None:

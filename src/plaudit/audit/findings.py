@@ -97,6 +97,8 @@ class AuditReport:
     """The groups of attacks that were not tried, each with the reason."""
     accepted: tuple[AttackFinding, ...] = ()
     notes: tuple[str, ...] = ()
+    name: str = ""
+    """The name of the reward, which is the component of findings about the reward as a whole."""
 
     def __bool__(self) -> bool:
         return bool(self.findings)

@@ -37,7 +37,11 @@ PANELS = {
         "test": "rewards.testing:test_command",
         "check": "rewards.testing:check",
         "audit": "rewards.audit:audit",
+        "mutate": "rewards.ci:mutate",
         "diff": "scoring.diff:diff",
+        "ci": "rewards.ci:ci",
+        "lock": "rewards.ci:lock",
+        "mcp": "rewards.mcp:mcp",
         "labels": "scoring.labels:labels",
         "judge": "judge:judge",
         "verify": "system.verify:verify",
@@ -71,7 +75,9 @@ COMMANDS = {name: function for commands in PANELS.values() for name, function in
 TAKES_FOREIGN_FLAGS = {"train", "launch"}
 """Commands that read options of other systems themselves."""
 RUNS_SCRIPT = "run"
-"""The command whose arguments after the first belong to a script, as does standard output."""
+"""The command whose arguments after the first belong to a script."""
+USES_STDOUT = {RUNS_SCRIPT, "mcp"}
+"""Commands that give standard output to a script or to a protocol."""
 
 
 def _build(arguments: Sequence[str]) -> typer.Typer:
@@ -97,7 +103,7 @@ def _build(arguments: Sequence[str]) -> typer.Typer:
                 "allow_interspersed_args": name != RUNS_SCRIPT,
                 "ignore_unknown_options": name in TAKES_FOREIGN_FLAGS,
             }
-            run = command if name == RUNS_SCRIPT else reserve_stdout()(command)
+            run = command if name in USES_STDOUT else reserve_stdout()(command)
             app.command(name, context_settings=settings, rich_help_panel=panel)(run)
     return app
 

@@ -33,8 +33,11 @@ _OF_PROJECT = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.
 """Files that mark the folder that a project is run from."""
 
 
-def module_from_file(path: Path) -> ModuleType:
-    """The module that a file holds; the same one again for as long as the file does not change."""
+def module_from_file(path: Path, text: str | None = None) -> ModuleType:
+    """The module that a file holds; the same one again for as long as the file does not change.
+
+    With `text`, the module is executed from it as if the file held it, and stays the module of that file.
+    """
     path = path.resolve()
     if not os.path.isfile(path):  # unlike Path.is_file, says no to names that are too long
         raise _no_such_file(path)
@@ -42,8 +45,8 @@ def module_from_file(path: Path) -> ModuleType:
         stat = path.stat()
         stamp = (stat.st_mtime_ns, stat.st_size)
         known = FILES.get(path)
-        if known is None or known.stamp != stamp:
-            FILES[path] = known = _execute(path, stamp)
+        if known is None or known.stamp != stamp or text is not None:
+            FILES[path] = known = _execute(path, stamp, text)
         return known.module
 
 
@@ -66,10 +69,10 @@ def module_at(dotted: str, folder: Path) -> tuple[ModuleType | None, list[str]]:
     return None, parts
 
 
-def _execute(path: Path, stamp: tuple[int, int]) -> LoadedFile:
+def _execute(path: Path, stamp: tuple[int, int], text: str | None) -> LoadedFile:
     with explain_failures(f"importing {path.name}", path):
-        source = path.read_bytes()
-        tree = ast.parse(source, path)
+        source = path.read_bytes() if text is None else text.encode()
+        tree = ast.parse(source if text is None else text, path)
     package, root = _package_of(path, tree)
     digest = hashlib.sha256(str(path).encode(errors="surrogateescape")).hexdigest()
     stem = re.sub(r"[^0-9a-zA-Z_]", "_", path.stem)
@@ -81,7 +84,7 @@ def _execute(path: Path, stamp: tuple[int, int]) -> LoadedFile:
         explain_failures(f"importing {path.name}", path),
     ):
         failed = _import_package(package, root) if package else None
-        if package and _file_of(sys.modules.get(name)) == path and path not in FILES:
+        if package and _file_of(sys.modules.get(name)) == path and path not in FILES and text is None:
             return LoadedFile(stamp, sys.modules[name])  # the package's own __init__ has imported it
         spec, replaced = importlib.util.spec_from_file_location(name, path), sys.modules.get(name)
         assert spec is not None

@@ -57,6 +57,11 @@ class SingleWorker:
                 self._end_worker()
                 raise
 
+    def end_worker(self) -> None:
+        """End the worker, so that nothing of the last calls is left; the next call starts another one."""
+        with self._lock:
+            self._end_worker()
+
     def close(self) -> None:
         """End the worker and its template."""
         with self._lock:

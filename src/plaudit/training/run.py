@@ -17,6 +17,7 @@ from safetensors import SafetensorError
 
 from plaudit.agents import Agent, EnvironmentHost, EpisodeLimits
 from plaudit.calibration import require_certificates
+from plaudit.ci import require_lock
 from plaudit.contract.function import RewardLike
 from plaudit.contract.ground_truth import check_ground_truth
 from plaudit.engine import Scorer
@@ -191,6 +192,7 @@ def build_run(config: RunConfig, reward: RewardLike | None = None, progress: Pro
     with ExitStack() as stack:
         scorer = _build_scorer(config, task, chosen_reward)
         stack.callback(scorer.close)
+        _require_lock(config, scorer)
         if isinstance(scorer, Scorer):
             option = "data.ground_truth_key=COLUMN (in OpenRLHF's flags: --label_key COLUMN)"
             check_ground_truth(scorer.reward, task.prompts, option)
@@ -290,6 +292,17 @@ def _build_scorer(config: RunConfig, task: Task, chosen_reward: RewardLike | str
     require_certificates(loaded.reward, training.judge_certificates)
     scorer = Scorer(loaded, backend=backend, workers=training.reward_workers, deadline_s=deadline)
     return scorer if training.agent_file is None else EpisodeScorer(scorer)
+
+
+def _require_lock(config: RunConfig, scorer: Scoring) -> None:
+    """Stop where training.reward_lock does not hold the reward, and the data where they are a file."""
+    lock, data = config.training.reward_lock, config.data.path
+    if lock is None:
+        return
+    inner = scorer.otherwise if isinstance(scorer, EpisodeScorer) else scorer
+    if not isinstance(inner, Scorer):
+        raise InvalidSettings("training.reward_lock is set, but environments give the rewards; leave it out")
+    require_lock(lock, inner.reward, data if data is not None and Path(data).is_file() else None)
 
 
 def _build_eval_scorer(

@@ -162,6 +162,8 @@ class TrainingConfig(Section, frozen=True):
     """my.py:name, pkg.mod.name, a built-in or an expression; null: the task's reward"""
     judge_certificates: tuple[str, ...] = ()
     """Certificates of `plaudit judge calibrate`: each judge in the reward needs a valid one; []: none is required"""
+    reward_lock: str | None = None
+    """A reward.lock: stop unless it has the reward, and the content of data.path (`plaudit lock`)"""
     reward_backend: Literal["auto", "inline", "processes", "ray"] = "auto"
     """Where rewards run; auto: the task's own inline, others on processes with a deadline"""
     reward_workers: Count | None = None

@@ -18,6 +18,8 @@ __all__ = ["KEYS", "build_config", "document_config", "load_config", "read_tasks
 
 REWARDS = ("training.reward_function", "eval.reward_function")
 """The keys whose values are specs of rewards; files and bare names in a config file are looked for beside it first."""
+LOCK = "training.reward_lock"
+"""The key whose value is a reward.lock, which is looked for beside the config file first."""
 TASK = "task"
 """The key whose value is the spec of a task; a file of Python is looked for beside the config file first."""
 TASKS = "tasks"
@@ -52,6 +54,8 @@ def _locate_all(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     for name, value in values.items():
         if name in REWARDS and value:
             located[name] = _locate(value, folder)
+        elif name == LOCK and isinstance(value, str) and (folder / value).is_file():
+            located[name] = str(folder / value)
         elif name == TASK:
             located[name] = _locate_task(value, folder)
         elif name.startswith("tasks.") and isinstance(value, Mapping):

@@ -1,0 +1,11 @@
+from .comment import write_comment as write_comment
+from .lock import require_lock as require_lock
+from .lock import write_lock as write_lock
+from .mutation import MutationScore as MutationScore
+from .mutation import measure_mutations as measure_mutations
+from .project import Project as Project
+from .project import read_project as read_project
+from .running import STEPS as STEPS
+from .running import CiReport as CiReport
+from .running import StepResult as StepResult
+from .running import run_ci as run_ci
