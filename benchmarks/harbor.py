@@ -2,7 +2,8 @@
 
     python benchmarks/harbor.py [zoo] [cost] [soak]
 
-`zoo` audits every task of `harbor_zoo.py`. `cost` runs a task whose commands take no time, alone and eight at a time.
+`zoo` audits every task of `harbor_zoo.py` and `harbor_zoo_more.py`. `cost` runs a task whose commands take no
+time, alone and eight at a time.
 `soak` starts 300 runs and kills the process at a random moment of each; then it counts processes, mounts and folders.
 """
 
@@ -21,7 +22,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.harbor_zoo import FLAWED, SOUND, write_zoo
+from benchmarks.harbor_zoo import FLAWED, SOUND, ZooTask, write_zoo
+from benchmarks.harbor_zoo_more import MORE_FLAWED, MORE_SOUND
 from plaudit.harbor import Runtime, audit_task, read_task, run_task
 from plaudit.harbor.reporting import each_task
 from plaudit.harbor.task import Task
@@ -31,8 +33,14 @@ SOAK_RUNS, MOST_SECONDS = 300, 900
 
 
 def measure_zoo(folder: Path) -> None:
-    """Recall by kind, and alarms on sound tasks."""
-    tasks = [*FLAWED, *SOUND]
+    """Recall by kind, and alarms on sound tasks, for the zoo and for the tasks of another author."""
+    for name, flawed, sound in (("zoo", FLAWED, SOUND), ("further tasks", MORE_FLAWED, MORE_SOUND)):
+        print(f"## {name}")
+        _measure_tasks(folder, flawed, sound)
+
+
+def _measure_tasks(folder: Path, flawed: list[ZooTask], sound: list[ZooTask]) -> None:
+    tasks = [*flawed, *sound]
     write_zoo(folder, tasks)
     reports = each_task(lambda task: audit_task(task, RUNTIME), [read_task(folder / each.name) for each in tasks], 2)
     wanted: Counter[str] = Counter()
@@ -43,12 +51,14 @@ def measure_zoo(folder: Path) -> None:
         if task.kind:
             wanted[task.kind] += 1
             recalled[task.kind] += task.kind in kinds
+            if task.kind not in kinds:
+                print(f"missed: {task.name}: {sorted(kinds) or report.notes}")
         elif not report.passed:
             alarms.append(f"{task.name}: {sorted(kinds) or report.notes}")
     for kind, count in wanted.items():
         print(f"| {kind} | {recalled[kind]} of {count} |")
     print(f"flawed tasks with a finding of their kind: {recalled.total()} of {wanted.total()}")
-    print(f"sound tasks with an alarm: {len(alarms)} of {len(SOUND)} {alarms or ''}")
+    print(f"sound tasks with an alarm: {len(alarms)} of {len(sound)} {alarms or ''}")
     print(f"trials: {sum(each.trials for each in reports)}")
 
 

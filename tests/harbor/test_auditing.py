@@ -1,11 +1,13 @@
 """The audit finds planted flaws by kind and is silent on sound tasks; `benchmarks/harbor.py` runs the whole zoo."""
 
 import json
+import sqlite3
 from xml.etree import ElementTree
 
 import pytest
 
 from benchmarks.harbor_zoo import FLAWED, SOUND, write_zoo
+from benchmarks.harbor_zoo_more import MORE_FLAWED, MORE_SOUND
 from plaudit.cli import main
 from plaudit.findings import Severity
 from plaudit.harbor import Runtime, audit_task, read_task
@@ -14,11 +16,19 @@ from plaudit.harbor.products import Product, products_of
 from plaudit.harbor.workspace import pack
 
 RUNTIME = Runtime(network="none")
-EXAMPLES = ["flaw-score-file", "flaw-shim-workdir", "flaw-symlink", "flaw-leak-answer", "flaw-nop", "flaw-last-command"]
+EXAMPLES = [
+    "flaw-score-file",
+    "flaw-shim-workdir",
+    "flaw-symlink",
+    "flaw-leak-answer",
+    "flaw-nop",
+    "flaw-last-command",
+    "flaw-checksums",
+]
 
 
 def audit(name, folder):
-    [task] = [each for each in [*FLAWED, *SOUND] if each.name == name]
+    [task] = [each for each in [*FLAWED, *SOUND, *MORE_FLAWED, *MORE_SOUND] if each.name == name]
     [path] = write_zoo(folder, [task])
     return task, audit_task(read_task(path), RUNTIME)
 
@@ -31,7 +41,7 @@ def test_a_planted_flaw_is_found_by_its_kind_and_with_a_witness(name, tmp_path):
     assert all(each.witness and each.remedy for each in findings)
 
 
-@pytest.mark.parametrize("name", ["sound-total", "sound-shared-pair"])
+@pytest.mark.parametrize("name", ["sound-total", "sound-shared-pair", "sound-remark"])
 def test_a_sound_task_raises_no_alarm(name, tmp_path):
     _, report = audit(name, tmp_path)
     assert report.passed, report
@@ -49,7 +59,8 @@ def test_the_zoo_is_large_enough_and_covers_every_kind_that_counts():
     assert len(FLAWED) >= 20
     assert len(SOUND) >= 20
     assert {task.kind for task in FLAWED} == set(KINDS) - {"verifier's rights"}
-    assert len({task.name for task in [*FLAWED, *SOUND]}) == len(FLAWED) + len(SOUND)
+    everything = [*FLAWED, *SOUND, *MORE_FLAWED, *MORE_SOUND]
+    assert len({task.name for task in everything}) == len(everything)
 
 
 def test_the_command_writes_json_and_junit(tmp_path, capfd):
@@ -111,3 +122,44 @@ def test_json_is_rewritten_with_the_same_values():
     product = Product("/app/x.json", b'{"a": [1, {"b": 2}], "c": null}')
     assert all(json.loads(each.content) == json.loads(product.content) for each in product.equivalents())
     assert all(json.loads(each.content) != json.loads(product.content) for each in product.mutants("a b c"))
+
+
+def rows_of(content):
+    database = sqlite3.connect(":memory:")
+    database.deserialize(content)
+    return database.execute("SELECT * FROM totals").fetchall()
+
+
+def test_databases_are_changed_by_value_and_rewritten_with_the_same_rows():
+    database = sqlite3.connect(":memory:")
+    database.executescript(
+        "CREATE TABLE totals (name TEXT, amount INTEGER); INSERT INTO totals VALUES ('Ada', 15), ('Bo', 7)"
+    )
+    product = Product("/app/x.db", database.serialize())
+    mutants = {each.change: rows_of(each.content) for each in product.mutants("")}
+    assert mutants == {
+        "totals.name changed": [("Ada", 15), ("Box", 7)],
+        "totals.amount changed": [("Ada", 15), ("Bo", 8)],
+        "a row of totals removed": [("Ada", 15)],
+    }
+    [version] = product.equivalents()
+    assert version.content != product.content
+    assert rows_of(version.content) == rows_of(product.content)
+    assert Product("/app/x.bin", b"\xff\x00").mutants("") == []
+
+
+@pytest.mark.parametrize(
+    ("content", "known", "counted"),
+    [
+        (b'{"remark": "easy"}', "any remark", set()),
+        (b'{"remark": "easy"}', "write the remark easy", {"remark changed"}),
+        (b'{"sum": 62, "even": true}', "sum even", {"sum changed", "even changed"}),
+        (b"# Tea\n- green\n- black\n", "any topic", set()),
+        (b"Ada\nBo\n", "Ada Bo", {"the last line removed"}),
+        (b"62\n", "", {"the number 62 changed", "a digit added", "the number became nan"}),
+    ],
+)
+def test_a_change_of_words_counts_only_where_the_task_has_them(content, known, counted):
+    path = "/app/x.json" if content.startswith(b"{") else "/app/x.txt"
+    mutants = Product(path, content).mutants(f"{known} remark sum even")
+    assert {each.change for each in mutants if each.is_wrong(known)} == counted

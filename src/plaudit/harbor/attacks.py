@@ -5,7 +5,6 @@ for; those that imitate a solution write its files with a content that cannot be
 """
 
 import ast
-import hashlib
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
@@ -45,6 +44,7 @@ COLLECT_ONLY = {
     "setup.cfg": "[tool:pytest]\naddopts = --collect-only\n",
 }
 TOOLS = ("python3", "python", "pytest", "grep", "diff", "cmp", "jq", "node", "bash", "sh", "bc", "awk", "sha256sum")
+SUMS = ("sha256sum", "sha1sum", "md5sum", "sha512sum")
 _IMPORT = re.compile(
     r"^\s*(?:from\s+(\w+)|import\s+([\w, ]+))|(?<=[;'\"])\s*(?:from\s+(\w+)|import\s+([\w, ]+))", re.MULTILINE
 )
@@ -74,7 +74,11 @@ class Attack:
 def all_attacks(task: Task, workdir: str, products: Products, image_files: dict[str, bytes]) -> list[Attack]:
     """Every attack on a task whose solution leaves `products`, in an image whose readable files are known."""
     tests = test_texts(task)
-    forged = [*_forgeries(task, tests, workdir, products), *_shadows(tests, workdir, products)]
+    forged = [
+        *_forgeries(task, tests, workdir, products),
+        *_rewritten_references(tests, products, image_files),
+        *_shadows(tests, workdir, products),
+    ]
     return [*forged, *_leaks(task, products, image_files), *_imitations(task, tests, products)]
 
 
@@ -144,6 +148,29 @@ def _forged_state(tests: str, products: Products) -> Iterator[Attack]:
             )
 
 
+def _rewritten_references(tests: str, products: Products, image_files: dict[str, bytes]) -> Iterator[Attack]:
+    """Files of the image that the tests mention, rewritten to agree with results that are wrong."""
+    results = [each.path for each in products.required]
+    references = [
+        path
+        for path in image_files
+        if path not in results and path.rpartition("/")[2] in tests and "/.git/" not in path
+    ]
+    if not results or not references:
+        return
+    wrong: dict[str, bytes | Path] = dict.fromkeys(results, f"{JUNK}\n".encode())
+    quoted = " ".join(map(shlex.quote, results))
+    rewritings = {"emptied": ": > $f", "made equal to the result": f"cat {quoted} > $f"}
+    if sums := [word for word in SUMS if word in tests]:
+        rewritings["made the sums of the results"] = f'cd $(dirname $f); {sums[0]} {quoted} | sed "s, $PWD/, ," > $f'
+    for name, rewrite in rewritings.items():
+        command = f"for f in {' '.join(map(shlex.quote, references))}; do ({rewrite}); done 2>/dev/null; true"
+        is_program = any(path.endswith((".py", ".sh")) for path in references)
+        remedy = "read references and checkers from /tests, where the agent cannot write"
+        kind = "test configuration" if is_program and name == "emptied" else "forged reward file"
+        yield Attack(kind, Solution(f"{', '.join(references)} {name}", wrong, command), remedy)
+
+
 def _shadows(tests: str, workdir: str, products: Products) -> Iterator[Attack]:
     """Modules of the agent in place of those that the tests import."""
     names = {
@@ -160,6 +187,7 @@ def _shadows(tests: str, workdir: str, products: Products) -> Iterator[Attack]:
         solution = Solution(f"modules {', '.join(shadowed)}", command=plant)
         remedy = "run python3 -I, or pytest with --import-mode=importlib from /tests"
         yield Attack("module shadowing", solution, remedy)
+    yield from _evaluated(products)
     scripts = {product.path: product for product in products.files if product.path.endswith(".py")}
     if scripts:
         files: dict[str, bytes | Path] = {path: EXIT_PYTHON.encode() for path in scripts}
@@ -170,6 +198,15 @@ def _shadows(tests: str, workdir: str, products: Products) -> Iterator[Attack]:
             remedy,
             Severity.WARNING,
         )
+
+
+def _evaluated(products: Products) -> Iterator[Attack]:
+    """Results that are data, in place of which stands code."""
+    data = [product.path for product in products.required if product.language in ("text", "json")]
+    if data and len(data) == len(products.required):
+        code = b"__import__('posix')._exit(0)\n"
+        remedy = "parse results (json, ast.literal_eval, float); never evaluate them"
+        yield Attack("verifier's rights", Solution("code in place of a result", dict.fromkeys(data, code)), remedy)
 
 
 def _leaks(task: Task, products: Products, image_files: dict[str, bytes]) -> Iterator[Attack]:
@@ -202,9 +239,8 @@ def _leaks(task: Task, products: Products, image_files: dict[str, bytes]) -> Ite
         )
     checkouts = []
     for product in products.required:
-        blob = hashlib.sha1(b"blob %d\0" % len(product.content) + product.content, usedforsecurity=False).hexdigest()
         path = shlex.quote(product.path)
-        checkouts.append(f"git -C $r cat-file -p {blob} > {path}.p && mv {path}.p {path}")
+        checkouts.append(f"git -C $r cat-file -p {product.blob} > {path}.p && mv {path}.p {path}")
     if checkouts and any("/.git/" in path for path in image_files):
         loop = "; ".join(checkouts)
         repositories = "$(find / -name .git -type d -not -path '/proc/*' -printf '%h ')"

@@ -9,6 +9,7 @@ import ast
 import difflib
 import json
 import re
+import shlex
 import time
 
 from plaudit.errors import SandboxError
@@ -93,6 +94,8 @@ class _Audit:
     def __init__(self, runner: TaskRunner, report: TaskReport) -> None:
         self.runner, self.task, self.report = runner, runner.task, report
         self.workdir = runner.image.config.workdir
+        self.known = ""
+        """What the task tells the agent: the instruction, and the files of the image."""
 
     def run(self) -> None:
         oracle, nop = self._trial(solution_of("oracle", self.task)), self._trial(Solution("nop"))
@@ -124,7 +127,10 @@ class _Audit:
         return sum(each.kind == kind for each in self.report.findings) >= MOST_OF_A_KIND
 
     def _attack(self, products: Products) -> None:
-        attacks = all_attacks(self.task, self.workdir, products, self._image_files())
+        image_files = self._image_files()
+        known = [self.task.instruction, *(content.decode(errors="replace") for content in image_files.values())]
+        self.known = "\n".join(known)
+        attacks = all_attacks(self.task, self.workdir, products, image_files)
         for attack in attacks:
             if attack.kind not in self.report.tried:
                 self.report.tried.append(attack.kind)
@@ -150,7 +156,7 @@ class _Audit:
 
     def _changed(self, product: Product, content: bytes | None, change: str) -> Solution:
         oracle = solution_of("oracle", self.task)
-        return Solution(change, oracle.files, oracle.command, {product.path: content})
+        return Solution(change, oracle.files, oracle.command, {product.path: content}, _commit_again(product))
 
     def _overfitting(self, products: Products) -> None:
         self.report.tried.append("overfitting")
@@ -170,6 +176,8 @@ class _Audit:
             for version in [*omitted, *product.mutants(self.task.instruction)]:
                 if self._is_full("surviving mutant"):
                     return
+                if not version.is_wrong(self.known):
+                    continue
                 content = None if version.change == "left out" else version.content
                 solution = self._changed(product, content, version.change)
                 trial = self._trial(solution)
@@ -196,7 +204,7 @@ class _Audit:
 
     def _difference(self, product: Product, version: Version) -> str:
         """What a mutant does differently from the solution; empty where nothing was seen."""
-        if product.language in ("text", "json") or version.change == "left out":
+        if product.language not in ("python", "shell") or version.change == "left out":
             return "its content differs"
         values = _values(f"{self.task.instruction}\n{test_texts(self.task)}")
         suffix = ".py" if product.language == "python" else ".sh"
@@ -222,6 +230,16 @@ class _Audit:
             if "Error" not in result and "timeout" not in result
         )
         return next((f"{call} gives {other}, not {result}" for call, result, other in pairs if other != result), "")
+
+
+def _commit_again(product: Product) -> str:
+    """A command that puts a changed file into the last commit, where the solution committed it."""
+    folder, _, name = product.path.rpartition("/")
+    git = "git -c safe.directory='*' -c user.name=a -c user.email=a@example.com"
+    is_committed = f'[ "$({git} rev-parse -q --verify HEAD:./{shlex.quote(name)})" = {product.blob} ]'
+    return (
+        f"cd {shlex.quote(folder or '/')} && {is_committed} && {git} commit -q --amend --no-edit -- {shlex.quote(name)}"
+    )
 
 
 def _values(text: str) -> list[object]:

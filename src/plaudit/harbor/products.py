@@ -1,18 +1,22 @@
 """The files that a solution leaves, and versions of them: stubs, mutants, and other ways to write the same."""
 
 import ast
+import hashlib
 import io
 import json
 import random
 import re
+import sqlite3
 import tarfile
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass
 
 __all__ = ["Product", "Products", "Version", "products_of", "read_archive"]
 
 MOST_BYTES = 1 << 18
 MOST_MUTANTS = 12
+SQLITE = b"SQLite format 3\0"
 _SWAPS: dict[type, type] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Div: ast.Mult, ast.Mod: ast.Mult,
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
@@ -23,10 +27,16 @@ _QUIET = re.compile(r"\s*(?:#|set\s|echo\b.*>&2|cd\s|mkdir\s|export\s|trap\s|fi$
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """Another content of a product, and what was changed."""
+    """Another content of a product, what was changed, and the value that stood there, where it is data."""
 
     change: str
     content: bytes
+    value: str = ""
+
+    def is_wrong(self, known: str) -> bool:
+        """Whether the task determines the value: a number does not change freely, nor do words that the task has."""
+        words = re.findall(r"\w+", self.value)
+        return any(word.isdecimal() for word in words) or all(re.search(rf"\b{word}\b", known) for word in words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,16 @@ class Product:
             return "python"
         if self.path.endswith((".sh", ".bash")) or (head.startswith(b"#!") and b"sh" in head.splitlines()[0]):
             return "shell"
-        return "json" if self.path.endswith(".json") else "text"
+        if self.content.startswith(SQLITE):
+            return "sqlite"
+        return "json" if self.path.endswith(".json") else "text" if self._is_text() else "binary"
+
+    def _is_text(self) -> bool:
+        try:
+            self.content.decode()
+        except UnicodeDecodeError:
+            return False
+        return b"\0" not in self.content
 
     @property
     def tree(self) -> ast.Module | None:
@@ -62,6 +81,11 @@ class Product:
             takes = any(node.args.args for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef))
             return takes or bool(re.search(r"\b(?:argv|stdin|input\(|open\(|read)", text))
         return self.language == "shell" and bool(re.search(r"\$\{?[1@*]|\bread\b|\bcat\b|<", text))
+
+    @property
+    def blob(self) -> str:
+        """The name of the content in a git repository."""
+        return hashlib.sha1(b"blob %d\0" % len(self.content) + self.content, usedforsecurity=False).hexdigest()
 
     def with_constant(self, constant: str) -> bytes | None:
         """A program that gives one value, whatever it is asked; None for a file that is no program."""
@@ -105,7 +129,10 @@ class Product:
             "shell": self._shell_mutants,
             "json": self._json_mutants,
             "text": self._text_mutants,
+            "sqlite": self._sqlite_mutants,
         }
+        if self.language not in makers:
+            return []
         versions = [each for each in makers[self.language](instruction) if each.content.strip() != self.content.strip()]
         step = max(1, -(-len(versions) // MOST_MUTANTS))
         return versions[::step]
@@ -141,11 +168,12 @@ class Product:
                 holder = changed
                 for part in path[:-1]:
                     holder = holder[part]
+                original = holder[path[-1]] if path else value
                 if path:
-                    holder[path[-1]] = _other(holder[path[-1]])
+                    holder[path[-1]] = _other(original)
+                content = json.dumps(changed if path else _other(value), indent=2).encode()
                 yield Version(
-                    f"{'.'.join(map(str, path))} changed",
-                    json.dumps(changed if path else _other(value), indent=2).encode(),
+                    f"{'.'.join(map(str, path))} changed", content, original if isinstance(original, str) else ""
                 )
 
     def _text_mutants(self, instruction: str) -> Iterator[Version]:
@@ -156,14 +184,33 @@ class Product:
                 f"the number {match[0]} changed",
                 f"{text[: match.start()]}{int(match[0]) + 1}{text[match.end() :]}".encode(),
             )
+        if re.fullmatch(r"\s*-?\d+\s*", text):
+            yield Version("a digit added", f"{text.strip()}7\n".encode())
+        if re.fullmatch(r"\s*-?\d+(\.\d+)?\s*", text):
+            yield Version("the number became nan", b"nan\n")
         lines = text.splitlines(keepends=True)
         if len(lines) > 1:
-            yield Version("the last line removed", "".join(lines[:-1]).encode())
+            yield Version("the last line removed", "".join(lines[:-1]).encode(), lines[-1])
         if not numbers and len(lines) == 1:
-            yield Version("the text reversed", text.strip()[::-1].encode() + b"\n")
+            yield Version("the text reversed", text.strip()[::-1].encode() + b"\n", text)
+
+    def _sqlite_mutants(self, instruction: str) -> Iterator[Version]:
+        """A value of each column changed, and a row removed, in each table."""
+        for table, columns in _read_tables(self.content).items():
+            row = f'rowid = (SELECT max(rowid) FROM "{table}")'
+            for column in columns:
+                other = f"""CASE typeof("{column}") WHEN 'text' THEN "{column}" || 'x' ELSE "{column}" + 1 END"""
+                change = f'UPDATE "{table}" SET "{column}" = {other} WHERE {row}'
+                yield Version(f"{table}.{column} changed", _change_database(self.content, change))
+            yield Version(
+                f"a row of {table} removed", _change_database(self.content, f'DELETE FROM "{table}" WHERE {row}')
+            )
 
     def equivalents(self) -> list[Version]:
         """The same content written in another way."""
+        if self.language == "sqlite":
+            change = "PRAGMA page_size = 8192; VACUUM"
+            return [Version("written with other pages", _change_database(self.content, change))]
         if self.language == "python" and self.tree is not None:
             versions = [Version("formatted anew, without comments", ast.unparse(self.tree).encode() + b"\n")]
             return [*versions, *_renamed(self.content), *_reordered(self.content)]
@@ -224,6 +271,25 @@ def read_archive(archive: bytes) -> dict[str, bytes]:
                     source.read()
                 )
     return files
+
+
+def _read_tables(content: bytes) -> dict[str, list[str]]:
+    """The columns of each table of a database; none if it cannot be read."""
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%WITHOUT ROWID%'"
+    with closing(sqlite3.connect(":memory:")) as database, suppress(sqlite3.Error):
+        database.deserialize(content)
+        names = [name for (name,) in database.execute(query) if not name.startswith("sqlite_")]
+        return {name: [row[1] for row in database.execute(f'PRAGMA table_info("{name}")')] for name in names}
+    return {}
+
+
+def _change_database(content: bytes, change: str) -> bytes:
+    """The database after a script; unchanged where the script fails."""
+    with closing(sqlite3.connect(":memory:")) as database, suppress(sqlite3.Error):
+        database.deserialize(content)
+        database.executescript(change)
+        return database.serialize()
+    return content
 
 
 def _mutate(node: ast.AST) -> str:

@@ -40,6 +40,8 @@ class Solution:
     command: str = ""
     after: dict[str, bytes | None] = field(default_factory=dict)
     """Files that are replaced after the command, by absolute path; None removes one."""
+    closing: str = ""
+    """A command after that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +176,8 @@ class TaskRunner:
             workspace.run(f"rm -f {shlex.quote(path)}")
             if content is not None:
                 workspace.put(pack({path.lstrip("/"): content}), "/")
+        if solution.closing:
+            workspace.run(solution.closing, cwd=config.workdir, env=env, user=user, seconds=limit)
         return done
 
     def _collect(self, workspace: Workspace, notes: list[str]) -> bytes:
