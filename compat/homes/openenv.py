@@ -1,5 +1,6 @@
 """OpenEnv: a client of its own kind, whose server runs here, as an environment of plaudit."""
 
+import asyncio
 import socket
 import threading
 import time
@@ -10,9 +11,12 @@ from openenv.core.client_types import StepResult
 from openenv.core.env_server import create_app
 from openenv.core.env_server.interfaces import Environment
 from openenv.core.env_server.types import Action, Observation, State
+from openenv.core.generic_client import GenericEnvClient
 
 SYSTEM, DISTRIBUTION = "openenv", "openenv"
-RAN = "an EnvClient against its own server, played as an environment of plaudit"
+RAN = (
+    "an EnvClient against its own server, played as an environment of plaudit; a world of plaudit served to its clients"
+)
 FORMS = {}
 
 
@@ -61,21 +65,24 @@ class EchoClient(EnvClient[EchoAction, EchoObservation, State]):
         return State(**payload)
 
 
+def start(application):
+    """A server of the application, and its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(application, port=port, log_level="error"))
+    threading.Thread(target=server.run, daemon=True).start()
+    while not server.started:
+        time.sleep(0.05)
+    return server, f"http://127.0.0.1:{port}"
+
+
 def play_echo():
     """Observations, rewards and the end as the server gives them."""
     from plaudit.agents import EpisodeStart
     from plaudit.loading import load_agent
 
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = uvicorn.Server(
-        uvicorn.Config(create_app(EchoServer, EchoAction, EchoObservation), port=port, log_level="error")
-    )
-    threading.Thread(target=server.run, daemon=True).start()
-    while not server.started:
-        time.sleep(0.05)
-    EchoClient.base_url = f"http://127.0.0.1:{port}"
+    server, EchoClient.base_url = start(create_app(EchoServer, EchoAction, EchoObservation))
     environment = load_agent(f"{__name__}:EchoClient").environment()
     assert environment.reset(EpisodeStart("Go: ")) == "Go: ready"
     first, last = environment.step("hello"), environment.step("you")
@@ -84,7 +91,60 @@ def play_echo():
     server.should_exit = True
 
 
-EPISODES = {"an echo server": play_echo}
+class WorldAction(Action):
+    message: str
+
+
+class WorldClient(EnvClient[WorldAction, Observation, State]):
+    def _step_payload(self, action: WorldAction) -> dict:
+        return {"message": action.message}
+
+    def _parse_result(self, payload: dict):
+        text = payload.get("observation", {}).get("message", "")
+        return StepResult(observation=text, reward=payload.get("reward"), done=payload.get("done", False))
+
+    def _parse_state(self, payload):
+        return State(**payload)
+
+
+async def solve(url, task, wrong=False):
+    """What OpenEnv's own client is paid for a task of `robot_room`, and what it observed."""
+    async with GenericEnvClient(base_url=url) as client:
+        first = await client.reset(task=task)
+        seen = await client.step({"message": "[see()]"})
+        lamp = seen.observation["message"].strip()
+        lamp = "abcd"["abcd".index(lamp) - 1] if wrong else lamp
+        switched = await client.step({"message": f"[on('{lamp}')]"})
+        last = await client.step({"message": "ok]"})
+        return first, switched, last
+
+
+def serve_world():
+    """A world behind OpenEnv's server: its own client plays it, two sessions share nothing, and our client plays it."""
+    from plaudit.agents import EpisodeStart
+    from plaudit.loading import load_agent
+    from plaudit.worlds import WORLDS, build_openenv_app
+
+    server, url = start(build_openenv_app(WORLDS["robot_room"]))
+
+    async def both():
+        return await asyncio.gather(solve(url, "room-3"), solve(url, "room-4", wrong=True))
+
+    (first, switched, right), (_, _, wrong) = asyncio.run(both())
+    assert first.observation["message"] == "003? ", first
+    assert switched.metadata["changes"][0]["after"] is True, switched
+    assert (right.reward, right.done, wrong.reward, wrong.done) == (1.0, True, 0.0, True)
+    WorldClient.base_url = url
+    environment = load_agent(f"{__name__}:WorldClient").environment()
+    environment.reset(EpisodeStart(""))
+    letter = environment.step("[see()]").feedback.strip()
+    environment.step(f"[on('{letter}')]")
+    last = environment.step("ok]")
+    assert (last.reward, last.done) == (1.0, True), last
+    server.should_exit = True
+
+
+EPISODES = {"an echo server": play_echo, "a world as a server": serve_world}
 
 
 def shipped():

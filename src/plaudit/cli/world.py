@@ -13,7 +13,7 @@ from plaudit.cli.console import print_json, print_message, print_result, reserve
 from plaudit.errors import InvalidSettings, require
 from plaudit.loading import load_agent
 from plaudit.report.formatting import bare_table
-from plaudit.worlds import McpEpisode, World
+from plaudit.worlds import McpEpisode, World, build_openenv_app
 from plaudit.worlds.mcp_server import serve_stdio
 
 __all__ = ["world"]
@@ -68,15 +68,27 @@ def tasks(
 @world.command()
 def serve(
     name: Name,
-    task: Annotated[str, typer.Option("--task", metavar="ID", help="The task to play; `world tasks` lists them.")],
+    task: Annotated[
+        str | None, typer.Option("--task", metavar="ID", help="The task to play; `world tasks` lists them.")
+    ] = None,
     port: Annotated[
         int | None, typer.Option("--port", min=1, max=65535, help="Serve http://127.0.0.1:PORT/mcp; without it, stdio.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Keep reward, calls and changes here, as JSON.")
     ] = None,
+    openenv: Annotated[bool, typer.Option("--openenv", help="Serve OpenEnv's protocol; clients choose tasks.")] = False,
 ) -> int:
-    """Offer one episode of WORLD as an MCP server: its tools, and `say` for messages to the user."""
+    """Offer one episode of WORLD as an MCP server: its tools, and `say` for messages to the user.
+
+    With --openenv, offer all its tasks as an OpenEnv server.
+    """
+    if openenv:
+        if port is None or task is not None or out is not None:
+            raise InvalidSettings("--openenv needs --port, and neither --task nor --out: clients choose tasks by reset")
+        return _serve_http(build_openenv_app(_load(name)), port)
+    if task is None:
+        raise InvalidSettings("an MCP server plays one task; name it with --task")
 
     def keep(outcome: dict[str, Any]) -> None:
         if out is not None:
