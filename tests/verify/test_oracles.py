@@ -1,7 +1,7 @@
 """A sample of the comparison with the public checkers: Google's of IFEval (lm-eval) and bfcl-eval's.
 
-`make` installs both into a folder of the environment, without what they depend on; where that folder is absent, there
-is nothing to compare with, and `benchmarks/catalogue.py` says so.
+`make` installs both without what they depend on, and the first one into a folder of its own; where that folder is
+absent, there is nothing to compare with, and `benchmarks/catalogue.py` says so.
 """
 
 import importlib.util
