@@ -4,6 +4,7 @@ A probe that kills itself stands for torch on such a CPU. The last tests compute
 instruction where the machine refuses AMX and nothing is done about it.
 """
 
+import functools
 import os
 import signal
 import subprocess
@@ -13,6 +14,8 @@ import pytest
 import torch
 import transformers
 
+from plaudit.models import RewardModel, cpu_precision
+from plaudit.training import load_config, load_policy, train
 from tests.models.small_models import save_reward_model
 
 SETTING = """
@@ -34,8 +37,8 @@ class Machine:
     def __init__(self, folder, *, condition, flags):
         self.folder, self.count = folder, folder / "probes"
         (folder / "cpuinfo").write_text(f"processor\t: 0\nflags\t\t: fpu {flags}\n")
-        probe = DIE.format(count=str(self.count), condition=condition)
-        self.setting = SETTING.format(cpu_info=str(folder / "cpuinfo"), probe=probe)
+        self.probe = DIE.format(count=str(self.count), condition=condition)
+        self.setting = SETTING.format(cpu_info=str(folder / "cpuinfo"), probe=self.probe)
 
     def run(self, program, **variables):
         """Run a program that prints; what it printed, and what it said on stderr."""
@@ -45,6 +48,15 @@ class Machine:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200)
         assert done.returncode == 0, done.stderr
         return done.stdout.split(), done.stderr
+
+    def become_this_one(self, monkeypatch):
+        """Until the end of the test, this process runs on the machine."""
+        monkeypatch.setattr(cpu_precision, "CPU_INFO", self.folder / "cpuinfo")
+        monkeypatch.setattr(cpu_precision, "PROBE", (sys.executable, "-c", self.probe))
+        monkeypatch.setenv("XDG_CACHE_HOME", str(self.folder / "cache"))
+        monkeypatch.delenv("ONEDNN_MAX_CPU_ISA", raising=False)
+        for name in ("_find_limit", "_notify"):  # what they know of the real machine is kept for later tests
+            monkeypatch.setattr(cpu_precision, name, functools.cache(getattr(cpu_precision, name).__wrapped__))
 
     def count_probes(self):
         return len(self.count.read_text()) if self.count.exists() else 0
@@ -126,22 +138,20 @@ def test_nothing_is_probed_by_importing_plaudit(machine):
     assert refusing.count_probes() == 0
 
 
-def test_policies_reward_models_and_the_trl_engine_use_float32_where_bfloat16_cannot_work(machine, tmp_path):
+def test_policies_reward_models_and_the_trl_engine_use_float32_where_bfloat16_cannot_work(
+    machine, tmp_path, monkeypatch, caplog
+):
+    """In this process: to import TRL in another one takes most of the time."""
+    machine().become_this_one(monkeypatch)
     stored = save_reward_model(tmp_path / "stored")
     model = transformers.AutoModelForSequenceClassification.from_pretrained(stored, dtype=torch.bfloat16)
     model.save_pretrained(stored)
-    program = f"""
-from plaudit.models import RewardModel
-from plaudit.training import load_policy, load_config, train
-print(load_policy("tiny", dtype="bfloat16").model.dtype)
-for dtype in ("auto", "bfloat16"):
-    print(RewardModel({str(stored)!r}, dtype=dtype).load().model.dtype)
-train(load_config(None, ["engine=trl", "task=addition", "steps=1", "model.dtype=bfloat16", "model.warm_start_steps=0",
-    "eval.prompts=2", "output_dir={tmp_path}/run"]))
-"""
-    printed, said = machine().run(program)
-    assert printed[:3] == ["torch.float32"] * 3
-    assert said.count(NOTICE) == 1
+    assert load_policy("tiny", dtype="bfloat16").model.dtype == torch.float32
+    for dtype in ("auto", "bfloat16"):
+        assert RewardModel(str(stored), dtype=dtype).load().model.dtype == torch.float32
+    changes = ["engine=trl", "task=addition", "steps=1", "model.dtype=bfloat16", "model.warm_start_steps=0"]
+    train(load_config(None, [*changes, "eval.prompts=2", f"output_dir={tmp_path}/run"]))
+    assert [record.getMessage() for record in caplog.records if record.name == "plaudit.models"] == [NOTICE]
 
 
 REAL = """
