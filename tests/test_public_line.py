@@ -20,8 +20,8 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit": {
         "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Scorer", "Status", "Step", "Tokens",
         "Trajectory", "__version__", "agents", "audit", "calibration", "checks", "ci", "compose", "diff", "engine",
-        "errors", "examples", "export", "exports", "harbor", "install_stubs", "judges", "labels", "launching", "load", "loading",
-        "models", "normalize", "remote", "report", "reward", "rewards",
+        "errors", "examples", "export", "exports", "harbor", "install_stubs", "judges", "labels", "launching", "load",
+        "loading", "models", "normalize", "remote", "report", "reward", "rewards",
         "rollouts", "sandbox", "schedules", "score", "serving", "shaping", "testing", "token_rewards_of", "training",
         "verify", "watch", "worlds",
     },
