@@ -36,11 +36,12 @@ class Sandbox:
         *,
         allow_unsafe: bool = False,
         at_most: Tier = Tier.NAMESPACES,
+        core: int | None = None,
     ) -> None:
         if flavour not in FLAVOURS:
             hint = did_you_mean(flavour, FLAVOURS)
             raise SandboxError(f"no sandbox flavour {flavour!r}{hint}; there are {sorted(FLAVOURS)}")
-        self.limits = limits or RunLimits()
+        self.limits, self._core = limits or RunLimits(), core
         self._flavour, self._allow_unsafe, self._at_most = flavour, allow_unsafe, at_most
         self._server: ForkServer | None = None
         self._open: Program | None = None
@@ -112,7 +113,7 @@ class Sandbox:
             server.close()
 
     def _start_server(self, scratch_mb: int) -> ForkServer:
-        server = ForkServer(FLAVOURS[self._flavour], self._at_most, scratch_mb)
+        server = ForkServer(FLAVOURS[self._flavour], self._at_most, scratch_mb, core=self._core)
         try:
             if not self._allow_unsafe:
                 _check_server(server, replace(ATTEMPT_LIMITS, scratch_mb=scratch_mb))

@@ -62,6 +62,7 @@ class ForkServer:
         at_most: Tier = Tier.NAMESPACES,
         scratch_mb: int = 0,
         *,
+        core: int | None = None,
         profile: Profile = PROGRAM,
     ) -> None:
         if sys.platform != "linux":
@@ -79,7 +80,7 @@ class ForkServer:
         try:
             self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             settings = ServerSettings(
-                paths, modules, int(at_most), theirs.fileno(), self._profile, self._folder, _zones()
+                paths, modules, int(at_most), theirs.fileno(), self._profile, self._folder, _zones(), core
             )
             self._process = _start(settings, theirs)
         except OSError as error:

@@ -38,6 +38,7 @@ class ServerSettings:
     profile: Profile = PROGRAM
     folder: str = ""  # the work folder of commands where none can be mounted
     zones: str = ""  # the folder of time zone data
+    core: int | None = None
 
     def to_json(self) -> str:
         """The settings as the one argument of the server's process."""

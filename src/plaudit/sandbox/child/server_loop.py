@@ -45,6 +45,10 @@ HANDED_OVER = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, struct.pack("=5i", OURS, P
 
 def main(settings: ServerSettings) -> None:
     """Import, confine, report the protections, then fork on request until the owner is gone."""
+    if settings.core is not None:
+        with contextlib.suppress(OSError):
+            os.sched_setaffinity(0, {settings.core})
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))  # a woken process waits for the running one
     if not settings.profile.executes:
         _hide_machine()
     kernel, parent = Kernel(), os.getppid()

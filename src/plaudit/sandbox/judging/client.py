@@ -21,6 +21,7 @@ from plaudit.frames import FrameBuffer, FrameTooLong, frame, write_all
 from plaudit.sandbox.child.confinement.profiles import JUDGE
 from plaudit.sandbox.child.protocol import FLAVOURS, READY
 from plaudit.sandbox.confined_process import Budget, LockedProcess, RunLimits, Tier
+from plaudit.sandbox.cores import CoreClaim
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.plan.test_plan import plan_suite
 from plaudit.sandbox.judging.suites import AssertSuite, StreamSuite
@@ -48,21 +49,29 @@ class JudgeLost(Exception):
 
 
 class JudgeClient:
-    """A server for judges and one for programs, ready when built.
+    """A server for judges and one for programs, ready when built; on a core of their own where `one_core`.
 
     A judge of stateless tests is kept for the next such tests, unless anything unusual happened in it.
     """
 
-    def __init__(self, flavour: str = "plain", modules: tuple[str, ...] = (), *, allow_unsafe: bool = False) -> None:
+    def __init__(
+        self,
+        flavour: str = "plain",
+        modules: tuple[str, ...] = (),
+        *,
+        allow_unsafe: bool = False,
+        one_core: bool = False,
+    ) -> None:
         self.modules = modules
         self._kept: LockedProcess | None = None
         self._verdicts_left = 0  # of the judge that is kept
         self._seed = int.from_bytes(os.urandom(8), "little")
         numpy = FLAVOURS["numpy"] if any(name.partition(".")[0] == "numpy" for name in modules) else ()
         with contextlib.ExitStack() as stack:
-            self._sandbox = stack.enter_context(Sandbox(flavour, allow_unsafe=allow_unsafe))
+            core = stack.enter_context(contextlib.closing(CoreClaim())).core if one_core else None
+            self._sandbox = stack.enter_context(Sandbox(flavour, allow_unsafe=allow_unsafe, core=core))
             imports = tuple(dict.fromkeys((*FLAVOURS[flavour], *numpy, *modules)))
-            self._server = stack.enter_context(contextlib.closing(ForkServer(imports, profile=JUDGE)))
+            self._server = stack.enter_context(contextlib.closing(ForkServer(imports, core=core, profile=JUDGE)))
             check_verdicts(self._judge_known)
             self._stack = stack.pop_all()
 

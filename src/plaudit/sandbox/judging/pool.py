@@ -117,7 +117,8 @@ class JudgePool:
                 return fitting[-1]
         if other is not None:
             other.close()
-        return JudgeClient(self.flavour, modules, allow_unsafe=self.allow_unsafe)
+        one_core = self.workers >= cores()  # else there is a core to spare for what can be done at the same time
+        return JudgeClient(self.flavour, modules, allow_unsafe=self.allow_unsafe, one_core=one_core)
 
     def _give_back(self, judge: JudgeClient) -> None:
         with self._lock:
