@@ -98,5 +98,6 @@ WITH_TESTS = [
     "fourth_look",
     "fifth_look",
     "sixth_look",
+    "seventh_look",
 ]
 FORGERIES = [*OLD, *(one for family in WITH_TESTS for one in with_tests(FOLDER / f"{family}.txt", family))]

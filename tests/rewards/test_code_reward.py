@@ -274,10 +274,9 @@ WEAK = {
         "assert f(1).equals(2)",
     ),
     "a condition on an argument": ("def f(x): x.clear()", "x = [1]\nassert f(x) is None\nif x:\n    assert x == [2]"),
-    "a class of the tests that keeps an argument": (
-        "def f(x):\n    x.clear()\n    return 0",
-        "class Total:\n    def __init__(self, x): self.x = x\n    def get(self): return sum(self.x)\n"
-        "x = [1]\nt = Total(x)\nassert f(x) == t.get()",
+    "a method that a custom object may have, too": (
+        "class R:\n    find = lambda s, o: 0\ndef f(x): return R()",
+        "assert f(1).find('a') != -1",
     ),
     "an argument as the expected value": ("def f(x):\n    x.clear()\n    return x", "x = [1]\nassert f(x) == x"),
 }
@@ -287,6 +286,13 @@ WEAK = {
 def test_weak_tests_mean_what_they_mean_in_one_process(source, tests):
     """Listed as not covered."""
     assert scored(fenced(source + "\n"), {"tests": tests}).reward == 1.0
+
+
+def test_a_right_program_that_changes_an_argument_which_the_tests_do_not_check_may_fail():
+    """Listed as not covered."""
+    source, tests = "def f(x):\n    x.sort()\n    return x[0]\n", "x = [3, 1]\nm = f(x)\nassert x[0] == m\n"
+    assert scored(fenced(source), {"tests": tests}).reward == 0.0
+    assert scored(fenced(source), {"tests": f"{tests}assert x == [1, 3]\n"}).reward == 1.0
 
 
 def test_two_objects_that_are_equal_only_by_their_own_word_are_not_equal():

@@ -15,7 +15,7 @@ COMPARED = [  # the tests compare, order or compute with objects of the program'
     "dataclass_equals_instance_of_the_test", "frozen_dataclass", "enum_iteration", "equality_with_a_plain_value",
     "operators_of_a_matrix", "in_place_addition", "typed_named_tuple", "polynomials", "iterable_class_sum",
     "matrix_matmul", "inplace_operators", "hashable_in_dict", "sorted_by_lt", "dataclass_frozen_equal",
-    "operator_overloads_reverse", "del_and_setitem",
+    "operator_overloads_reverse", "del_and_setitem", "dataclass_of_the_prompt",
 ]  # fmt: skip
 WATCHING = [  # the tests replace or watch parts of the program's process
     "exception_group", "warnings_of_the_program", "unittest_that_expects_a_warning", "patched_random",

@@ -5,13 +5,14 @@ with its own shape or a single number, and an empty one only with an empty one. 
 for single numbers.
 """
 
+import operator
 import sys
 from functools import lru_cache
 from typing import Any
 
 from plaudit.sandbox.judging.handles.violations import violate
 
-__all__ = ["Literal", "answer_type", "compare_shaped", "guard_comparisons", "has_nan", "to_list"]
+__all__ = ["Literal", "answer_type", "guard_comparisons", "has_nan", "meet_shaped", "to_list"]
 
 ORDERING = ("less", "less_equal", "greater", "greater_equal")
 COMPARING = ("allclose", "array_equiv", "isclose")
@@ -64,12 +65,20 @@ class Literal(float):
     """A number literal in the text of the tests: arrays may be compared with it as a whole."""
 
 
-def compare_shaped(left: Any, right: Any, is_equal: bool, answer_is_left: bool) -> Any:
-    """`==` or `!=` of an answer with an expected value; a single number is not equal to an array of the tests."""
+def meet_shaped(operation: str, left: Any, right: Any, answer_is_left: bool) -> Any:
+    """`==`, `!=` or `-` of an answer and an expected value, in which the answer has the shape of an expected array."""
     answer, expected = (left, right) if answer_is_left else (right, left)
-    if getattr(expected, "shape", ()) != () and not hasattr(answer, "__len__"):
-        violate("the program returned a single number where an array is expected")
-    return left == right if is_equal else left != right
+    shape = getattr(expected, "shape", ())
+    if shape != () and _shape_of(answer) != shape:
+        violate(f"the program returned a value of another shape where an array of shape {shape} is expected")
+    return getattr(operator, operation)(left, right)
+
+
+def _shape_of(value: Any) -> Any:
+    try:
+        return sys.modules["numpy"].shape(value)
+    except ValueError:  # lists of unequal lengths
+        return None
 
 
 def has_nan(value: Any) -> bool:

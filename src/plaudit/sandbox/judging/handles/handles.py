@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from plaudit.sandbox.judging.handles.violations import violate
 
-__all__ = ["COMPARABLE", "EXTENSIBLE", "Handle", "ProgramLink", "extend_value", "handle_of"]
+__all__ = ["COMPARABLE", "EXTENSIBLE", "CoroutineHandle", "Handle", "ProgramLink", "extend_value", "handle_of"]
 
 READABLE = frozenset(
     f"__{name}__"
@@ -140,11 +140,33 @@ class Handle:
     def __subclasscheck__(self, kind: Any) -> bool:
         return _ask(kind, "builtins:issubclass", self) is True if isinstance(kind, Handle) else False
 
+    def __bytes__(self) -> bytes:
+        is_named = self.plaudit_type in self.plaudit_link.class_names
+        return _exact(self, bytes, _ask(self, "builtins:bytes")) if is_named else bytes([*self])
+
     def __deepcopy__(self, memo: Any) -> Any:
         return _ask(self, "copy:deepcopy")
 
     def __reversed__(self) -> Iterator[Any]:
         return iter(_ask(self, "builtins:reversed"))
+
+
+class CoroutineHandle(Handle):
+    """A coroutine of the program, which event loops accept for its methods."""
+
+    __slots__ = ()
+
+    def __next__(self) -> Any:
+        raise StopIteration(_ask(self, "help:await"))
+
+    def send(self, value: Any) -> Any:
+        return next(self)
+
+    def throw(self, error: Any, *_: object) -> Any:
+        raise error
+
+    def close(self) -> None:
+        pass
 
 
 def _ask(handle: Handle, path: str, *args: Any) -> Any:
@@ -302,5 +324,5 @@ for _name in ("lt", "le", "gt", "ge"):
     setattr(Handle, f"__{_name}__", _operation(_name))
 for _name in ("neg", "pos", "invert", "abs"):
     setattr(Handle, f"__{_name}__", _conversion(f"operator:{_name}"))
-for _name in ("int", "float", "complex", "round", "bytes"):
+for _name in ("int", "float", "complex", "round"):
     setattr(Handle, f"__{_name}__", _conversion(f"builtins:{_name}"))

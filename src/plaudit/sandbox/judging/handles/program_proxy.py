@@ -12,7 +12,14 @@ from typing import Any
 
 from plaudit.sandbox.judging.handles.arrays import answer_type
 from plaudit.sandbox.judging.handles.errors import ErrorClass, ProgramErrors
-from plaudit.sandbox.judging.handles.handles import COMPARABLE, EXTENSIBLE, Handle, extend_value, handle_of
+from plaudit.sandbox.judging.handles.handles import (
+    COMPARABLE,
+    EXTENSIBLE,
+    CoroutineHandle,
+    Handle,
+    extend_value,
+    handle_of,
+)
 from plaudit.sandbox.judging.handles.standard_streams import StandardStreams
 from plaudit.sandbox.judging.handles.test_builtins import path_in_program, standard_object
 from plaudit.sandbox.judging.handles.violations import ProgramLost, UnsupportedTest, violate
@@ -169,7 +176,8 @@ class ProgramProxy:
             raise NotPlain("not a handle")
         if (error_class := self.errors.find(key)) is not None:
             return error_class
-        handle = Handle(self, key, opaque.type_name[:SHOWN])
+        kind = CoroutineHandle if opaque.type_name == "coroutine" else Handle
+        handle = kind(self, key, opaque.type_name[:SHOWN])
         is_named = opaque.type_name in self.class_names
         extend = None if is_named else partial(self._extend, handle, opaque.is_member is True)
         value = self.program.graph.decode(opaque.value, extend=extend)
@@ -177,9 +185,6 @@ class ProgramProxy:
             return self._handles[key]
         if extend is not None and value is not None:
             return extend(value)
-        if opaque.type_name == "coroutine":
-            self._handles[key] = _wait_for(handle)
-            return self._handles[key]
         compared = standard_object(key) if value is None else value if type(value) in COMPARABLE else None
         object.__setattr__(handle, "plaudit_value", compared)
         self._handles[key] = handle
@@ -229,11 +234,6 @@ class ProgramProxy:
         self.calls += 1
         self.last = outcome
         self._keep_account(outcome)
-
-
-async def _wait_for(handle: Handle) -> Any:
-    """A coroutine of the program as one of the tests, which event loops accept."""
-    return await handle
 
 
 def tail(printed: bytes) -> str:

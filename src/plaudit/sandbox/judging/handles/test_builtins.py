@@ -10,7 +10,7 @@ from functools import lru_cache, wraps
 from typing import Any
 
 from plaudit.sandbox.containers import CONTAINERS
-from plaudit.sandbox.judging.handles.arrays import Literal, compare_shaped, has_nan
+from plaudit.sandbox.judging.handles.arrays import Literal, has_nan, meet_shaped
 from plaudit.sandbox.judging.handles.errors import ErrorClass
 from plaudit.sandbox.judging.handles.handles import EXTENSIBLE, Handle
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest, violate
@@ -48,7 +48,7 @@ def test_builtins(
         "__items__": lambda value: copy.copy(original(value)) if type(value) in CONTAINERS else value,
         "__member__": is_member,
         "__ordered__": check_ordered,
-        "__shaped__": compare_shaped,
+        "__shaped__": meet_shaped,
         "__literal__": Literal,
         "__program__": read,
     }

@@ -7,7 +7,7 @@ environment, captured warnings and logs do not. Tests that use such a feature ar
 import ast
 from collections.abc import Collection
 
-from plaudit.sandbox.judging.plan.rewriting import names_in
+from plaudit.sandbox.judging.plan.program_use import names_in
 
 __all__ = ["FEATURES", "MARKS", "REFUSED_MARKS", "find_unsupported"]
 

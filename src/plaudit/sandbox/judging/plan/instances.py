@@ -83,13 +83,20 @@ def _has_call(node: ast.AST, name: str) -> bool:
     return any(isinstance(part, ast.Call) and getattr(part.func, "id", "") == name for part in ast.walk(node))
 
 
-def find_unscored(tree: ast.Module, program: Iterable[str], modules: Iterable[str] = (), candidate: str = "") -> str:
+def find_unscored(
+    tree: ast.Module,
+    program: Iterable[str],
+    modules: Iterable[str] = (),
+    candidate: str = "",
+    classes: Iterable[str] = (),
+) -> str:
     """Why these tests cannot be scored, with the line; empty if they can.
 
     `program` are the names of the program, `modules` the names that stand for the program as a module, `candidate` is
-    the parameter by which `check` gets the function.
+    the parameter by which `check` gets the function, `classes` are names that are known to be classes.
     """
-    finder = _Finder(tree, frozenset(program) | {candidate}, frozenset(modules))
+    names = frozenset(program) | {candidate}
+    finder = _Finder(tree, names, frozenset(modules), class_names(tree, names) | set(classes))
     for _ in range(2):  # fixtures and attributes of `self` are known after the first pass
         finder.problems.clear()
         finder.visit(tree)
@@ -99,9 +106,8 @@ def find_unscored(tree: ast.Module, program: Iterable[str], modules: Iterable[st
 class _Finder(ast.NodeVisitor):
     """Visits the tests in their order, with what each variable holds at that point."""
 
-    def __init__(self, tree: ast.Module, program: frozenset[str], modules: frozenset[str]) -> None:
-        self._program, self._modules = program, modules
-        self._classes = class_names(tree, program)
+    def __init__(self, tree: ast.Module, program: frozenset[str], modules: frozenset[str], classes: set[str]) -> None:
+        self._program, self._modules, self._classes = program, modules, classes
         self._own_functions = {getattr(node, "name", "") for node in ast.walk(tree) if isinstance(node, FUNCTIONS)}
         self._variables: dict[str, str] = {}
         self._attributes: dict[str, str] = {}

@@ -14,11 +14,11 @@ from functools import lru_cache
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.plan.instances import class_names
 from plaudit.sandbox.judging.plan.modules import parse_code
-from plaudit.sandbox.judging.plan.rewriting import names_in
+from plaudit.sandbox.judging.plan.program_use import names_in
 
 __all__ = [
-    "called_names", "exception_names", "helpers_in", "imports_in", "parse_tests", "program_names", "standard_modules",
-    "top_level_names", "with_prefix",
+    "called_names", "exception_names", "helpers_in", "imports_in", "parse_tests", "program_names", "split_classes",
+    "standard_modules", "top_level_names", "with_prefix",
 ]  # fmt: skip
 
 BUILTINS = frozenset(dir(builtins))
@@ -125,6 +125,21 @@ def helpers_in(prompt: str, entry_point: str | None) -> str:
         return ""
     kept = [node for node in tree.body if _is_helper(node, entry_point)]
     return ast.unparse(ast.Module(kept, []))
+
+
+def split_classes(helpers: str) -> tuple[str, frozenset[str]]:
+    """Helpers for the tests, and the names of their classes that only tests use: those are the program's classes.
+
+    The program has the helpers as well, and makes objects of its own classes; named tuples cross as values.
+    """
+    tree = ast.parse(helpers)
+    used = {name for node in tree.body for name in names_in(node)}
+    definitions = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    tuples = {node.name for node in definitions if any(ast.unparse(base).endswith("NamedTuple") for base in node.bases)}
+    classes = frozenset(node.name for node in definitions) - used - tuples
+    return ast.unparse(
+        ast.Module([node for node in tree.body if getattr(node, "name", "") not in classes], [])
+    ), classes
 
 
 @lru_cache(maxsize=512)

@@ -7,11 +7,13 @@ from what the program made of it; a variable of the program is read when it is u
 
 import ast
 from collections.abc import Collection
-from itertools import pairwise
 
-__all__ = ["CHECK", "CheckWrapper", "ProgramUse", "names_in", "rewrite"]
+from plaudit.sandbox.judging.plan.program_use import ProgramUse, names_in, operands, pairs, root_of
+
+__all__ = ["CHECK", "CheckWrapper", "rewrite"]
 
 CHECK = "__check__"
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 ORDERING_CALLS = {"lt", "le", "gt", "ge", "__lt__", "__le__", "__gt__", "__ge__"}  # of `operator`, and methods
 # Calls that change a setting of the process, which tests change for the program, too.
@@ -24,12 +26,7 @@ SETTINGS = {
 CHECKING = ("assert", "check", "verify", "expect")
 
 
-def names_in(node: ast.AST) -> set[str]:
-    """The names that an expression mentions."""
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-
-
-def rewrite(tree: ast.Module, use: "ProgramUse", read: Collection[str] = ()) -> ast.Module:
+def rewrite(tree: ast.Module, use: ProgramUse, read: Collection[str] = ()) -> ast.Module:
     """The tests, rewritten in place; `read` are variables of the program."""
     _Rewriter(use, frozenset(read), _shared_settings(tree)).visit(tree)
     return tree
@@ -43,95 +40,26 @@ def _shared_settings(tree: ast.Module) -> dict[str, str]:
     return {name: path for name, path in SETTINGS.items() if not (draws and "random." in name)}
 
 
-class ProgramUse:
-    """Which expressions of the tests depend on the program: calls of it, and variables that hold what it returned.
-
-    `plain` are names that hold no values of the program.
-    """
-
-    def __init__(self, tree: ast.Module, program: Collection[str] = (), plain: Collection[str] = ()) -> None:
-        self.functions = set(program)
-        self.results: set[str] = set()
-        nodes = list(ast.walk(tree))
-        imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-        self.has_arrays = any("numpy" in ast.unparse(node) for node in imports)
-        definitions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-        called = {_root(node.func) for node in nodes if isinstance(node, ast.Call)}
-        self.functions |= {one.arg for node in definitions for one in node.args.args if one.arg in called} - {
-            "self",
-            "cls",
-            *plain,
-        }
-        for _ in range(2):  # functions and variables that depend on the program through others
-            self.functions |= {
-                node.name for node in definitions if node.name != "check" and any(map(self.calls, node.body))
-            }
-            for value, target in (binding for node in nodes for binding in _bindings(node)):
-                if self.depends(value):
-                    self.results |= names_in(target) - {"self"}
-        self.expected = self._expected_names(nodes)
-
-    def depends(self, node: ast.AST) -> bool:
-        """Whether an expression holds something of the program."""
-        return self.calls(node) or bool(names_in(node) & (self.results | self.functions))
-
-    def calls(self, node: ast.AST) -> bool:
-        """Whether an expression calls the program."""
-        return any(
-            _root(part.func) in self.functions | self.results | {"self"} and not _is_assertion(part)
-            for part in ast.walk(node)
-            if isinstance(part, ast.Call)
-        )
-
-    def _expected_names(self, nodes: list[ast.AST]) -> set[str]:
-        """Variables that are compared with what the program returned."""
-        names: set[str] = set()
-        for node in nodes:
-            for one, other in _pairs(node):
-                for side, against in ((one, other), (other, one)):
-                    if self.depends(against) and not self.depends(side):
-                        names |= names_in(side)
-        return names
-
-
-def _bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
-    """The values and targets of an assignment, a loop or a context."""
-    match node:
-        case ast.Assign(targets, value):
-            return [(value, target) for target in targets]
-        case ast.AnnAssign(target, _, ast.expr() as value) | ast.NamedExpr(target, value):
-            return [(value, target)]
-        case ast.For(target, value) | ast.AsyncFor(target, value) | ast.comprehension(target, value):
-            return [(value, target)]
-        case ast.withitem(value, ast.expr() as target):
-            return [(value, target)]
-    return []
-
-
-def _root(node: ast.expr) -> str:
-    """The name that an expression begins with: `a` of `a.b().c`."""
-    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _is_assertion(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr.startswith(("assert", "subTest", "fail"))
-
-
-def _pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
-    """The operands of a comparison."""
-    if isinstance(node, ast.Compare):
-        sides = [node.left, *node.comparators]
-        return list(pairwise(sides))
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and "ssert" in node.func.attr:
-        return [(node.args[0], node.args[1])] if len(node.args) > 1 else []
-    return []
-
-
 class _Rewriter(ast.NodeTransformer):
     def __init__(self, use: ProgramUse, read: frozenset[str], settings: dict[str, str]) -> None:
         self._use, self._read, self._settings, self._has_arrays = use, read, settings, use.has_arrays
+        self._checked: set[str] = set()
+        self._function = ""
+        self._reads_now = False
+
+    def visit_Module(self, node: ast.Module) -> ast.Module:
+        functions = [part for part in node.body if isinstance(part, SCOPES)]
+        self._checked = self._use.find_checked(ast.Module([part for part in node.body if part not in functions], []))
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+        outer = self._checked, self._function
+        self._checked, self._function = self._checked | self._use.find_checked(node), node.name
+        self.generic_visit(node)
+        self._checked, self._function = outer
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self._read and isinstance(node.ctx, ast.Load):
@@ -144,7 +72,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         sides = [node.left, *node.comparators]
-        for index, (one, other) in enumerate(_pairs(node)):
+        for index, (one, other) in enumerate(pairs(node)):
             operator = node.ops[index]
             always = isinstance(operator, ast.In | ast.NotIn)
             compares = isinstance(operator, ast.Eq | ast.NotEq)
@@ -160,11 +88,18 @@ class _Rewriter(ast.NodeTransformer):
         node.left, node.comparators = sides[0], sides[1:]
         self.generic_visit(node)
         if self._has_arrays and len(sides) == 2 and isinstance(node.ops[0], ast.Eq | ast.NotEq) and sum(answers) == 1:
-            flags = [ast.Constant(isinstance(node.ops[0], ast.Eq)), ast.Constant(answers[0])]
-            return _call("__shaped__", node.left, node.comparators[0], *flags)
+            operation = "eq" if isinstance(node.ops[0], ast.Eq) else "ne"
+            return _shaped(operation, node.left, node.comparators[0], answers[0])
         if len(sides) == 2 and isinstance(node.ops[0], ast.In | ast.NotIn):
             member = _call("__member__", node.left, node.comparators[0])
             return member if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), member)
+        return node
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        """A check without an answer of the program reads its variables as they are."""
+        self._reads_now = not self._use.depends(node)
+        self.generic_visit(node)
+        self._reads_now = False
         return node
 
     def visit_For(self, node: ast.For) -> ast.stmt:
@@ -175,7 +110,7 @@ class _Rewriter(ast.NodeTransformer):
         calls = [part for part in ast.walk(node) if isinstance(part, ast.Call) and part not in ast.walk(node.test)]
         changed = {name for call in calls for name in names_in(call)}
         if not self._use.depends(node.test):
-            node.test = _Originals(self._use.functions | changed).visit(node.test)
+            node.test = _Originals(self._use.functions | changed | self._checked).visit(node.test)
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
@@ -184,7 +119,23 @@ class _Rewriter(ast.NodeTransformer):
 
     def _items_of(self, node: ast.expr) -> ast.expr:
         """The iterable of a loop; a container of the tests is copied, so that the program cannot end the loop."""
-        return node if self._use.depends(node) else _Originals(self._use.functions, "__items__").visit(node)
+        if self._reads_now or self._use.depends(node):
+            return node
+        return _Originals(self._use.functions | self._checked, "__items__").visit(node)  # type: ignore[no-any-return]
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        sides = [node.left, node.right]
+        answers = [self._use.depends(side) for side in sides]
+        if sum(answers) == 1:
+            node.left, node.right = map(self._original_operand, sides)
+        is_expected = sum(answers) == 1 and not names_in(sides[answers[0]]) & self._use.arguments
+        self.generic_visit(node)
+        if self._has_arrays and isinstance(node.op, ast.Sub) and is_expected:
+            return _shaped("sub", node.left, node.right, answers[0])
+        return node
+
+    def _original_operand(self, node: ast.expr) -> ast.expr:
+        return node if self._use.depends(node) else self._originals(node, always=False)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
@@ -200,7 +151,7 @@ class _Rewriter(ast.NodeTransformer):
             node.args = [_call("__ordered__", one) for one in node.args]
             if isinstance(node.func, ast.Attribute) and method.startswith("__"):
                 node.func.value = _call("__ordered__", node.func.value)
-        for one, other in _pairs(node):
+        for one, other in pairs(node):
             compares = method in ("assertEqual", "assertNotEqual")
             if self._is_expected(other, one):
                 node.args[1] = self._expected(other, always=False, compares=compares)
@@ -210,6 +161,10 @@ class _Rewriter(ast.NodeTransformer):
                 node.args[:2] = [_call("__itself__", side) for side in node.args[:2]]
         if name in ("zip", "map") and not node.keywords:
             self._pair_strictly(node, name)
+        elif (
+            any(map(self._use.depends, node.args)) and root_of(node.func) not in self._use.functions | self._use.results
+        ):
+            node.args = [self._original_operand(argument) for argument in node.args]
         if name == "filter" and len(node.args) == 2 and self._use.depends(node.args[0]):
             node.func = ast.Name("__filter__", ast.Load())
         return self.generic_visit(node)  # type: ignore[return-value]
@@ -242,9 +197,16 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         match node.value:
-            case ast.Call(ast.Attribute(ast.Name(name)), [argument]) as call if name in self._use.expected:
-                if not self._use.depends(argument):  # `expected.extend(xs)`
-                    call.args = [self._originals(argument, always=True)]
+            case ast.Call(ast.Attribute(ast.Name(name))) as call if name in self._use.expected:  # `expected.extend(xs)`
+                if not any(map(self._use.depends, operands(call))):
+                    call.args = [self._originals(argument, always=True) for argument in call.args]
+                    for keyword in call.keywords:
+                        keyword.value = self._originals(keyword.value, always=True)
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_Return(self, node: ast.Return) -> ast.stmt:
+        if node.value and self._function in self._use.expected and not self._use.depends(node.value):
+            node.value = self._originals(node.value, always=True)
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def _read_originals(
@@ -263,7 +225,7 @@ class _Rewriter(ast.NodeTransformer):
         """An expected value in which variables have the contents that the tests wrote; a bare variable stays."""
         if isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and not always):
             return node
-        return _Originals(self._use.results | self._use.functions).visit(node)  # type: ignore[no-any-return]
+        return _Originals(self._use.results | self._use.functions | self._checked).visit(node)  # type: ignore[no-any-return]
 
     def _expected(self, node: ast.expr, *, always: bool, compares: bool) -> ast.expr:
         """The operand that an answer is compared with; for equality, its type is checked."""
@@ -284,7 +246,7 @@ class _Originals(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        if _root(node) in self._answers:
+        if root_of(node) in self._answers or ast.unparse(node) in self._answers:
             return node
         node.value = self.visit(node.value)  # whose attributes are contents, where it is a SimpleNamespace
         return _call(self._wrapper, node)
@@ -300,6 +262,10 @@ class _Originals(ast.NodeTransformer):
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _shaped(operation: str, left: ast.expr, right: ast.expr, answer_is_left: bool) -> ast.Call:
+    return _call("__shaped__", ast.Constant(operation), left, right, ast.Constant(answer_is_left))
 
 
 def _is_number(node: ast.expr) -> bool:

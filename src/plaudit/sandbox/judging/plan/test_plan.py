@@ -19,10 +19,12 @@ from plaudit.sandbox.judging.plan.names import (
     helpers_in,
     parse_tests,
     program_names,
+    split_classes,
     standard_modules,
     top_level_names,
 )
-from plaudit.sandbox.judging.plan.rewriting import CheckWrapper, ProgramUse, names_in, rewrite
+from plaudit.sandbox.judging.plan.program_use import ProgramUse, names_in
+from plaudit.sandbox.judging.plan.rewriting import CheckWrapper, rewrite
 from plaudit.sandbox.judging.plan.stateless import is_stateless
 from plaudit.sandbox.judging.suites import AssertSuite, FileSuite, StreamSuite, Suite
 
@@ -93,11 +95,14 @@ def _plan_tests(
     is_file: bool = False,
 ) -> TestPlan:
     """The plan of statements or of a test file; `module` is the name of the program, None if it may have any."""
-    text, setup_text = "\n".join(texts), f"{imports}\n{helpers_in(prompt, entry_point)}"
+    helpers, classes = split_classes(helpers_in(prompt, entry_point))
+    text, setup_text = "\n".join(texts), f"{imports}\n{helpers}"
     tree, setup = parse_tests(text), parse_tests(setup_text, "imports or prompt")
     aliases, modules = _take_program_imports(tree, module)
     if aliases or modules:
         text = ast.unparse(tree)
+    classes &= names_in(tree) - top_level_names(text)
+    aliases |= {name: name for name in classes}
     defined = top_level_names(setup_text) | frozenset(aliases) | frozenset(modules)
     names = program_names(tree, text, entry_point, defined, frozenset((*aliases, *modules)))
     program = {name: name for name in names} | aliases
@@ -113,7 +118,7 @@ def _plan_tests(
         "expected_errors": expected,
         "modules": modules,
         "check": check,
-        "unscored": find_unscored(tree, program, modules, candidate),
+        "unscored": find_unscored(tree, program, modules, candidate, classes),
         "class_names": _capitalised(tree, [*program, *modules]),
         "packages": _packages(whole, setup_text + text),
         "is_stateless": not modules and is_stateless(whole),

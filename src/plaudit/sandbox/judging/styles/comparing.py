@@ -13,12 +13,13 @@ __all__ = ["TEXT_COMPARISONS", "same_text", "same_value"]
 
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
+ROUNDING = 1e-15  # of floats: where an integer is expected, the tolerance is absolute but for this
 
 
 def same_value(result: Any, expected: Any, tolerance: float | None = None) -> bool:
     """Whether a returned value is the expected one; data that came through JSON has lists for tuples.
 
-    `tolerance` is relative and absolute; integers are compared exactly.
+    `tolerance` is absolute, and relative unless an integer is expected; two integers are compared exactly.
     """
     if tolerance is not None:
         return _close(_to_lists(result), _to_lists(expected), tolerance)
@@ -55,7 +56,8 @@ def _same_number(one: str, other: str, tolerance: float) -> bool:
     numbers = _number(one), _number(other)
     if None in numbers or not all(map(math.isfinite, numbers)):  # type: ignore[arg-type]
         return False
-    return math.isclose(*numbers, rel_tol=tolerance, abs_tol=tolerance)  # type: ignore[arg-type]
+    relative = ROUNDING if _INTEGER.fullmatch(other) else tolerance
+    return math.isclose(*numbers, rel_tol=relative, abs_tol=tolerance)  # type: ignore[arg-type]
 
 
 def _lines_of(text: str) -> list[str]:
@@ -90,7 +92,8 @@ def _close(one: Any, other: Any, tolerance: float) -> bool:
         if type(one) is int and type(other) is int:
             return one == other
         try:
-            return bool(one == other) or math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
+            relative = ROUNDING if type(other) is int else tolerance
+            return bool(one == other) or math.isclose(one, other, rel_tol=relative, abs_tol=tolerance)
         except OverflowError:  # integers beyond the range of floats
             return False
     return bool(one == other)

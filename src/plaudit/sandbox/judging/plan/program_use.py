@@ -1,0 +1,190 @@
+"""How tests use the program: which of their values are answers, which meet answers, which arguments they check."""
+
+import ast
+from collections.abc import Collection
+from itertools import pairwise
+
+__all__ = ["ProgramUse", "names_in", "operands", "pairs", "root_of"]
+
+# Functions of one argument whose result shows the contents of the argument.
+SHOWING = {"len", "list", "tuple", "set", "dict", "sorted", "sum", "min", "max", "str", "repr", "frozenset"}
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names that an expression mentions."""
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+class ProgramUse:
+    """Which expressions of the tests depend on the program: calls of it, and variables that hold what it returned.
+
+    `plain` are names that hold no values of the program.
+    """
+
+    def __init__(self, tree: ast.Module, program: Collection[str] = (), plain: Collection[str] = ()) -> None:
+        self.functions = set(program)
+        self.results: set[str] = set()
+        nodes = list(ast.walk(tree))
+        imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+        self.has_arrays = any("numpy" in ast.unparse(node) for node in imports)
+        definitions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        called = {root_of(node.func) for node in nodes if isinstance(node, ast.Call)}
+        self.functions |= {one.arg for node in definitions for one in node.args.args if one.arg in called} - {
+            "self",
+            "cls",
+            *plain,
+        }
+        for _ in range(2):  # functions and variables that depend on the program through others
+            self.functions |= {
+                node.name for node in definitions if node.name != "check" and any(map(self.calls, node.body))
+            }
+            for value, target in (binding for node in nodes for binding in _bindings(node)):
+                if self.depends(value):
+                    self.results |= names_in(target) - {"self"}
+        self.expected = self._expected_names(nodes, definitions)
+        calls = [node for node in nodes if isinstance(node, ast.Call) and root_of(node.func) in self.functions]
+        self.arguments = {name for call in calls for argument in operands(call) for name in names_in(argument)}
+
+    def depends(self, node: ast.AST) -> bool:
+        """Whether an expression holds something of the program."""
+        return self.calls(node) or bool(names_in(node) & (self.results | self.functions))
+
+    def calls(self, node: ast.AST) -> bool:
+        """Whether an expression calls the program."""
+        return any(
+            root_of(part.func) in self.functions | self.results | {"self"} and not _is_assertion(part)
+            for part in ast.walk(node)
+            if isinstance(part, ast.Call)
+        )
+
+    def _expected_names(
+        self, nodes: list[ast.AST], definitions: list[ast.FunctionDef | ast.AsyncFunctionDef]
+    ) -> set[str]:
+        """Variables and functions that meet what the program returned, and those that they are computed from."""
+        names: set[str] = set()
+        for node in nodes:
+            answers = [self.depends(side) for side in operands(node)]
+            if any(answers) and not all(answers):
+                sides = zip(operands(node), answers, strict=True)
+                names |= {name for side, is_answer in sides if not is_answer for name in _names_and_methods(side)}
+        values = [(names_in(target), value) for node in nodes for value, target in _bindings(node)]
+        for one in definitions:
+            values += [
+                ({one.name}, node.value) for node in ast.walk(one) if isinstance(node, ast.Return) and node.value
+            ]
+        sources = [(targets, _names_and_methods(value)) for targets, value in values if not self.depends(value)]
+        known = 0
+        while known < len(names):
+            known = len(names)
+            names = names.union(*(used for targets, used in sources if targets & names))
+        return names
+
+    def find_checked(self, scope: ast.AST) -> set[str]:
+        """Variables whose contents the tests check themselves after they were passed to the program.
+
+        They are compared with a value that is no answer, or read by item although the tests left them empty.
+        """
+        nodes = list(ast.walk(scope))
+        passed: dict[str, tuple[int, int]] = {}
+        for node in nodes:
+            if isinstance(node, ast.Call) and root_of(node.func) in self.functions | self.results:
+                for argument in map(_place, operands(node)):
+                    position = (node.lineno, node.col_offset)
+                    passed[argument] = min(position, passed.get(argument, position))
+        checked = {
+            _place(side)
+            for check in (part for node in nodes if isinstance(node, ast.stmt) for part in _comparisons(node))
+            for one, other in pairs(check)
+            for side, against in ((one, other), (other, one))
+            if passed.get(_place(side), (1 << 30, 0)) < (check.lineno, check.col_offset)
+            if not self.depends(against) and _place(side) not in map(_place, operands(against))
+        }
+        empty = {_place(target) for node in nodes for value, target in _bindings(node) if _is_empty(value)}
+        read = {_place(node) for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)}
+        return checked | (empty & read & passed.keys())
+
+
+def _names_and_methods(node: ast.expr) -> set[str]:
+    calls = (part.func for part in ast.walk(node) if isinstance(part, ast.Call))
+    return names_in(node) | {called.attr for called in calls if isinstance(called, ast.Attribute)}
+
+
+def _comparisons(node: ast.AST) -> list[ast.expr]:
+    """The comparisons that a check consists of."""
+    match node:
+        case ast.Assert(test):
+            return _comparisons(test)
+        case ast.BoolOp(ast.And(), parts):
+            return [one for part in parts for one in _comparisons(part)]
+        case ast.Expr(ast.Call() as call) if _is_assertion(call):
+            return [call]
+    return [node] if isinstance(node, ast.Compare) else []
+
+
+def _bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """The values and targets of an assignment, a loop or a context."""
+    match node:
+        case ast.Assign(targets, value):
+            return [(value, target) for target in targets]
+        case ast.AnnAssign(target, _, ast.expr() as value) | ast.NamedExpr(target, value):
+            return [(value, target)]
+        case ast.For(target, value) | ast.AsyncFor(target, value) | ast.comprehension(target, value):
+            return [(value, target)]
+        case ast.withitem(value, ast.expr() as target):
+            return [(value, target)]
+    return []
+
+
+def root_of(node: ast.expr) -> str:
+    """The name that an expression begins with: `a` of `a.b().c`."""
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_assertion(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and call.func.attr.startswith(("assert", "subTest", "fail"))
+
+
+def pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """The operands of a comparison."""
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        return list(pairwise(sides))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and "ssert" in node.func.attr:
+        return [(node.args[0], node.args[1])] if len(node.args) > 1 else []
+    return []
+
+
+def operands(node: ast.AST) -> list[ast.expr]:
+    """The values that meet in a comparison, a calculation or a call."""
+    match node:
+        case ast.Compare(left, _, others):
+            return [left, *others]
+        case ast.BinOp(left, _, right):
+            return [left, right]
+        case ast.Call(_, arguments, keywords):
+            return [*arguments, *(keyword.value for keyword in keywords)]
+    return []
+
+
+def _place(node: ast.expr) -> str:
+    """The variable, or attribute of `self`, whose contents an expression shows: `xs` of `sorted(xs[:k]) + [1]`."""
+    match node:
+        case ast.Name(name):
+            return name
+        case ast.Attribute(ast.Name("self" | "cls")):
+            return ast.unparse(node)
+        case ast.Subscript(value) | ast.Attribute(value) | ast.Starred(value) | ast.Call(ast.Attribute(value), []):
+            return _place(value)
+        case ast.Call(ast.Name(name), [argument]) if name in SHOWING:
+            return _place(argument)
+        case ast.BinOp(left, ast.Add(), ast.List() | ast.Tuple()):
+            return _place(left)
+        case ast.BinOp(ast.List() | ast.Tuple(), ast.Add(), right):
+            return _place(right)
+    return ""
+
+
+def _is_empty(node: ast.expr) -> bool:
+    return ast.unparse(node) in ("[]", "{}", "set()", "dict()", "list()")
