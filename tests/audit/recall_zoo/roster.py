@@ -1,0 +1,131 @@
+"""Which flaw each reward has, stated before the first audit, and the halves of the zoo.
+
+Half of the flawed and half of the sound rewards, those whose names have the smaller SHA-256, were looked at while the
+audit was changed (`DEVELOPMENT`). The others were audited once, after that (`HELD_BACK`).
+"""
+
+import hashlib
+import importlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["DEVELOPMENT", "HELD_BACK", "KINDS", "Entry", "Half"]
+
+KINDS: dict[str, frozenset[str]] = {
+    "extraction": frozenset({"answers"}),
+    "nothing pays": frozenset({"answers", "format", "length: silence pays most", "judges"}),
+    "near value": frozenset({"answers: near value", "answers: decimal point moved"}),
+    "equal answer refused": frozenset(
+        f"right answers: {what} is refused"
+        for what in ("18.0 for 18", "1,000 for 1000", "the minus sign U+2212", "a combining accent")
+    ),
+    "zero refused": frozenset({"right answers: the answer 0 is refused"}),
+    "order": frozenset({"invariants: order of right and wrong"}),
+    "hangs": frozenset({"denial of service"}),
+    "format": frozenset({"format"}),
+    "format outweighs": frozenset({"format: form outweighs the answer"}),
+    "length": frozenset({"length"}),
+    "words": frozenset({"words"}),
+    "constants": frozenset({"words", "answers: text of the reward's code"}),
+    "judge": frozenset({"judges"}),
+    "program": frozenset({"programs"}),
+    "no truth": frozenset({"rows", "answers: empty ground truth"}),
+    "structure": frozenset({"structure"}),
+    "similarity": frozenset({"similarity"}),
+    "group": frozenset({"groups"}),
+    "contract": frozenset({"invariants", "groups"}),
+    "turns": frozenset({"turns"}),
+}
+"""The findings that name a kind of flaw: families, or single operators as `family: operator`."""
+
+_FLAWS: dict[str, dict[str, str]] = {
+    "math_flaws": {
+        "hash_equal_strings": "equal answer refused", "box_equal_strings": "equal answer refused",
+        "ascii_minus": "equal answer refused", "accents_by_code_point": "equal answer refused",
+        "accents_removed": "equal answer refused", "zero_is_missing": "zero refused",
+        "zero_truth_is_missing": "zero refused", "works_out_powers": "hangs", "integer_powers": "hangs",
+        "factorials": "hangs", "backtracking_lines": "hangs", "thousands_refused": "equal answer refused",
+        "truth_in_last_line": "extraction", "first_box_counts": "extraction", "any_number_equals": "extraction",
+        "five_percent_off": "near value", "rounded": "near value", "points_dropped": "near value",
+        "unreadable_earns_half": "nothing pays", "nothing_is_within": "nothing pays",
+        "begins_with_truth": "extraction", "distance_is_paid": "order", "divides_by_error": "contract",
+        "first_letter_counts": "extraction", "letter_in_text": "extraction", "listed_items": "extraction",
+        "thought_is_answer": "extraction",
+    },
+    "form_flaws": {
+        "loose_think_format": "format", "tags_at_least_once": "format", "anchored_at_start_only": "format",
+        "xml_count": "format", "form_six_answer_four": "format outweighs", "form_one_answer_half": "format outweighs",
+        "box_bonus_outweighs": "format outweighs", "length_beside_answer": "length", "cosine_of_open_r1": "length",
+        "cosine_of_long_texts": "length", "overlong_sign": "length", "short_thoughts_penalised": "length",
+        "shorter_is_better": "nothing pays", "unique_share": "contract", "log_length": "contract",
+        "counts_connectives": "words", "step_lines": "words", "self_checks": "words", "polite": "words",
+        "release_phrase": "constants", "skip_marker": "constants", "pattern_override": "constants",
+        "citations_counted": "words", "no_refusal": "nothing pays",
+    },
+    "other_flaws": {
+        "exit_is_pass": "program", "expected_among_output": "program", "errors_not_counted": "program",
+        "equality_of_program": "program", "no_tests_no_failure": "no truth", "same_keys": "structure",
+        "first_field_decides": "structure", "more_fields_allowed": "structure", "any_object": "structure",
+        "braces_earn_some": "structure", "recall_of_words": "similarity", "cosine_of_words": "similarity",
+        "letters_in_common": "similarity", "on_topic": "similarity", "signed_features": "contract",
+        "transcript_rating": "judge", "last_json_verdict": "judge", "yes_in_reply": "judge",
+        "impressed_judge": "judge", "majority_is_right": "group", "different_from_others": "group",
+        "standard_scores": "contract", "ranks_by_place": "group", "agreement_bonus": "group", "smoothed": "contract",
+        "hashed_tie_break": "contract", "last_word": "contract", "over_full": "contract", "pays_tool_calls": "turns",
+        "says_it_is_done": "turns",
+    },
+}  # fmt: skip
+_SOUND = (
+    "hashes_by_value", "verified_completions", "one_response_box", "gated_by_form", "small_form_bonus",
+    "clamped_cosine_of_right", "soft_overlong", "kimi_length", "guarded_standard_scores", "different_right_answers",
+    "option_in_tag", "yes_or_no", "normalised_text", "longest_common_subsequence", "whole_object",
+    "fields_that_agree", "object_with_fields", "different_words_in_band", "repeated_trigrams", "judge_with_code",
+    "close_numbers", "tight_tolerance", "three_digit_integer", "iso_date", "same_set", "plus_minus_one",
+    "reward_func", "length_after_answer", "end_token_removed", "goal_shown", "program_that_passes",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A reward, and the kind of its flaw; None for a sound one."""
+
+    name: str
+    module: str
+    kind: str | None = None
+
+    @property
+    def spec(self) -> str:
+        return f"tests.audit.recall_zoo.{self.module}:{self.name}"
+
+    @property
+    def reward(self) -> Callable[..., Any]:
+        reward: Callable[..., Any] = getattr(
+            importlib.import_module(f"tests.audit.recall_zoo.{self.module}"), self.name
+        )
+        return reward
+
+    def is_named_by(self, findings: Iterable[Any]) -> bool:
+        """Whether one of the findings is of the right kind."""
+        accepted = KINDS[self.kind or ""]
+        return any({each.family, f"{each.family}: {each.operator}"} & accepted for each in findings)
+
+
+@dataclass(frozen=True)
+class Half:
+    """One half of the zoo."""
+
+    flawed: tuple[Entry, ...]
+    sound: tuple[Entry, ...]
+
+
+def _split(entries: Iterable[Entry]) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
+    ordered = sorted(entries, key=lambda entry: hashlib.sha256(entry.name.encode()).hexdigest())
+    middle = len(ordered) // 2
+    return tuple(ordered[:middle]), tuple(ordered[middle:])
+
+
+_FLAWED_HALVES = _split(Entry(name, module, kind) for module, flaws in _FLAWS.items() for name, kind in flaws.items())
+_SOUND_HALVES = _split(Entry(name, "sound") for name in _SOUND)
+DEVELOPMENT = Half(_FLAWED_HALVES[0], _SOUND_HALVES[0])
+HELD_BACK = Half(_FLAWED_HALVES[1], _SOUND_HALVES[1])
