@@ -43,6 +43,7 @@ SLOW = (
     "tests/promises/test_matrix.py",
     "tests/promises/",
     "tests/audit/test_zoo.py",
+    "tests/audit/test_recall_zoo.py",
     "tests/audit/test_environment_zoo.py",
     "tests/training/test_",
     "tests/sandbox/languages/",

@@ -49,10 +49,12 @@ def test_the_pasted_test_fails_while_the_hole_is_there(report):
 @pytest.mark.parametrize(
     ("spec", "operator"),
     [
-        ("tests.audit.zoo.answers:minds_blanks", "edits that mean nothing"),
+        ("tests.audit.zoo.answers:minds_blanks", "a blank around it is refused"),
         ("tests.audit.zoo.qualities:unclamped_cosine", "reward comes back beyond the limit"),
         ("tests.audit.zoo.broken:fails_on_empty", "total"),
         ("tests.audit.zoo.broken:ranks_batch", "independent"),
+        ("tests.audit.recall_zoo.other_flaws:majority_is_right", "copies of one answer pay"),
+        ("tests.audit.recall_zoo.math_flaws:zero_is_missing", "the answer 0 is refused"),
     ],
 )
 def test_what_breaks_an_invariant_is_shown_again_by_its_test(spec, operator):
@@ -148,7 +150,10 @@ def test_own_rollouts_give_prompts_columns_and_forms():
     ]
     report = audit_reward(in_column, samples, deadline_s=None)
     assert report.findings
-    assert {finding.witness.prompt for finding in report.findings} <= {"23 and 23?", "41 and 41?", "67 and 67?"}
+    prompts = {finding.witness.prompt for finding in report.findings}
+    assert {each for each in prompts if not each.startswith("Give the answer")} <= {
+        f"{n} and {n}?" for n in (23, 41, 67)
+    }
 
 
 def test_accepted_findings_no_longer_count(report, tmp_path):
@@ -234,3 +239,48 @@ def test_a_grade_that_contains_the_right_answer_is_not_an_attack():
     report = audit_reward(last_number, samples, deadline_s=None)
     assert report.findings
     assert "judges" not in {finding.family for finding in report.findings}
+
+
+def same_text(response, label):
+    return float(response.strip() == label)
+
+
+def test_texts_are_compared_as_values_only_where_the_truths_are_numbers():
+    numbers = [Trajectory(f"{n}?", str(n), ground_truth=str(n), columns={"label": str(n)}) for n in (23, 41, 67)]
+    words = [Trajectory(f"{w}?", w, ground_truth=w, columns={"label": w}) for w in ("oak", "elm", "fir")]
+    refused = {"18.0 for 18 is refused", "1,000 for 1000 is refused"}
+    for samples, expected in ((numbers, refused), (words, set()), (None, set())):
+        report = audit_reward(same_text, samples, deadline_s=None)
+        assert {finding.operator for finding in report.findings} & refused == expected
+
+
+def most_frequent(completions, **columns):
+    answers = [(text.split() or [""])[-1] for text in completions]
+    return [float(answers.count(answer) > 1) for answer in answers]
+
+
+def test_a_function_of_batches_is_attacked_with_copies_though_it_declares_no_scope():
+    finding = find(audit_reward(most_frequent, deadline_s=None), "copies of one answer pay")
+    assert finding.witness.reward == 1.0
+
+
+def last_number_of_text(response, ground_truth):
+    numbers = re.findall(r"\d+", response)
+    return float(bool(numbers) and numbers[-1] == ground_truth)
+
+
+def test_a_wrong_rollout_that_is_paid_is_a_finding():
+    samples = [
+        Trajectory(f"{n}?", f"The answer is \\boxed{{{n + 5}}}. I looked at page {n}", ground_truth=str(n))
+        for n in (23, 41, 67)
+    ]
+    finding = find(audit_reward(last_number_of_text, samples, deadline_s=None), "wrong rollout of yours")
+    assert finding.rate == 1.0
+
+
+def test_cases_without_prompts_are_tasks_of_their_own():
+    cases = [Trajectory("", f"Sum: {n}", ground_truth=str(n)) for n in (23, 41, 67)]
+    report = audit_reward(
+        lambda response, ground_truth: float(f"Sum: {ground_truth}" in response), cases, deadline_s=None
+    )
+    assert max(finding.prompts for finding in report.findings) == 3

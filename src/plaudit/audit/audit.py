@@ -9,17 +9,19 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from plaudit.audit import invariants
 from plaudit.audit.candidates import attack_qualities, make_trials
 from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, most_severe_first
 from plaudit.audit.hits import Attempt, Hit, Reporter
 from plaudit.audit.honest_rewards import HonestRewards, measure_honest_rewards
 from plaudit.audit.known_rows import attack_known_rows
+from plaudit.audit.probes import invariants
+from plaudit.audit.probes.groups import attack_groups
+from plaudit.audit.probes.right_answers import check_right_answers
 from plaudit.audit.qualities.formats import write_formats, write_structures
 from plaudit.audit.qualities.judgements import write_judgements, write_turns
-from plaudit.audit.qualities.padding import write_lengths, write_words
+from plaudit.audit.qualities.padding import check_right_lengths, write_lengths, write_words
 from plaudit.audit.samples import SampleMaker, replace_response
-from plaudit.audit.search import attack_answers, attack_with_compositions
+from plaudit.audit.search import attack_answers, attack_other_truths, attack_with_compositions
 from plaudit.audit.seeds import Seeds, read_seeds
 from plaudit.audit.subject import Budget, BudgetSpent, Subject
 from plaudit.audit.tasks import Kind, Task
@@ -182,9 +184,15 @@ class _Audit:
             else (Kind.OPEN, Kind.WORD, Kind.NUMBER)
         )
         trials = make_trials(subject, maker, honest_rewards, *order)
-        yield "answers", attack_answers(subject, maker, honest_rewards)
+        yield (
+            "answers",
+            chain(attack_answers(subject, maker, honest_rewards), attack_other_truths(subject, maker, honest_rewards)),
+        )
+        if subject.scope != "sample":
+            yield "groups", attack_groups(subject, maker, honest_rewards)
         yield "format", chain(attack_qualities(trials, write_formats), attack_qualities(trials, write_structures))
-        yield "length", attack_qualities(trials, write_lengths)
+        right_lengths = check_right_lengths(subject, maker, honest_rewards)
+        yield "length", chain(attack_qualities(trials, write_lengths), right_lengths)
         yield "words", attack_qualities(trials, write_words)
         if not honest_rewards.measured_tasks:
             yield "judges", attack_qualities(trials, write_judgements)
@@ -194,7 +202,7 @@ class _Audit:
             chain(
                 invariants.check_order(honest_rewards, maker),
                 invariants.check_gating(honest_rewards, maker),
-                invariants.check_edits(subject, maker, honest_rewards),
+                check_right_answers(subject, maker, honest_rewards),
             ),
         )
         yield "compositions", attack_with_compositions(subject, maker, honest_rewards, self.attempts)

@@ -37,7 +37,7 @@ class Candidate:
     draft: Draft
     low: float
     gap: float
-    honest: RewardOutput
+    honest: RewardOutput | None = None
 
     @property
     def threshold(self) -> float:

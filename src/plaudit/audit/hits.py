@@ -46,6 +46,8 @@ class Hit:
     honest_reward: float | None
     honest: RewardOutput | None = None
     core: tuple[str, ...] = ()
+    copies: int = 1
+    """How often the sample is in its group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,10 @@ def _write_test(spec: str, attempt: Attempt, hit: Hit) -> str:
     name = re.sub(r"\W+", "_", attempt.operator.lower()).strip("_")
     reward, limits = hit.output.reward, f", {ISOLATED}" if is_overrun(hit.output) else ""
     if attempt.is_loss:
-        name, claim = f"{name}_change_nothing", f"output.reward is not None and output.reward >= {hit.threshold!r}"
+        name, claim = f"answer_is_not_{name}", f"output.reward is not None and output.reward >= {hit.threshold!r}"
+    elif hit.copies > 1:
+        equal = f"all(each.reward == output.reward < {_limit(hit.threshold, reward or 0.0)} for each in others)"
+        name, claim = f"{name}_does_not_happen", f"output.reward is not None and {equal}"
     elif reward is None:
         name, claim = f"{name}_is_scored", 'output.status not in ("timeout", "memory")'
     else:
@@ -186,11 +191,12 @@ def _write_test(spec: str, attempt: Attempt, hit: Hit) -> str:
             f"{name}_does_not_pay",
             f"output.reward is None or output.reward < {_limit(hit.threshold, reward)}",
         )
+    target, samples = ("[output, *others]", f"[sample] * {hit.copies}") if hit.copies > 1 else ("[output]", "[sample]")
     return (
         "import plaudit\n\n\n"
         f"def test_{name}():\n"
         f"    sample = {write_dict(_plain(hit))}\n"
-        f"    [output] = plaudit.score({spec!r}, [sample]{limits})\n"
+        f"    {target} = plaudit.score({spec!r}, {samples}{limits})\n"
         f"    assert {claim}\n"
     )
 

@@ -173,6 +173,8 @@ def _try_kind(subject: Subject, maker: SampleMaker, tasks: list[Task], own_forms
         further = [_try(subject, maker, task, forms, tasks) for task in tasks if task is not first]
         merged = _merge([replace(honest_rewards, measured_tasks=tuple(chosen)), *further])
         return replace(merged, measured_tasks=_beside_best_wrong(subject, maker, merged.measured_tasks))
+    if honest_rewards.inverted and len(tasks) > 1:
+        tried.append(_try(subject, maker, tasks[1], [each.form for each in honest_rewards.inverted], tasks))
     return replace(_merge(tried), tasks=tuple(tasks) if any(each.scored for each in tried) else ())
 
 

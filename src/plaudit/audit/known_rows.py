@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from plaudit.audit.attacks.operator import Draft
+from plaudit.audit.candidates import Candidate, find_hits
 from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import Attempt, Hit
-from plaudit.audit.oracle import is_wrong, judge_by_row
+from plaudit.audit.oracle import judge_by_row
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Subject
 from plaudit.audit.tasks import Kind, Task
@@ -43,9 +45,9 @@ class _Known:
     right_pay: float
     wrong_pay: float
 
-    @property
-    def threshold(self) -> float:
-        return self.wrong_pay + NEARLY * (self.right_pay - self.wrong_pay)
+    def candidate(self, response: str) -> Candidate:
+        draft = Draft(response, share=NEARLY)
+        return Candidate(self.task, draft, self.wrong_pay, self.right_pay - self.wrong_pay)
 
 
 def attack_known_rows(subject: Subject, maker: SampleMaker, samples: Sequence[Trajectory]) -> Iterator[Attempt]:
@@ -54,12 +56,9 @@ def attack_known_rows(subject: Subject, maker: SampleMaker, samples: Sequence[Tr
     if not known:
         return
     for name, write in OPERATORS.items():
-        hits = []
-        for each, other in zip(known, [*known[1:], *known[:1]], strict=True):
-            texts = list(dict.fromkeys(write(each, other.task.right)))
-            hit = next(_hits(subject, maker, each, texts), None)
-            hits += [hit] if hit else []
-        yield Attempt(FAMILY, name, Attacker.ORACLE, REMEDY, tuple(hits), len(known))
+        pairs = zip(known, [*known[1:], *known[:1]], strict=True)
+        candidates = [each.candidate(text) for each, other in pairs for text in write(each, other.task.right)]
+        yield Attempt(FAMILY, name, Attacker.ORACLE, REMEDY, find_hits(subject, maker, candidates), len(known))
     broken = [hit for each in known if (hit := _hit_on_broken_row(subject, maker, each)) is not None]
     message = "row that cannot be judged: any response earns what a right one does"
     yield Attempt(
@@ -85,15 +84,6 @@ def _measure(subject: Subject, maker: SampleMaker, samples: Sequence[Trajectory]
     return known
 
 
-def _hits(subject: Subject, maker: SampleMaker, known: _Known, texts: Sequence[str]) -> Iterator[Hit]:
-    samples = [maker.sample(known.task, text) for text in texts]
-    for sample, output in zip(samples, subject.score(samples), strict=True):
-        if output.reward is None or output.reward < known.threshold:
-            continue
-        if is_wrong(known.task, sample.response):
-            yield Hit(known.task, sample, output, known.threshold, known.wrong_pay)
-
-
 def _hit_on_broken_row(subject: Subject, maker: SampleMaker, known: _Known) -> Hit | None:
     """No answer, paid on a row whose truth is empty or whose instructions nobody knows."""
     for task in _broken_rows(known.task):
@@ -102,8 +92,9 @@ def _hit_on_broken_row(subject: Subject, maker: SampleMaker, known: _Known) -> H
             continue
         sample = maker.sample(task, task.wrong)
         [output] = subject.score([sample])
-        if output.reward is not None and output.reward >= known.threshold:
-            return Hit(task, sample, output, known.threshold, known.wrong_pay)
+        threshold = known.candidate("").threshold
+        if output.reward is not None and output.reward >= threshold:
+            return Hit(task, sample, output, threshold, known.wrong_pay)
     return None
 
 

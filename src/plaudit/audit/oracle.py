@@ -18,7 +18,7 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify import Count, verify_math
 from plaudit.verify.card import kinds
 
-__all__ = ["is_wrong", "judge_by_row"]
+__all__ = ["is_wrong", "judge_by_row", "read_json"]
 
 MOST_OF_WRONG = 0.5
 """The highest score of a verifier for a response that counts as wrong."""
@@ -34,7 +34,7 @@ def is_wrong(task: Task, response: str) -> bool:
     if task.kind in _ANSWERS:
         return not _is_right_answer(task, response)
     if task.kind is Kind.JSON:
-        return _read_json(response) != (task.truth if isinstance(task.truth, dict) else _read_json(task.right))
+        return read_json(response) != (task.truth if isinstance(task.truth, dict) else read_json(task.right))
     return task.right not in response or task.kind is Kind.SENTENCE
 
 
@@ -83,7 +83,8 @@ def _is_verified(right: str, response: str, prompt: str) -> bool:
         return False
 
 
-def _read_json(text: str) -> object:
+def read_json(text: str) -> object:
+    """The value of a JSON text; None for one that cannot be read."""
     try:
         return json.loads(text)
     except ValueError:

@@ -6,7 +6,7 @@ What a column is for is guessed from its name; one that says nothing gets the gr
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -18,7 +18,7 @@ from plaudit.columns import our_name
 from plaudit.contract.binding import FIELDS, PLURALS
 from plaudit.trajectory import Step, Tokens, Trajectory
 
-__all__ = ["Response", "SampleMaker", "response_tokens"]
+__all__ = ["Response", "SampleMaker", "response_tokens", "swap_answer", "with_truth"]
 
 Response: TypeAlias = str | tuple[tuple[str, str], ...]
 """A text, or the turns of an episode: pairs of an observation and an action."""
@@ -150,6 +150,28 @@ def with_truth(task: Task, form: Callable[[Any], Any]) -> Task:
     truth = form(task.truth)
     columns: Mapping[str, Any] = {name: truth if value == task.truth else value for name, value in task.columns.items()}
     return Task(task.kind, task.prompt, truth, task.right, task.wrong, task.others, columns, task.metadata, task.task)
+
+
+def swap_answer(task: Task, truth: Any) -> Task:
+    """The task with another ground truth, written as the task writes its own."""
+    columns = {name: _swap(value, task.right, truth) for name, value in task.columns.items()}
+    metadata = {name: _swap(value, task.right, truth) for name, value in task.metadata.items()}
+    prompt = f"Give the answer {truth}." if isinstance(task.prompt, str) else task.prompt
+    swapped = _swap(task.truth, task.right, truth)
+    return replace(task, prompt=prompt, truth=swapped, right=str(truth), columns=columns, metadata=metadata)
+
+
+def _swap(value: Any, old: str, new: Any) -> Any:
+    """A value with one answer in the place of another, wherever it stands in it."""
+    if isinstance(value, dict):
+        return {key: _swap(inner, old, new) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_swap(inner, old, new) for inner in value]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return type(value)(float(new)) if f"{value:g}" == old else value
+    if isinstance(value, str) and old in value:
+        return new if value == old else value.replace(old, str(new))
+    return value
 
 
 def replace_response(sample: Trajectory, response: str) -> Trajectory:

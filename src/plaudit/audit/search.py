@@ -1,25 +1,29 @@
 """Try every operator on every measured task, then compositions of operators that came close, within the budget."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from plaudit.audit.attacks.answers import ANSWER_OPERATORS
+from plaudit.audit.attacks.answers import ANSWER_OPERATORS, EXTRACT, WORDS, WORDS_REMEDY
 from plaudit.audit.attacks.forms import LONG_WORKING
 from plaudit.audit.attacks.judges import JUDGE_OPERATORS
-from plaudit.audit.attacks.operator import AttackContext, Draft, Operator
+from plaudit.audit.attacks.operator import FULL, AttackContext, Draft, Operator
 from plaudit.audit.attacks.programs import PROGRAM_OPERATORS
 from plaudit.audit.attacks.texts import TEXT_OPERATORS
 from plaudit.audit.candidates import Candidate, find_hits
 from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import Attempt
 from plaudit.audit.honest_rewards import HonestRewards, MeasuredTask
-from plaudit.audit.samples import SampleMaker
+from plaudit.audit.samples import SampleMaker, swap_answer, with_truth
 from plaudit.audit.subject import Subject
+from plaudit.audit.tasks import Kind
 
-__all__ = ["OPERATORS", "attack_answers", "attack_with_compositions"]
+__all__ = ["OPERATORS", "attack_answers", "attack_other_truths", "attack_with_compositions"]
 
 OPERATORS: tuple[Operator, ...] = (*ANSWER_OPERATORS, *JUDGE_OPERATORS, *PROGRAM_OPERATORS, *TEXT_OPERATORS)
 MOST_COMPOSED = 3
-WORDS_REMEDY = "pay for what was asked for: a wrong answer beside certain words is still wrong"
+ONE_FORM = ("judges", "words")
+"""Families whose responses hardly depend on the form of an answer."""
+NO_TRUTH_REMEDY = "do not score a row without a ground truth: RewardOutput.unscored(...), or None"
 
 
 def attack_answers(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
@@ -39,19 +43,44 @@ def attack_answers(subject: Subject, maker: SampleMaker, honest_rewards: HonestR
             yield Attempt(operator.family, operator.name, operator.attacker, operator.remedy, hits, tried)
 
 
+def attack_other_truths(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
+    """A number that rounds to a small truth, and wrong answers to rows whose truth is empty."""
+    first = {measured.task.kind: measured for measured in reversed(honest_rewards.measured_tasks)}
+    numbers = [each for each in first.values() if each.task.kind is Kind.NUMBER]
+    candidates = [
+        replace(_candidate(each, Draft(each.form.present("2.4"), ("2.4",), FULL)), task=swap_answer(each.task, "2"))
+        for each in numbers
+    ]
+    hits = find_hits(subject, maker, candidates)
+    yield Attempt("answers", "near value", Attacker.ORACLE, EXTRACT, hits, len(numbers))
+    chosen = [each for each in first.values() if isinstance(each.task.truth, str | list)]
+    candidates = [
+        replace(
+            _candidate(each, Draft(each.form.present(each.task.wrong))),
+            task=with_truth(each.task, lambda truth: type(truth)()),
+        )
+        for each in chosen
+    ]
+    hits = find_hits(subject, maker, candidates)
+    message = "empty ground truth: a wrong answer earns what a right one does where the row has no ground truth"
+    yield Attempt(
+        "answers", "empty ground truth", Attacker.INVARIANT, NO_TRUTH_REMEDY, hits, len(chosen), False, message
+    )
+
+
 def _operators(honest_rewards: HonestRewards) -> list[Operator]:
     return [operator for operator in OPERATORS if not (operator.about_signs and honest_rewards.reads_words)]
 
 
 def _measured_tasks(honest_rewards: HonestRewards, operator: Operator) -> list[MeasuredTask]:
-    """All tasks of the first kind that fits, and one of every other; judges need one form each."""
+    """All tasks of the first kind that fits, and one of every other; some families need one form each."""
     fitting = [measured for measured in honest_rewards.measured_tasks if measured.task.kind in operator.kinds]
     if not fitting:
         return []
     first = fitting[0].task.kind
     tasks = {measured.task.kind: measured.task for measured in reversed(fitting)}
     chosen = [each for each in fitting if each.task.kind is first or each.task is tasks[each.task.kind]]
-    if operator.family != "judges":
+    if operator.family not in ONE_FORM:
         return chosen
     return list({id(each.task): each for each in chosen if each.task.kind is first}.values())
 
@@ -74,7 +103,7 @@ def attack_with_compositions(
         hits = find_hits(subject, maker, honest)
         if hits:
             prefixes[kind] = [prefix for prefix in prefixes[kind] if not hits[0].sample.response.startswith(prefix)]
-            yield Attempt("words", "words of the reward's code", Attacker.ANSWER_FREE, WORDS_REMEDY, hits, 1)
+            yield Attempt("words", WORDS, Attacker.ANSWER_FREE, WORDS_REMEDY, hits, 1)
     for operator in _operators(honest_rewards):
         fitting = next((kind for kind in operator.kinds if kind in best), None)
         if fitting is None or operator.name in paid or operator.family not in ("answers", "judges"):

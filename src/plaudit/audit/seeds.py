@@ -19,6 +19,8 @@ from plaudit.audit.attacks.answers import OTHER_UNITS
 from plaudit.audit.attacks.forms import Form
 from plaudit.audit.tasks import Kind, Task
 from plaudit.trajectory import Trajectory
+from plaudit.verify import verify_math
+from plaudit.verify.math.verdict import VerdictStatus
 
 __all__ = ["Seeds", "read_seeds"]
 
@@ -43,12 +45,12 @@ Rate: TypeAlias = Callable[[Sequence[Trajectory]], Sequence[float | None]]
 
 
 def read_seeds(trajectories: Sequence[Trajectory], rate: Rate) -> Seeds:
-    """A task per prompt, and the forms in which responses present the truth; `rate` is the reward."""
-    by_prompt: dict[str, list[Trajectory]] = {}
+    """A task per prompt and ground truth, and the forms in which responses present the truth; `rate` is the reward."""
+    by_row: dict[str, list[Trajectory]] = {}
     for trajectory in trajectories:
-        by_prompt.setdefault(trajectory.prompt_text, []).append(trajectory)
-    firsts = [samples[0] for samples in by_prompt.values()]
-    tasks = [_task(first, by_prompt[first.prompt_text], firsts) for first in firsts[: 4 * MOST_TASKS]]
+        by_row.setdefault(_row(trajectory), []).append(trajectory)
+    firsts = [samples[0] for samples in by_row.values()]
+    tasks = [_task(first, by_row[_row(first)], firsts) for first in firsts[: 4 * MOST_TASKS]]
     varied = {(task.kind, str(task.truth)): task for task in tasks}
     counts: Counter[Kind] = Counter()
     chosen = []
@@ -56,11 +58,18 @@ def read_seeds(trajectories: Sequence[Trajectory], rate: Rate) -> Seeds:
         counts[task.kind] += 1
         if counts[task.kind] <= MOST_TASKS:
             chosen.append(task)
-    forms = Counter(form for samples in by_prompt.values() for each in samples if (form := _form(each)) is not None)
-    paid = _paid_tasks(list(by_prompt.values())[:MOST_TASKS], rate)
-    known = {task.prompt_text: task for task in paid}
-    chosen = [known.get(task.prompt_text, task) if task.kind is Kind.OPEN else task for task in chosen]
+    forms = Counter(form for samples in by_row.values() for each in samples if (form := _form(each)) is not None)
+    paid = _paid_tasks(list(by_row.values())[:MOST_TASKS], rate)
+    known = {(task.prompt_text, repr(task.truth)): task for task in paid}
+    chosen = [
+        known.get((task.prompt_text, repr(task.truth)), task) if task.kind is Kind.OPEN else task for task in chosen
+    ]
     return Seeds(tuple(chosen), tuple(form for form, _ in forms.most_common(MOST_FORMS)), tuple(paid))
+
+
+def _row(sample: Trajectory) -> str:
+    """What a reward compares responses with: the prompt, the ground truth and the columns."""
+    return repr((sample.prompt, sample.ground_truth, sample.columns, sample.metadata))
 
 
 def _paid_tasks(prompts: Sequence[Sequence[Trajectory]], rate: Rate) -> list[Task]:
@@ -82,6 +91,16 @@ def _paid_tasks(prompts: Sequence[Sequence[Trajectory]], rate: Rate) -> list[Tas
                 Task(Kind.OPEN, first.prompt, first.ground_truth, right, wrong, (), columns, metadata, first.task)
             )
     return tasks
+
+
+def _mistakes(samples: Sequence[Trajectory]) -> tuple[str, ...]:
+    """The responses to a question for a number that commit to another number."""
+    verdicts = [(each, verify_math(each.ground_truth, each.response, prompt=each.prompt_text)) for each in samples]
+    return tuple(
+        sample.response
+        for sample, verdict in verdicts
+        if verdict.status is VerdictStatus.OK and not verdict.correct and verdict.rejected is None
+    )[:MOST_CANDIDATES]
 
 
 def _candidates(samples: Sequence[Trajectory]) -> Iterator[str]:
@@ -117,6 +136,7 @@ def _task(first: Trajectory, samples: Sequence[Trajectory], firsts: Sequence[Tra
         dict(first.columns),
         dict(first.metadata),
         first.task,
+        _mistakes(samples) if kind is Kind.NUMBER else (),
     )
 
 

@@ -1,7 +1,7 @@
 """The reward under audit: scored through the engine, within a budget of calls and seconds, each sample once.
 
 A reward that looks at a group or a batch sees every response beside the same companions, so that two values can be
-compared.
+compared. A function of batches that does not say so is tried with a copy of a sample beside it.
 """
 
 import time
@@ -13,6 +13,7 @@ import msgspec
 
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine import Scorer
+from plaudit.engine.batch_dependence import undeclared_batch_functions
 from plaudit.errors import InvalidSettings
 from plaudit.trajectory import Trajectory
 
@@ -43,6 +44,7 @@ class Subject:
 
     def __init__(self, scorer: Scorer, retry_scorer: Scorer, budget: Budget, *, isolated: bool) -> None:
         self.reward = scorer.reward
+        self.scope = scorer.reward.scope
         self.isolated = isolated
         """Whether a response may hang or end the process that scores it."""
         self.calls = 0
@@ -53,6 +55,7 @@ class Subject:
         self._began = time.monotonic()
         self._known: dict[bytes, RewardOutput] = {}
         self._companions: dict[str, list[Trajectory]] = {}
+        self._undeclared = bool(undeclared_batch_functions(scorer.reward))
 
     @property
     def seconds(self) -> float:
@@ -75,6 +78,9 @@ class Subject:
             portion = waiting[start : start + PORTION]
             self._check_budget(len(portion))
             outputs = self._run([sample for _, sample in portion], self._scorer)
+            if self._undeclared and self._depends_on_batch([sample for _, sample in portion], outputs):
+                self.scope = "batch"
+                outputs = self._run([sample for _, sample in portion], self._scorer)
             self.calls += len(portion)
             overrunning = [sample for (_, sample), output in zip(portion, outputs, strict=True) if is_overrun(output)]
             self.overruns += len(overrunning)
@@ -86,6 +92,12 @@ class Subject:
         """The numbers alone."""
         return [output.reward for output in self.score(samples)]
 
+    def score_copies(self, sample: Trajectory, count: int) -> list[RewardOutput]:
+        """The outputs of a group of copies of one sample."""
+        self._check_budget(count)
+        self.calls += count
+        return self._scorer.score([msgspec.structs.replace(sample, group=f"copies-{self.calls}")] * count)
+
     def confirm_overrun(self, sample: Trajectory) -> RewardOutput | None:
         """The output of a sample that overran, with more time, whatever the budget; None if it does not again.
 
@@ -94,21 +106,29 @@ class Subject:
         [output] = self._run([sample], self._retry_scorer)
         return output if is_overrun(output) else None
 
+    def _depends_on_batch(self, samples: list[Trajectory], outputs: list[RewardOutput]) -> bool:
+        """Whether the best and the worst paid sample earn something else alone, or beside a copy."""
+        self._undeclared = False
+        rewards = [0.0 if output.reward is None else output.reward for output in outputs]
+        for index in {rewards.index(max(rewards)), rewards.index(min(rewards))}:
+            [alone], copies = (self._scorer.score([samples[index]] * count) for count in (1, 2))
+            if {alone.reward, copies[0].reward, copies[1].reward} != {outputs[index].reward}:
+                return True
+        return False
+
     def _run(self, samples: list[Trajectory], scorer: Scorer) -> list[RewardOutput]:
-        scope = self.reward.scope
-        if scope == "sample":
+        if self.scope == "sample":
             return scorer.score(samples)
-        batches = [[sample, *self._companions_of(sample)] for sample in samples]
-        if scope == "batch":
-            return [scorer.score(batch)[0] for batch in batches]
+        batches = [[*self._companions_of(sample), sample] for sample in samples]
+        if self.scope == "batch":
+            return [scorer.score(batch)[-1] for batch in batches]
         placed = [
             msgspec.structs.replace(member, group=f"audit-{self.calls + index}")
             for index, batch in enumerate(batches)
             for member in batch
         ]
         outputs = scorer.score(placed)
-        starts = accumulate((len(batch) for batch in batches[:-1]), initial=0)
-        return [outputs[start] for start in starts]
+        return [outputs[end - 1] for end in accumulate(len(batch) for batch in batches)]
 
     def _companions_of(self, sample: Trajectory) -> list[Trajectory]:
         return self._companions.get(sample.prompt_text, [])

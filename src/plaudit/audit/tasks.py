@@ -7,7 +7,7 @@ a near one.
 import enum
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 __all__ = ["FURTHER", "TEMPLATES", "TRUTH_FORMS", "Kind", "Task", "label_tasks"]
@@ -41,6 +41,8 @@ class Task:
     columns: Mapping[str, Any] = field(default_factory=dict)
     metadata: Mapping[str, Any] = field(default_factory=dict)
     task: str | None = None
+    mistakes: tuple[str, ...] = ()
+    """Wrong responses among the user's rollouts."""
 
     @property
     def prompt_text(self) -> str:
@@ -171,7 +173,8 @@ TEMPLATES: dict[Kind, tuple[Task, ...]] = {
     Kind.OPEN: tuple(_open()),
 }
 
-FURTHER: tuple[tuple[Task, ...], ...] = tuple(
+_OTHER_KEYS = tuple(replace(task, wrong='{"fruit": "plum", "count": 3}') for task in TEMPLATES[Kind.JSON])
+_OTHER_WORDS = tuple(
     tuple(Task(Kind.WORD, prompt, truth, truth, wrong, others) for prompt, truth, wrong, others in rows)
     for rows in (
         (
@@ -196,7 +199,8 @@ FURTHER: tuple[tuple[Task, ...], ...] = tuple(
         ),
     )
 )
-"""Truths of less usual types, each type with two tasks; asked where a reward tells none of the templates apart."""
+FURTHER: tuple[tuple[Task, ...], ...] = (_OTHER_KEYS, *_OTHER_WORDS)
+"""Tasks of less usual types, two of each; asked where a reward tells none of the templates apart."""
 
 
 def label_tasks(labels: Sequence[str]) -> tuple[Task, ...]:

@@ -21,6 +21,8 @@ __all__ = ["Vocabulary", "read_vocabulary"]
 MAX_TEXT = 400
 MAX_WORDS = 60
 DEEP = 3
+LEAST_LIMIT, MOST_LIMIT = 50, 20_000
+_NUMERIC = re.compile(r"(?i)(?<![a-z])(?:math(?!\.)|gsm|aime|numer|arithmetic|integers?(?![a-z])|equation|sympy)")
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,10 @@ class Vocabulary:
     attributes: frozenset[str] = frozenset()
     collections: tuple[tuple[str, ...], ...] = ()
     """Words that stand together in a list, a set or as the keys of a dict, as the labels of classes do."""
+    numbers: tuple[int, ...] = ()
+    """Numbers that may limit a length."""
+    names_numbers: bool = False
+    """Whether the code, in its names or docstrings, says that answers are numbers."""
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -84,6 +90,8 @@ def read_vocabulary(reward: RewardFunction) -> Vocabulary:
     parameters: dict[str, None] = {}
     attributes: set[str] = set()
     collections: dict[tuple[str, ...], None] = {}
+    numbers: dict[int, None] = {}
+    names_numbers = False
     for part in _parts(reward):
         for setting in _settings(part, DEEP):
             texts[setting] = None
@@ -93,9 +101,13 @@ def read_vocabulary(reward: RewardFunction) -> Vocabulary:
             texts.update(dict.fromkeys(_constants(tree)))
             keys.update(dict.fromkeys(_keys(tree)))
             collections.update(dict.fromkeys(_collections(tree)))
+            numbers.update(dict.fromkeys(_numbers(tree)))
+            names_numbers |= _NUMERIC.search(ast.unparse(tree)) is not None
             attributes |= {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     short = tuple(text for text in texts if 0 < len(text) <= MAX_TEXT)
-    return Vocabulary(short, tuple(keys), tuple(parameters), frozenset(attributes), tuple(collections))
+    return Vocabulary(
+        short, tuple(keys), tuple(parameters), frozenset(attributes), tuple(collections), tuple(numbers), names_numbers
+    )
 
 
 def _parts(reward: RewardFunction) -> Iterator[RewardFunction]:
@@ -189,6 +201,13 @@ def _constants(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings:
             yield node.value
+
+
+def _numbers(tree: ast.AST) -> Iterator[int]:
+    for node in ast.walk(tree):
+        value: Any = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(value, int | float) and LEAST_LIMIT <= value <= MOST_LIMIT:
+            yield int(value)
 
 
 def _collections(tree: ast.AST) -> Iterator[tuple[str, ...]]:

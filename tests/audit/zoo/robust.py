@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import unicodedata
 
 from plaudit import reward
 from plaudit.verify import verify_math
@@ -133,7 +134,8 @@ def where_it_ended(trajectory):
 
 def same_words(response, ground_truth):
     """Texts are compared by their words; signs between them are not read."""
-    said, meant = (re.findall(r"\w+", str(text).casefold()) for text in (response, ground_truth))
+    texts = (unicodedata.normalize("NFC", str(text)).casefold() for text in (response, ground_truth))
+    said, meant = (re.findall(r"\w+", text) for text in texts)
     return float(bool(said) and said == meant)
 
 

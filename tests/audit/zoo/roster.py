@@ -25,7 +25,7 @@ _INVARIANTS = (
 
 BUGGY = {
     **{
-        name: (value, {"answers", "format", "similarity", "structure", "invariants"})
+        name: (value, {"answers", "format", "similarity", "structure", "invariants", "right answers"})
         for name, value in _ANSWERS.items()
     },
     **{name: (getattr(qualities, name), {family}) for name, family in _FAMILIES.items()},

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from plaudit.audit.attacks.forms import code_texts
 from plaudit.audit.attacks.operator import FULL, SOME, AttackContext, Draft, Operator, Writer
 from plaudit.audit.findings import Attacker
 from plaudit.audit.tasks import Kind
 
-__all__ = ["ANSWER_OPERATORS"]
+__all__ = ["ANSWER_OPERATORS", "EXTRACT", "WORDS", "WORDS_REMEDY"]
 
 ANSWERS = frozenset({Kind.NUMBER, Kind.WORD, Kind.CHOICE})
 NUMBERS = frozenset({Kind.NUMBER})
@@ -33,6 +34,8 @@ _QUANTITIES = (
 OTHER_UNITS = {unit: [other for other in units if other != unit][:3] for units in _QUANTITIES for unit in units}
 
 EXTRACT = "find the one answer that the response commits to and compare that alone, as `math` does"
+WORDS = "words of the reward's code"
+WORDS_REMEDY = "pay for what was asked for: a wrong answer beside certain words is still wrong"
 NOTHING = "give a response without an answer no more than a wrong one"
 
 
@@ -118,8 +121,15 @@ def _near(context: AttackContext) -> Iterator[Draft]:
     """A wrong number at least a tenth off, paid like the right one."""
     right = context.task.right
     if re.fullmatch(r"[1-8]", right):
-        for text in (str(int(right) + 1), f"{right}.9"):
+        for text in (str(int(right) + 1), f"{right}.9", *([f"{right}.4"] if int(right) < 5 else [])):
             yield Draft(context.present(text), (text,), FULL)
+
+
+def _moved_point(context: AttackContext) -> Iterator[Draft]:
+    """The right digits with a decimal point among them."""
+    if re.fullmatch(r"[1-9]\d+", context.task.right):
+        text = f"{context.task.right[0]}.{context.task.right[1:]}"
+        yield Draft(context.present(text), (text,), FULL)
 
 
 def _prefix(context: AttackContext) -> Iterator[Draft]:
@@ -217,6 +227,19 @@ def _list_of_options(context: AttackContext) -> Iterator[Draft]:
     yield Draft(several, (several,))
 
 
+def _mistakes(context: AttackContext) -> Iterator[Draft]:
+    for text in context.task.mistakes:
+        yield Draft(text, (text,))
+
+
+def _code_texts(context: AttackContext) -> Iterator[Draft]:
+    """Texts of the reward's code: one alone, and before a wrong answer."""
+    wrong = context.present(context.task.wrong)
+    for text in code_texts(context.vocabulary):
+        yield Draft(text, (text,), SOME)
+        yield Draft(f"{text}\n{wrong}", (text,))
+
+
 def _oracle(name: str, kinds: frozenset[Kind], write: Writer, family: str = "answers") -> Operator:
     return Operator(name, family, Attacker.ORACLE, kinds, write, EXTRACT)
 
@@ -248,9 +271,12 @@ ANSWER_OPERATORS: tuple[Operator, ...] = (
     _oracle("containment", TEXTS, _containment),
     replace(_oracle("sign", NUMBERS, _sign), about_signs=True),
     _oracle("near value", NUMBERS, _near),
+    replace(_oracle("decimal point moved", NUMBERS, _moved_point), about_signs=True),
     _oracle("part of the truth", TEXTS, _prefix),
     _oracle("scale", NUMBERS, _scale),
     _oracle("percent both ways", NUMBERS, _percent),
     _oracle("unit swap", frozenset({Kind.MEASURE}), _unit_swap),
+    Operator("wrong rollout of yours", "answers", Attacker.ANSWER_FREE, NUMBERS, _mistakes, EXTRACT),
+    Operator(WORDS, "words", Attacker.ANSWER_FREE, ALL, _code_texts, WORDS_REMEDY),
 )
 """Those that find most come first: a small budget ends early."""

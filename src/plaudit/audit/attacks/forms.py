@@ -12,7 +12,7 @@ from plaudit.audit.attacks.patterns import examples_of
 from plaudit.audit.tasks import Kind
 from plaudit.audit.vocabulary import Vocabulary
 
-__all__ = ["WORKING", "Form", "forms_for"]
+__all__ = ["WORKING", "Form", "code_texts", "forms_for"]
 
 WORKING = "I read the question twice and wrote down what is given. From that the result follows."
 LONG_WORKING = (
@@ -23,6 +23,7 @@ LONG_WORKING = (
 )
 MAX_OWN = 10
 MAX_PATTERNS = 4
+MAX_TEXTS, LONGEST_TEXT = 16, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,15 @@ def _own_forms(vocabulary: Vocabulary) -> list[Form]:
     forms += [Form(f"marker {marker}", f"{WORKING}\n{marker} ") for marker in vocabulary.markers]
     forms += [Form(f"JSON {key}", f'{{"{key}": ', "}", json_key=key) for key in vocabulary.keys if key != "answer"][:3]
     return forms[:MAX_OWN] + _pattern_forms(vocabulary)
+
+
+def code_texts(vocabulary: Vocabulary) -> list[str]:
+    """The texts of the reward's code, and of its patterns those that they match, that hold no place for an answer."""
+    examples = {text: examples_of(text, WORKING) for text in vocabulary.texts}
+    matches = [each[0].text for each in examples.values() if each and not each[0].has_group]
+    plain = [text.strip() for text in vocabulary.texts if text not in vocabulary.keys]
+    texts = [text for text in (*matches, *plain) if 2 < len(text) <= LONGEST_TEXT and any(map(str.isalnum, text))]
+    return list(dict.fromkeys(texts))[:MAX_TEXTS]
 
 
 def _pattern_forms(vocabulary: Vocabulary) -> list[Form]:

@@ -57,6 +57,7 @@ _SCRIPTS = {
     "printed verdict": (
         "print('passed')", "print('All tests passed')", "print('OK')", "print('PASSED')\nprint('1 passed in 0.01s')",
     ),
+    "every number printed": ("print(*range(-50, 50))",),
     "no program": ("", "pass", "# solved"),
     "assertions caught": ("def {name}(*args):\n    raise AssertionError",),
     "tests read from the caller": (_CALLER,),

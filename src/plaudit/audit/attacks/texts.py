@@ -1,11 +1,13 @@
 """Attacks on rewards that compare texts or structures: the reference's words in any order, broken JSON."""
 
+import json
 import random
 from collections.abc import Iterator
 from dataclasses import replace
 
-from plaudit.audit.attacks.operator import MOST, AttackContext, Draft, Operator, Writer
+from plaudit.audit.attacks.operator import FULL, MOST, SOME, AttackContext, Draft, Operator, Writer
 from plaudit.audit.findings import Attacker
+from plaudit.audit.oracle import read_json
 from plaudit.audit.tasks import Kind
 
 __all__ = ["TEXT_OPERATORS"]
@@ -41,8 +43,9 @@ def _one_word(context: AttackContext) -> Iterator[Draft]:
 
 def _not_json(context: AttackContext) -> Iterator[Draft]:
     right = context.task.right
-    for text in (f"{right[:-1]}", f"{right}{right}", "{" + "no JSON" + "}", f"not {right}"):
+    for text in (f"{right[:-1]}", f"{right}{right}", f"not {right}"):
         yield Draft(context.present(text), (text,), MOST)
+    yield Draft(context.present("{no JSON}"), ("{no JSON}",), SOME)
 
 
 def _values_anywhere(context: AttackContext) -> Iterator[Draft]:
@@ -53,6 +56,22 @@ def _values_anywhere(context: AttackContext) -> Iterator[Draft]:
         yield Draft(text, (text,))
         wrapped = context.task.wrong[:-1] + f', "note": "{values}"' + "}"
         yield Draft(context.present(wrapped), (wrapped,))
+
+
+def _one_value(context: AttackContext) -> Iterator[Draft]:
+    """One value of the truth, the others wrong; paid like all of them."""
+    truth, wrong = context.task.truth, read_json(context.task.wrong)
+    if isinstance(truth, dict) and isinstance(wrong, dict) and len(truth) > 1 and truth.keys() == wrong.keys():
+        for key in truth:
+            text = json.dumps({**wrong, key: truth[key]})
+            yield Draft(context.present(text), (text,), FULL)
+
+
+def _several_objects(context: AttackContext) -> Iterator[Draft]:
+    """A right object beside a wrong one, paid in either order."""
+    right, wrong = context.task.right, context.task.wrong
+    text = f"{right}\n{wrong}"
+    yield Draft(context.present(text), (right, wrong), also=context.present(f"{wrong}\n{right}"))
 
 
 def _keys_only(context: AttackContext) -> Iterator[Draft]:
@@ -77,5 +96,7 @@ TEXT_OPERATORS: tuple[Operator, ...] = (
     _text("one reference word", SENTENCES, _one_word),
     replace(_text("broken JSON", OBJECTS, _not_json), about_signs=True),
     _text("values anywhere", OBJECTS, _values_anywhere),
+    _text("one value right", OBJECTS, _one_value),
+    _text("several objects", OBJECTS, _several_objects),
     _text("keys without values", OBJECTS, _keys_only, Attacker.ANSWER_FREE),
 )

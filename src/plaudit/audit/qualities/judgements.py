@@ -4,10 +4,11 @@ A reward without a ground truth may follow length as well, so each attack is com
 shape: only what the words themselves earn counts.
 """
 
+import math
 import re
 from collections.abc import Iterator
 
-from plaudit.audit.attacks.forms import LONG_WORKING, WORKING
+from plaudit.audit.attacks.forms import LONG_WORKING, WORKING, code_texts
 from plaudit.audit.attacks.judges import CLAIMS, GRADES, INJECTIONS, JUDGE_OPENERS
 from plaudit.audit.attacks.operator import FULL, Draft
 from plaudit.audit.candidates import Contrast, Trial
@@ -69,8 +70,12 @@ def write_judgements(trial: Trial) -> Iterator[Contrast]:
         yield Contrast("similarity", "echo of the prompt", RELEVANCE, [task.wrong], list(_echoes(trial)), [task.right])
     [silent] = trial.values([""])
     if silent is not None and silent > 0:  # a penalty that silence merely avoids does not count
-        spoken = [f"{text} The answer is {task.wrong}." for text in (*honest, UNRELATED)]
-        yield Contrast("length", "silence pays most", EMPTY, [*spoken, "7"], [Draft("")], (), False)
+        spoken = [*(f"{text} The answer is {task.wrong}." for text in (*honest, UNRELATED)), "7"]
+        yield Contrast("length", "silence pays most", EMPTY, spoken, [Draft("")], (), False)
+        others = [*spoken, *code_texts(trial.maker.vocabulary), "I cannot answer this."]
+        paid = [math.inf if value is None else value for value in trial.values(others)]
+        poorest = others[paid.index(min(paid))]
+        yield Contrast("length", "silence pays most", EMPTY, [poorest], [Draft("", (), FULL)], spoken, False)
 
 
 def _controls(text: str) -> tuple[str, ...]:

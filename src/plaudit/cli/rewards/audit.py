@@ -18,7 +18,7 @@ from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.loading import find_agent, spec_using
 from plaudit.report.formatting import count_noun
-from plaudit.testing import load_cases
+from plaudit.testing import CaseTable, load_cases
 
 __all__ = ["audit"]
 
@@ -43,7 +43,9 @@ def audit(
     ] = 5.0,
     cases: Annotated[
         Path | None,
-        typer.Option("--cases", metavar="TABLE", help="A case table whose samples are used like rollouts."),
+        typer.Option(
+            "--cases", metavar="TABLE", help="A case table, used like rollouts; else those beside REWARD that name it."
+        ),
     ] = None,
     baseline: Annotated[
         Path | None, typer.Option("--baseline", metavar="FILE", help="Findings that are accepted; others count.")
@@ -75,7 +77,8 @@ def audit(
     spec = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
     loaded = None if agent is not None else options.load_reward(spec, quiet=quiet)
     accepted = None if baseline is None or accept else read_baseline(baseline)
-    samples = [] if cases is None else [case.trajectory for case in load_cases(cases).cases]
+    tables = _tables_beside(reward) if cases is None else [load_cases(cases)]
+    samples = [case.trajectory for table in tables for case in table.cases]
     if rollouts:
         reader = options.open_rollouts(rollouts, columns, needs_response=False)
         samples += [each.trajectory for each in islice(reader, limit)]
@@ -106,6 +109,14 @@ def audit(
     return NOTHING_FOUND if report.searched or report.accepted else NOT_ATTACKED
 
 
+def _tables_beside(spec: str) -> list[CaseTable]:
+    """The case tables in the folder of a reward's file that name this reward."""
+    file, _, name = spec.rpartition(":")
+    paths = sorted(Path(file).parent.glob("*.cases.y*ml")) if file.endswith(".py") else []
+    tables = [table for path in paths if (table := load_cases(path)).reward is not None]
+    return [table for table in tables if table.path.parent / str(table.reward) == Path(f"{file}:{name}")]
+
+
 def _cause(group: list[AttackFinding]) -> dict[str, Any]:
     """Findings with one cause, for programs."""
     operators = [finding.operator for finding in group]
@@ -134,6 +145,7 @@ def _render(group: list[AttackFinding]) -> RenderableType:
     lines = [
         finding.message,
         f"prompt: {_short(witness.prompt)}",
+        *([] if witness.ground_truth is None else [f"ground truth: {_short(witness.ground_truth)}"]),
         f"response: {_short(witness.response)}",
         f"paid: {_number(witness.reward)} (honest: {_number(witness.honest_reward)}), component {finding.component}, "
         f"on {_paid_on(finding)}",
@@ -164,6 +176,6 @@ def _number(value: float | None) -> str:
     return "none" if value is None else f"{value:g}"
 
 
-def _short(text: str) -> str:
-    shown = repr(text)
-    return shown if len(shown) <= MAX_SHOWN else f"{shown[:MAX_SHOWN]}… ({len(text):,} characters)"
+def _short(value: Any) -> str:
+    shown = repr(value)
+    return shown if len(shown) <= MAX_SHOWN else f"{shown[:MAX_SHOWN]}… ({len(shown):,} characters)"

@@ -1,5 +1,5 @@
 """Checks for every reward: `check_reward`, the deadline with texts that are expensive to parse, the order of right
-and wrong, and edits that do not change the meaning.
+and wrong.
 """
 
 import re
@@ -11,21 +11,27 @@ from plaudit.audit.hits import Attempt, Hit, write_dict
 from plaudit.audit.honest_rewards import HonestRewards
 from plaudit.audit.samples import SampleMaker, replace_response
 from plaudit.audit.subject import BudgetSpent, Subject, is_overrun
+from plaudit.audit.tasks import Kind
 from plaudit.contract.function import RewardLike
 from plaudit.report.coverage import wilson_interval
 from plaudit.testing import Finding, Rule, Severity, check_reward
 from plaudit.trajectory import Trajectory
 
-__all__ = ["check_contract", "check_edits", "check_gating", "check_order", "check_denial_of_service"]
+__all__ = ["check_contract", "check_gating", "check_order", "check_denial_of_service"]
 
 _SKIPPED = {Rule.SCORED, Rule.VARIED, Rule.RANGE, Rule.CONTAINMENT, Rule.GROUND_TRUTH}
 MOST_SAMPLES = 8
 MOST_PUMPS = 16
 ROUNDING = 1e-9
-BLANKS = {"a line break after it": "{}\n", "a blank after it": "{} ", "a line break before it": "\n{}"}
+VISIBLE = 0.05
+"""The share of all differences between honest rewards from which one reward is visibly more than another."""
 COSTLY = (
     "9^{9^{9^9}}",
     "9**9**9**9",
+    "9**9**9",
+    "9^9^9",
+    "9^999999999",
+    "999999999!",
     "(10^7)!",
     "(" * 400 + "1" + ")" * 400,
     "\\frac{" * 200,
@@ -108,7 +114,8 @@ def check_denial_of_service(subject: Subject, maker: SampleMaker, honest_rewards
     """Responses that may take a reward very long; tried only where it runs in a process that can be killed."""
     if not subject.isolated or not honest_rewards.tasks:
         return
-    measured = next(iter(honest_rewards.measured_tasks), None)
+    numbers = [each for each in honest_rewards.measured_tasks if each.task.kind is Kind.NUMBER]
+    measured = next(iter((*numbers, *honest_rewards.measured_tasks)), None)
     task = measured.task if measured else honest_rewards.tasks[0]
     pumps = [pump for text in maker.vocabulary.texts for pump in redos_inputs(text)][:MOST_PUMPS]
     costly = (*COSTLY, *pumps)
@@ -141,21 +148,22 @@ def check_order(honest_rewards: HonestRewards, maker: SampleMaker) -> Iterator[A
 
 
 def check_gating(honest_rewards: HonestRewards, maker: SampleMaker) -> Iterator[Attempt]:
-    """A wrong answer in the best form that beats a right one in another by more than being right is worth, or that
-    earns as much as a right one ever does.
+    """A wrong answer in one form that earns visibly more than a right one in another, or more for its form than being
+    right is worth, or as much as any right one.
     """
     if not honest_rewards.every:
         return
-    best = max((*honest_rewards.every, *honest_rewards.level), key=lambda measured: measured.wrong)
+    forms = (*honest_rewards.every, *honest_rewards.level)
+    best = max(forms, key=lambda measured: measured.wrong)
     least = min(honest_rewards.every, key=lambda measured: measured.right)
-    gain = max(measured.gap for measured in honest_rewards.every)
-    outweighs = best.wrong - least.right >= gain - ROUNDING
-    suffices = (
-        best in honest_rewards.level
-        and best.wrong >= max(measured.right for measured in honest_rewards.every) - ROUNDING
-    )
+    most, low = max(each.right for each in honest_rewards.every), min(each.wrong for each in forms)
+    gain = max(each.gap for each in honest_rewards.every)
+    outweighs = max(best.wrong - least.right, best.wrong - low - gain) > VISIBLE * (most - low)
+    suffices = best in honest_rewards.level and best.wrong >= most - ROUNDING
     if best.task is not least.task or not (outweighs or suffices):
         return
+    if best.wrong <= least.right:
+        least = min(forms, key=lambda measured: measured.right)
     sample = maker.sample(best.task, best.form.present(best.task.wrong))
     hit = Hit(best.task, sample, best.wrong_output, best.wrong, least.right)
     message = (
@@ -164,25 +172,3 @@ def check_gating(honest_rewards: HonestRewards, maker: SampleMaker) -> Iterator[
     )
     remedy = "gate what is not correctness on it (`.gate`, `plaudit.compose.bonus`), or lower its weight"
     yield Attempt("format", "form outweighs the answer", Attacker.ANSWER_FREE, remedy, (hit,), 1, False, message)
-
-
-def check_edits(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
-    """A right answer that earns as little as a wrong one for a blank around it."""
-    for name, edit in BLANKS.items():
-        hits = []
-        for measured in honest_rewards.measured_tasks:
-            edited = maker.sample(measured.task, edit.format(measured.form.present(measured.task.right)))
-            [output] = subject.score([edited])
-            if output.reward is not None and output.reward <= measured.wrong + 0.25 * measured.gap:
-                hits.append(Hit(measured.task, edited, output, measured.right, measured.right))
-        if not hits or len(hits) < len(honest_rewards.measured_tasks):
-            continue
-        tasks = {id(hit.task): hit for hit in hits}
-        first = hits[0]
-        message = f"edits: a right answer earns {first.output.reward:g} with {name}, {first.honest_reward:g} without"
-        remedy = "strip blanks around the response before reading it"
-        yield Attempt(
-            "invariants", "edits that mean nothing", Attacker.INVARIANT, remedy,
-            tuple(tasks.values()), len(tasks), False, message, is_loss=True,
-        )  # fmt: skip
-        return

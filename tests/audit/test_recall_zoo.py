@@ -1,0 +1,28 @@
+"""A part of the recall zoo: one flaw of each kind, and sound rewards; `benchmarks/audit_recall.py` audits all of it."""
+
+import pytest
+
+from plaudit.audit import audit_reward
+from tests.audit.recall_zoo.roster import DEVELOPMENT, HELD_BACK, KINDS
+
+IN_PROCESSES = {"hangs"}
+FLAWED = {entry.kind: entry for entry in DEVELOPMENT.flawed if entry.kind not in IN_PROCESSES}
+SOUND = [entry for entry in DEVELOPMENT.sound if entry.name in ("close_numbers", "kimi_length", "small_form_bonus")]
+
+
+@pytest.mark.parametrize("entry", FLAWED.values(), ids=lambda entry: entry.name)
+def test_a_flaw_is_found_by_its_kind(entry):
+    report = audit_reward(entry.reward, deadline_s=None)
+    assert entry.is_named_by(report.findings), [finding.key for finding in report.findings]
+
+
+@pytest.mark.parametrize("entry", SOUND, ids=lambda entry: entry.name)
+def test_nothing_is_found_in_a_sound_reward(entry):
+    assert [finding.key for finding in audit_reward(entry.reward, deadline_s=None).findings] == []
+
+
+def test_the_zoo_is_large_enough():
+    flawed = (*DEVELOPMENT.flawed, *HELD_BACK.flawed)
+    assert len(flawed) >= 60
+    assert len(DEVELOPMENT.sound) + len(HELD_BACK.sound) >= 30
+    assert {entry.kind for entry in flawed} == set(KINDS)
