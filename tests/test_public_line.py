@@ -172,8 +172,8 @@ PUBLIC: dict[str, set[str]] = {
     },
     "plaudit.worlds": {
         "Change", "Database", "EndedBy", "McpEnvironment", "McpEpisode", "ModelUser", "ScriptedUser", "StoredState",
-        "Task", "ToolEvent", "Turn", "User", "WORLDS", "World", "build_bfcl_world", "build_mcp_environment", "call",
-        "find_world", "states_value",
+        "Task", "ToolEvent", "Turn", "User", "WORLDS", "World", "build_bfcl_world", "build_mcp_environment",
+        "build_openenv_app", "call", "find_world", "states_value",
     },
 }  # fmt: skip
 

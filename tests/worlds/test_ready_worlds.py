@@ -1,10 +1,14 @@
 """The ready-made worlds: enough tasks, each solved by its gold calls and by nothing less; BFCL judged as BFCL does."""
 
+import itertools
+import json
+
 import pytest
 from bfcl_eval.eval_checker.multi_turn_eval.multi_turn_checker import multi_turn_checker
 
 from plaudit.agents import EpisodeStart
 from plaudit.audit import play_actions
+from plaudit.cli import main
 from plaudit.errors import AgentError
 from plaudit.loading import load_agent
 from plaudit.verify.tools.parsing import parse_tool_calls
@@ -120,3 +124,43 @@ def test_bfcl_names_an_unknown_api():
         build_bfcl_world("Nope")
     with pytest.raises(AgentError, match="no category 'miss_func'"):
         build_bfcl_world(category="miss_func")
+
+
+def run(*words):
+    with pytest.raises(SystemExit) as exited:
+        main(["world", *map(str, words)])
+    return exited.value.code
+
+
+def test_held_out_tasks_are_neither_trained_on_nor_demonstrated(tmp_path, capfd):
+    out, held_out, shown = (tmp_path / name for name in ("room.jsonl", "held.jsonl", "shown.jsonl"))
+    assert run("tasks", "robot_room", "-o", out, "--held-out", held_out, "--demonstrations", shown) == 0
+    rows, apart, actions = (
+        [json.loads(line) for line in path.read_text().splitlines()] for path in (out, held_out, shown)
+    )
+    assert (len(rows), len(apart)) == (160, 40)
+    prompts = {row["prompt"] for row in rows}
+    assert {row["prompt"][:5] for row in actions} == prompts
+    assert not prompts & {row["prompt"] for row in apart}
+    first = [row["response"] for row in actions if row["prompt"] in prompts]
+    assert 0.4 < first.count("[see()]") / len(first) < 0.6  # half of the demonstrations do not look
+    assert run("tasks", "robot_room", "--chat", "--demonstrations", shown) == 2
+    assert "are texts" in capfd.readouterr().err
+
+
+def test_demonstrations_of_a_world_are_its_solutions_turn_by_turn():
+    [task, *_] = WORLDS["retail_desk"].tasks()
+    rows = WORLDS["retail_desk"].demonstrations([task])
+    assert [row["response"] for row in rows] == WORLDS["retail_desk"].solution(task)
+    for before, after in itertools.pairwise(rows):
+        assert after["prompt"].startswith(before["prompt"] + before["response"])
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [(["--port", "1"], "name it with --task"), (["--openenv"], "needs --port"),
+     (["--openenv", "--port", "1", "--task", "room-1"], "neither --task")],
+)  # fmt: skip
+def test_a_server_of_a_world_needs_a_task_or_a_port(words, reason, capfd):
+    assert run("serve", "robot_room", *words) == 2
+    assert reason in " ".join(capfd.readouterr().err.split())

@@ -44,6 +44,7 @@ COLLECT_ONLY = {
     "setup.cfg": "[tool:pytest]\naddopts = --collect-only\n",
 }
 TOOLS = ("python3", "python", "pytest", "grep", "diff", "cmp", "jq", "node", "bash", "sh", "bc", "awk", "sha256sum")
+MOST_REFERENCES = 20
 SUMS = ("sha256sum", "sha1sum", "md5sum", "sha512sum")
 _IMPORT = re.compile(
     r"^\s*(?:from\s+(\w+)|import\s+([\w, ]+))|(?<=[;'\"])\s*(?:from\s+(\w+)|import\s+([\w, ]+))", re.MULTILINE
@@ -155,7 +156,7 @@ def _rewritten_references(tests: str, products: Products, image_files: dict[str,
         path
         for path in image_files
         if path not in results and path.rpartition("/")[2] in tests and "/.git/" not in path
-    ]
+    ][:MOST_REFERENCES]
     if not results or not references:
         return
     wrong: dict[str, bytes | Path] = dict.fromkeys(results, f"{JUNK}\n".encode())
