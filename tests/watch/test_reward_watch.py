@@ -103,6 +103,37 @@ def test_one_answer_that_is_right_for_different_truths_is_a_copy():
     assert [names(look) for look in looks] == [{"copies"}] * 3
 
 
+def lettered(step, reward_of):
+    """Answers from a small set to prompts with four truths, without scores; half of the answers are right."""
+    rollouts = []
+    for group in range(8):
+        truth = "ABCD"[group % 4]
+        for place in range(4):
+            answer = truth if place < 2 else "ABCD"[(group + place) % 4]
+            trajectory = Trajectory(
+                f"prompt {step} {group}", answer, ground_truth=truth, group=f"{step}-{group}", training_step=step
+            )
+            rollouts.append(Rollout(trajectory, RewardOutput(reward_of(answer, truth))))
+    return rollouts
+
+
+def test_wrong_answers_from_a_small_set_are_no_copies():
+    looks = watch_steps(lambda step: lettered(step, lambda answer, truth: float(answer == truth)))
+    assert [names(look) for look in looks] == [set()] * 3
+
+
+def test_answers_without_scores_that_are_paid_for_different_truths_are_copies():
+    looks = watch_steps(lambda step: lettered(step, lambda answer, truth: float(answer in f"AB{truth}")))
+    assert "copies" in names(looks[-1])
+
+
+def test_prompts_that_are_solved_are_no_sign_without_scores_either():
+    def solved(step):
+        return [Rollout(sample, RewardOutput(output.reward)) for sample, output in answered(step, lambda group: "yes")]
+
+    assert [names(look) for look in watch_steps(solved)] == [set()] * 3
+
+
 def test_length_counts_only_where_it_pays_and_grows():
     def growing(step):
         def write(group, place):

@@ -99,7 +99,8 @@ def _rewards(figures: Figures) -> _Sentence:
     facts = f"Mean {mean}, median {reward.p50:.3g}, between {reward.min:.3g} and {reward.max:.3g}."
     if reward.min == reward.max:
         return _Sentence(Level.WARNING, "constant", f"Every reward is {reward.mean:.3g}.")
-    for share, end in ((_at_top(figures), "highest"), (reward.at_min, "lowest")):
+    at_top = reward.at_max if figures.summary.score is None else _at_top(figures)
+    for share, end in ((at_top, "highest"), (reward.at_min, "lowest")):
         if share is not None and share >= FAULTS["saturation"].limit:
             text = f"{facts} {format_share(share)} of the samples have the {end} reward."
             return _Sentence(Level.WARNING, "saturated", text)
@@ -260,6 +261,9 @@ def _duplicates(figures: Figures) -> _Sentence | None:
         text += f", {format_share(duplicates.within_group)} in their group"
     text += "."
     if FAULTS["copies"].exceeded(figures):
+        if duplicates.paid_across is not None:
+            share = format_share(duplicates.paid_across)
+            text = f"{share} of the right responses are right for another ground truth too: {text}"
         return _Sentence(Level.WARNING, "across", text)
     if duplicates.within_group > MOST:
         return _Sentence(Level.NOTE, "within", text)
@@ -292,11 +296,12 @@ _TOPICS: dict[str, Callable[[Figures], _Sentence | None]] = {
 
 
 def _at_top(figures: Figures) -> float | None:
-    """The share of samples with the highest reward, without as many as have the full score."""
+    """The share of samples with the highest reward, without as many as have the full score; None without scores,
+    since the highest reward then is all that tells a right response."""
     reward, score = figures.summary.reward, figures.summary.score
-    if reward is None or reward.min == reward.max:
+    if reward is None or score is None or reward.min == reward.max:
         return None
-    solved = score.at_max if score is not None and score.max == 1.0 else 0.0
+    solved = score.at_max if score.max == 1.0 else 0.0
     return max(0.0, reward.at_max - solved)
 
 
@@ -316,9 +321,12 @@ def _length_pay(figures: Figures) -> float | None:
 
 
 def _copies(figures: Figures) -> float | None:
-    """The share of near-duplicates under other prompts, if there are few different responses."""
+    """The share of right responses that are right for another ground truth too. If no response is right or there are
+    no truths: that of near-duplicates under other prompts, if they are most and there are few different responses."""
     duplicates = figures.duplicates
-    return None if duplicates is None or duplicates.distinct >= MANY else duplicates.across_groups
+    if duplicates is None or duplicates.paid_across is not None:
+        return None if duplicates is None else duplicates.paid_across
+    return None if duplicates.distinct >= MANY or duplicates.across_groups < MOST else duplicates.across_groups
 
 
 FAULTS = {
@@ -327,7 +335,7 @@ FAULTS = {
     "saturation": Fault("rewards", "saturated", 0.9, _at_top),
     "length": Fault("length", "biased", 0.3, _length_pay),
     "dominance": Fault("components", "dominant", 0.9, _dominance),
-    "copies": Fault("duplicates", "across", 0.5, _copies),
+    "copies": Fault("duplicates", "across", 0.3, _copies),
 }
 """Figures with a limit, by the name under which `watch` reports them."""
 

@@ -352,6 +352,9 @@ class Duplicates:
     responses: int
     within_group: float
     across_groups: float
+    paid_across: float | None
+    """Of the right responses, those that are right for another ground truth as well; None if no response is right or
+    there are no truths."""
     distinct: float
     most_common: str
     most_common_count: int

@@ -4,7 +4,8 @@ Responses are near-duplicates when their sets of three-word runs overlap by four
 from the smallest hashes of each set (Broder 1997); short ones when they are equal but for case and punctuation. Many in
 one group: the policy has lost its variety. Many across prompts: it gives the same answer to every prompt. Prompts with
 the same ground truth have the same right answer, so a right response is compared across prompts only with the
-right ones to prompts with another truth.
+right ones to prompts with another truth. A response is right from a score of one half on; without scores, if its
+reward lies above the middle of the range of all rewards.
 """
 
 import hashlib
@@ -13,6 +14,9 @@ import zlib
 from array import array
 from collections import Counter
 from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
 
 from plaudit.report.figures import Duplicates
 from plaudit.report.table import RIGHT, KeptTexts, Samples
@@ -35,6 +39,7 @@ def near_duplicates(samples: Samples, texts: KeptTexts) -> Duplicates | None:
     answers: dict[int, str | None] = {}
     sketches: list[array[int]] = []
     first: dict[int, str] = {}
+    right, has_truths = _right_rows(samples), False
     for row, rollout in texts:
         response = rollout.trajectory.response
         if not response.strip():
@@ -45,22 +50,30 @@ def near_duplicates(samples: Samples, texts: KeptTexts) -> Duplicates | None:
             sketches.append(_sketch(words))
             first[row] = response
         rows.append(row)
-        answers[row] = _answer(rollout.trajectory, int(samples.groups[row])) if samples.scores[row] >= RIGHT else None
+        has_truths = has_truths or rollout.trajectory.ground_truth is not None
+        answers[row] = _answer(rollout.trajectory, int(samples.groups[row])) if right[row] else None
     responses = sum(map(len, equal.values()))
     if responses < 2:
         return None
     members = [[(int(samples.groups[row]), answers[row]) for row in rows] for rows in equal.values()]
-    within, across = _Alike(members, sketches).shares()
+    within, across, paid_across = _Alike(members, sketches).shares()
     most = max(equal.values(), key=len)
     return Duplicates(
         responses=responses,
         within_group=within,
         across_groups=across,
+        paid_across=paid_across if has_truths else None,
         distinct=len(equal) / responses,
         most_common=first[most[0]][:200],
         most_common_count=len(most),
         row=most[0],
     )
+
+
+def _right_rows(samples: Samples) -> npt.NDArray[np.bool_]:
+    rewards = samples.rewards[samples.scored]
+    middle = rewards.min() / 2 + rewards.max() / 2 if len(rewards) else 0.0
+    return np.where(np.isnan(samples.scores), samples.rewards > middle, samples.scores >= RIGHT)
 
 
 class _Alike:
@@ -74,17 +87,20 @@ class _Alike:
             for key in sketch[:_KEYS]:
                 self._by_key.setdefault(key, []).append(text)
 
-    def shares(self) -> tuple[float, float]:
-        """The shares of responses with a near-duplicate in the same group, and in another one."""
-        same = other = 0
+    def shares(self) -> tuple[float, float, float | None]:
+        """The shares of responses with a near-duplicate in the same group, and in another one; and the share of right
+        responses with one that is right for another truth, None if no response is right."""
+        same = other = right = right_twice = 0
         for text, members in enumerate(self._members):
             near = [member for each in self._near(text) for member in self._members[each]]
             groups, answers = Counter(group for group, _ in near), Counter(answer for _, answer in near if answer)
             for group, answer in members:
                 same += groups[group] > 1
                 other += answers.total() > answers[answer] if answer else groups.total() > groups[group]
+                right += answer is not None
+                right_twice += answer is not None and answers.total() > answers[answer]
         count = sum(map(len, self._members))
-        return same / count, other / count
+        return same / count, other / count, right_twice / right if right else None
 
     def _near(self, text: int) -> set[int]:
         """The texts that are nearly the same as a text, itself too."""

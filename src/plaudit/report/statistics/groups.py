@@ -41,17 +41,21 @@ _Z = 1.96
 
 
 def group_kinds(samples: Samples, groups: Groups) -> npt.NDArray[np.int64]:
-    """The kind of each group: LIVE, PHANTOM, DEAD_RIGHT, DEAD_WRONG or DEAD_OTHER."""
+    """The kind of each group: LIVE, PHANTOM, DEAD_RIGHT, DEAD_WRONG or DEAD_OTHER.
+
+    In a run without scores, the highest reward of the run counts as right and the lowest as wrong.
+    """
     low, high = groups.ends(samples.rewards)
     low_score, high_score = groups.ends(samples.scores)  # NaN if a sample has no score: every comparison is false
     with np.errstate(over="ignore"):
         alive = high - low > DEAD_SPREAD
-    conditions = [
-        alive & (high_score - low_score <= DEAD_SPREAD),
-        alive,
-        low_score >= 1.0 - DEAD_SPREAD,
-        high_score <= DEAD_SPREAD,
-    ]
+    is_phantom = alive & (high_score - low_score <= DEAD_SPREAD)
+    is_right, is_wrong = low_score >= 1.0 - DEAD_SPREAD, high_score <= DEAD_SPREAD
+    if len(low) and np.isnan(samples.scores).all():
+        lowest, highest = np.nanmin(samples.rewards), np.nanmax(samples.rewards)
+        differ = highest > lowest + DEAD_SPREAD
+        is_right, is_wrong = differ & (low >= highest - DEAD_SPREAD), differ & (high <= lowest + DEAD_SPREAD)
+    conditions = [is_phantom, alive, is_right, is_wrong]
     return np.select(conditions, [PHANTOM, LIVE, DEAD_RIGHT, DEAD_WRONG], DEAD_OTHER)
 
 
