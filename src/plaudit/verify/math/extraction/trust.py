@@ -203,11 +203,18 @@ def _read_statement(mark: Mark, text: str, prompt: str) -> Statement:
     if mark.source is Source.WHOLE:
         return Statement("", "", mark.text, "", mark.source)
     sentence = "" if mark.source is Source.HASHES else _sentence_before(text, start)
-    after = text[mark.end : min(_end_of_sentence(text, mark.end), mark.end + AFTER)]
-    after += "?" if text.startswith(("?", "？"), mark.end + len(after)) else ""
-    plain = wording.MARKUP.sub(" ", after).strip()
     before = wording.TURN.split(sentence)[-1]
+    plain = _read_after(mark, text)
     return Statement(sentence, before, mark.text, plain, mark.source, _find_commands(mark, text), prompt.lower())
+
+
+def _read_after(mark: Mark, text: str) -> str:
+    """The rest of the sentence behind an answer, without markup."""
+    if len(text) - mark.end < 2 and text[mark.end :] in ("", ".", "\n"):  # most responses end with their answer
+        return ""
+    end = min(_end_of_sentence(text, mark.end), mark.end + AFTER)
+    question = "?" if text.startswith(("?", "？"), end) else ""
+    return (wording.MARKUP.sub(" ", text[mark.end : end]) + question).strip()
 
 
 def _find_commands(mark: Mark, text: str) -> frozenset[str]:
@@ -228,7 +235,8 @@ def _sentence_before(text: str, start: int) -> str:
     stripped = before.rstrip(_OPENING)
     if "\n" in before[len(stripped) :] and not (stripped[-1:].isalpha() or stripped.endswith((":", "：", ","))):
         return ""
-    return wording.MARKUP.sub(" ", wording.SENTENCE_END.split(stripped)[-1])
+    line = stripped[stripped.rfind("\n") + 1 :]
+    return wording.MARKUP.sub(" ", wording.SENTENCE_END.split(line)[-1])
 
 
 def is_corrected(earlier: Mark, last: Mark, text: str) -> bool:
@@ -238,8 +246,9 @@ def is_corrected(earlier: Mark, last: Mark, text: str) -> bool:
 
 def find_competing_answers(mark: Mark, text: str, policy: MathPolicy) -> list[CompetingAnswer] | Rejection:
     """The values with which a response goes on after its answer, which must be the same; or why it is not final."""
-    statement = _read_statement(mark, text, "")
-    after = _strip_closing(_with_digits(statement.after))
+    if not INK.search(text, mark.end):
+        return []
+    after = _strip_closing(_with_digits(_read_after(mark, text)))
     values = [
         match[1] for pattern in (wording.AGAIN, wording.IN_BRACKETS) if (match := pattern.fullmatch(after)) and match[1]
     ]

@@ -29,7 +29,7 @@ def _pattern(pattern: str) -> re.Pattern[str]:
 
 
 SENTENCE_END = compile_late(
-    r"(?<!\bDr)(?<!\bM[rs])(?<!\bMrs)(?<!\bvs)(?<!\bSt)(?<!\bapprox)(?<!\be\.g)(?<!\bi\.e)[.!?](?=[\s*_\"')$\\]|$)"
+    r"[.!?](?=[\s*_\"')$\\]|$)(?<!\bDr.)(?<!\bM[rs].)(?<!\bMrs.)(?<!\bvs.)(?<!\bSt.)(?<!\bapprox.)(?<!\be\.g.)(?<!\bi\.e.)"
     r"|[。！？\n]|(?:\\\]|\$\$)(?=\s+[A-Z])"
 )
 MARKUP = compile_late(
@@ -124,11 +124,12 @@ SIGN = compile_late(r"[,;()\[\]?!\"<>|/+&]|:(?!\d)|--|\.\.|[^\x00-\x7f\w°]|\b(?
 # The clause of a noun behind the answer: "4 years until he is tall enough".
 NOUN_CLAUSE = _pattern(rf"\b{_any('until before after that who while to for from so longer as')}\b")
 JOINED = _pattern(
-    rf"[^\w=]*(?:{_any('and or to through till until vs versus point no by over too off ish give')}\b|{NUMBER})"
+    rf"[^\w=]*(?:{_any('and or to through till until vs versus point no by over up down too off ish give')}\b"
+    rf"|{NUMBER})"
 )
 # What may follow an answer: its reason, what it is not, a routine ending, the modulus.
 CLOSING = _pattern(
-    r"\s*,?\s*(?:\(?\s*(?:since|because|weil|car|porque|因为)\b.*"
+    r"\s*,?\s*(?:\(?\s*(?:since|because|weil|car|porque|因为)\b[^;]*"
     rf"|as {_any('required desired claimed expected wanted shown needed')}\W*"
     rf"|(?:and |but )?(?:not|rather than|instead of)\s+{NUMBER}\W*(?:as one might expect\W*)?"
     r"|in (?:total|all)\W*|altogether\W*|respectively\W*|\(?\\?p?mod\b.*|\\circ\W*)\Z"
@@ -154,7 +155,8 @@ IS_THE_ANSWER = _pattern(
 )
 COURTESY = _pattern(
     r"\W*(?:(?:I )?hope (?:that )?(?:this|that|it) (?:helps|is (?:correct|clear|right)|was helpful|makes sense)"
-    r"|(?:please )?(?:let me know|feel free to (?:ask|reach out)) (?:if|when) you (?:have|need|want|would like)[^.\d]*"
+    r"|(?:please )?(?:let me know|feel free to (?:ask|reach out)) (?:if|when) you [^.\d]*"
+    r"(?:questions?|help|clarification|explain\w*|explanation|steps?|details?)[^.\d]*"
     r"|if you have (?:any|more|other|further) (?:more |other |further )?questions[^.\d]*"
     r"|(?:is there any|(?:do|would) you (?:have|need|want|like))[^.\d]*|(?:confidence|difficulty)\W+[\d.]+"
     r"|thank(?:s| you)?(?: for \w+(?: \w+)?)?|good luck|sorry for the [\w ]*explanation|q\.?\s?e\.?\s?d|done|end|yes"
