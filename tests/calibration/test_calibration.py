@@ -21,7 +21,7 @@ from plaudit.cli.app import main
 from plaudit.errors import InvalidSettings
 from plaudit.judges import ChatEndpoint, JudgePanel, LLMJudge, RubricReward
 from plaudit.rollouts import Rollout
-from tests.calibration.scripted_judges import COMPOUND, OWN, RUBRIC, ScriptedJudge, labelled_rollouts
+from tests.calibration.scripted_judges import COMPOUND, OWN, RUBRIC, LocalEndpoint, ScriptedJudge, labelled_rollouts
 from tests.judges.servers import Reply, serving
 
 SAMPLES = labelled_rollouts(1)
@@ -62,19 +62,23 @@ def test_a_judge_without_faults_has_no_findings_and_replays_exactly(tmp_path):
 
 
 def test_a_judge_of_keywords_fails_the_attacks_and_contradictory_reasons_are_found():
-    with serving(ScriptedJudge(keywords=True, noise=0.0, contradicts=0.5)) as server:
-        judge = judge_at(server, COMPOUND, RubricReward)
-        samples = [
-            Trajectory(
-                f"Report {n}", f"The price of {n}." if n % 2 else f"I do not know {n}.", columns={"human": bool(n % 2)}
-            )
-            for n in range(24)
-        ]
-        result = run(judge, samples)
+    endpoint = LocalEndpoint.of(ScriptedJudge(keywords=True, noise=0.0, contradicts=0.5))
+    samples = [
+        Trajectory(f"Report {n}", f"The price of {n}." if n % 2 else f"I do not know {n}.", columns={"human": n % 2})
+        for n in range(24)
+    ]
+    result = run(RubricReward(endpoint, COMPOUND), samples)
     assert {"partial satisfaction", "topical match", "reasons"} <= set(result.findings)
     assert result.compound == {"parts": ["States the price", "explains the delay"]}
     partial = next(test for test in result.tests if test.kind == "partial satisfaction")
     assert "States the price" in partial.witness["response"]
+
+
+def test_a_judge_that_compares_is_measured_on_whole_responses():
+    judge = LLMJudge(LocalEndpoint.of(ScriptedJudge(position=0.3, noise=0.05)), RUBRIC, mode="pairwise")
+    result = run(judge, labelled_rollouts(2, prompts=20, each=4))
+    assert set(result.findings) == {"position", "unanswered"}  # pairs of equal quality contradict each other
+    assert {test.kind for test in result.tests} == {"position", "verbosity", "format", "self-preference", "reasons"}
 
 
 def test_what_a_judge_does_not_answer_is_counted_and_never_a_number():
