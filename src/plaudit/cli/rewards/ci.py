@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from plaudit.ci import STEPS, measure_mutations, read_project, run_ci, write_comment, write_lock
 from plaudit.cli import options
@@ -70,13 +69,12 @@ def mutate(
         return REGRESSION if measured.survived else 0
     kinds = Counter(each.kind for each in measured.survived)
     for each in measured.survived:
-        print_result(Text(f"line {each.line}: {each.kind}", style="yellow"), Text(f"{each.diff}\n"))
-    counted = measured.killed + len(measured.survived)
-    by_kind = f" ({', '.join(f'{count} {kind}' for kind, count in kinds.items())} survived)" if kinds else ""
-    print_result(
-        f"{measured.killed} of {counted} mutants killed{by_kind}; of these {measured.timed_out} by the time limit",
-        f"not counted: {measured.unloadable} that cannot be loaded, {measured.equivalent} equivalent, "
-        f"{measured.untried} not tried",
+        print_text(f"line {each.line}: {each.kind}\n{each.diff}\n\n")
+    survived = ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "none"
+    print_text(
+        f"{measured.killed} of {measured.killed + len(measured.survived)} mutants killed, {measured.timed_out} of them "
+        f"by the time limit; survived: {survived}\nnot counted: {measured.unloadable} that cannot be loaded, "
+        f"{measured.equivalent} equivalent, {measured.untried} not tried\n"
     )
     return REGRESSION if measured.survived else 0
 
