@@ -187,8 +187,10 @@ class Probes:
 
     def _try(self, version: Version) -> list[Tried]:
         pairs = [(sample, version(sample.response)) for sample in self._chosen()]
-        asked = [each for number, (sample, texts) in enumerate(pairs) for each in _versions_of(sample, texts, number)]
-        outputs = self._score(asked)
+        versions = [
+            each for number, (sample, texts) in enumerate(pairs) for each in _versions_of(sample, texts, number)
+        ]
+        outputs = self._score(versions)
         return [
             Tried(sample, texts, (outputs[2 * number].reward, outputs[2 * number + 1].reward))
             for number, (sample, texts) in enumerate(pairs)

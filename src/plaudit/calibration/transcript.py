@@ -31,7 +31,7 @@ class Transcript:
     def __init__(self, path: Path, *, replay: bool = False) -> None:
         self.path, self.replay = path, replay
         self.answers: dict[str, dict[str, Any]] = {}
-        self.asked: set[str] = set()
+        self.digests: set[str] = set()
         if path.exists():
             content = path.read_bytes()
             whole = content[: content.rfind(b"\n") + 1]  # an interrupted calibration may leave half a line
@@ -48,7 +48,7 @@ class Transcript:
 
     def find(self, digest: str) -> dict[str, Any] | None:
         """The recorded answer to a question; failures are asked again unless this is a replay."""
-        self.asked.add(digest)
+        self.digests.add(digest)
         answer = self.answers.get(digest)
         if answer is None and self.replay:
             raise InvalidSettings(f"{self.path} has no answer to this question")
@@ -56,9 +56,9 @@ class Transcript:
 
     def check_complete(self) -> None:
         """Raise InvalidSettings if an answer was missing: calls that fail only leave their samples unscored."""
-        if missing := len(self.asked - self.answers.keys()):
+        if missing := len(self.digests - self.answers.keys()):
             raise InvalidSettings(
-                f"{self.path} has no answer to {missing} of {len(self.asked)} questions of this calibration: rubric, "
+                f"{self.path} has no answer to {missing} of {len(self.digests)} questions of this calibration: rubric, "
                 "model, prompt, samples or options differ from those that were recorded"
             )
 
@@ -70,7 +70,7 @@ class Transcript:
 
     def digest(self) -> str:
         """A hash of all answers that were used, in any order."""
-        used = sorted(msgspec.json.encode(self.answers[each], order="deterministic") for each in self.asked)
+        used = sorted(msgspec.json.encode(self.answers[each], order="deterministic") for each in self.digests)
         return hashlib.sha256(b"\n".join(used)).hexdigest()
 
 
