@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, settings
 
 from plaudit.models.cpu_precision import limit_instructions
 from tests.browser import NO_CHROMIUM, find_chromium
-from tests.warm_start import use_warm_templates
 
 pytest_plugins = ["pytester", "tests.workers"]
 
@@ -33,15 +32,6 @@ SHARING_RAY = (
     "tests/engine/backends/test_ray_backend.py",
     "tests/engine/test_scorer_contract.py",
     "tests/engine/test_datasets.py",
-)
-
-# Tests of how workers are started: their templates are new processes, not forks of a warm one (tests/warm_start.py).
-COLD = (
-    "tests/engine/",
-    "tests/promises/test_attacks_on_scoring.py",
-    "tests/promises/test_rules_workers.py",
-    "tests/serving/test_safety.py::test_a_file_in_the_working_folder_does_not_take_the_place_of_a_module",
-    "tests/test_public_line.py",
 )
 
 # What trains, starts Ray, loads a language model, runs hundreds of programs or proves by brute force. The files that
@@ -168,11 +158,6 @@ def pytest_ignore_collect(collection_path, config):
         return None
     place = collection_path.relative_to(config.rootpath).as_posix() + ("/" if collection_path.is_dir() else "")
     return True if place.startswith(tuple(part for part in SLOW if "::" not in part)) else None
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item):
-    use_warm_templates(not item.nodeid.startswith(COLD))
 
 
 def pytest_terminal_summary(terminalreporter):
