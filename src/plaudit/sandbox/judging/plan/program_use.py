@@ -28,6 +28,7 @@ class ProgramUse:
         imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
         self.has_arrays = any("numpy" in ast.unparse(node) for node in imports)
         definitions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        self._methods = {node.name for node in definitions}
         called = {root_of(node.func) for node in nodes if isinstance(node, ast.Call)}
         self.functions |= {one.arg for node in definitions for one in node.args.args if one.arg in called} - {
             "self",
@@ -52,10 +53,17 @@ class ProgramUse:
     def calls(self, node: ast.AST) -> bool:
         """Whether an expression calls the program."""
         return any(
-            root_of(part.func) in self.functions | self.results | {"self"} and not _is_assertion(part)
+            root_of(part.func) in self.functions | self.results | {"self"}
             for part in ast.walk(node)
-            if isinstance(part, ast.Call)
+            if isinstance(part, ast.Call) and not _is_assertion(part) and not self._is_plain_method(part.func)
         )
+
+    def _is_plain_method(self, called: ast.expr) -> bool:
+        """Whether it is a method of a test class that does not call the program."""
+        match called:
+            case ast.Attribute(ast.Name("self"), name):
+                return name in self._methods and name not in self.functions
+        return False
 
     def _expected_names(
         self, nodes: list[ast.AST], definitions: list[ast.FunctionDef | ast.AsyncFunctionDef]
@@ -157,8 +165,10 @@ def pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 
 
 def operands(node: ast.AST) -> list[ast.expr]:
-    """The values that meet in a comparison, a calculation or a call."""
+    """The values that meet in a comparison, a calculation, a call or a container."""
     match node:
+        case ast.List(items) | ast.Tuple(items) | ast.Set(items) | ast.Dict(_, items):
+            return items
         case ast.Compare(left, _, others):
             return [left, *others]
         case ast.BinOp(left, _, right):

@@ -126,16 +126,33 @@ class _Rewriter(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         sides = [node.left, node.right]
         answers = [self._use.depends(side) for side in sides]
-        if sum(answers) == 1:
-            node.left, node.right = map(self._original_operand, sides)
+        node.left, node.right = self._meeting(sides)
         is_expected = sum(answers) == 1 and not names_in(sides[answers[0]]) & self._use.arguments
         self.generic_visit(node)
         if self._has_arrays and isinstance(node.op, ast.Sub) and is_expected:
             return _shaped("sub", node.left, node.right, answers[0])
         return node
 
-    def _original_operand(self, node: ast.expr) -> ast.expr:
-        return node if self._use.depends(node) else self._originals(node, always=False)
+    def visit_List(self, node: ast.List | ast.Tuple | ast.Set) -> ast.expr:
+        if isinstance(node, ast.Set) or isinstance(node.ctx, ast.Load):
+            node.elts = self._meeting(node.elts)
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    visit_Tuple = visit_Set = visit_List  # noqa: N815
+
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        node.values = self._meeting(node.values)
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def _meeting(self, sides: list[ast.expr]) -> list[ast.expr]:
+        """Values that meet: where one is an answer, the others are computed from what the tests wrote."""
+        answers = [self._use.depends(side) for side in sides]
+        if not any(answers):
+            return sides
+        return [
+            side if is_answer else self._originals(side, always=False)
+            for side, is_answer in zip(sides, answers, strict=True)
+        ]
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
@@ -161,10 +178,8 @@ class _Rewriter(ast.NodeTransformer):
                 node.args[:2] = [_call("__itself__", side) for side in node.args[:2]]
         if name in ("zip", "map") and not node.keywords:
             self._pair_strictly(node, name)
-        elif (
-            any(map(self._use.depends, node.args)) and root_of(node.func) not in self._use.functions | self._use.results
-        ):
-            node.args = [self._original_operand(argument) for argument in node.args]
+        elif root_of(node.func) not in self._use.functions | self._use.results:
+            node.args = self._meeting(node.args)
         if name == "filter" and len(node.args) == 2 and self._use.depends(node.args[0]):
             node.func = ast.Name("__filter__", ast.Load())
         return self.generic_visit(node)  # type: ignore[return-value]
