@@ -38,6 +38,12 @@ def test_each_rule_alone_rejects_its_example(name, response, monkeypatch):
     assert (verdict.correct, verdict.rejected) == (False, rule.rejection)
 
 
+@pytest.mark.parametrize("before", sorted(trust._PLAIN))
+def test_no_rule_forbids_what_stands_before_most_answers(before):
+    statement = trust.Statement(before, before, "14", "", Source.PHRASE)
+    assert [rule.name for rule in RULES if rule.forbids(statement)] == []
+
+
 @pytest.mark.parametrize("response", LETTERS)
 def test_the_rules_read_letters_as_they_read_numbers(response):
     assert not verify_math("A", response).correct

@@ -60,11 +60,12 @@ class Statement(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """One form that a statement must not have."""
+    """One form that a statement must not have; `is_around` if only the words around the answer are read."""
 
     name: str
     rejection: Rejection
     forbids: Callable[[Statement], bool]
+    is_around: bool = True
 
 
 BEFORE = 300  # characters before an answer that are read
@@ -73,6 +74,8 @@ REST = 20_000  # characters at the end of a response in which the answer is stat
 AROUND = 250  # characters around an unmarked number in which the response may speak of its author
 
 _CLAUSE = compile_late(r"[,;:(]|\b(?:and|so|but)\b")
+_PLAIN = frozenset({"", "A:", "The answer is", "Answer:", "The final answer is", "Final Answer"})
+"""What stands before most answers; no rule on words forbids it."""
 _LETTERS = frozenset("ABCDEFGHIJ")
 _OPTION_LETTER = compile_late(r"(?<![\w'’])\(?([A-HJ])\)?(?![\w'’]|\s+(?!or\b|and\b|is\b)\w)")
 _OPENING = " \t\n$*\\[(`_"
@@ -82,7 +85,11 @@ _COMMAND = compile_late(r"\\([a-zA-Z]+)")
 
 
 def _is_denied(statement: Statement) -> bool:
-    return bool(wording.DENIAL.search(statement.before)) and not wording.QUANTITY.fullmatch(statement.before)
+    return (
+        statement.before not in _PLAIN
+        and bool(wording.DENIAL.search(statement.before))
+        and not wording.QUANTITY.fullmatch(statement.before)
+    )
 
 
 def _is_conditional(statement: Statement) -> bool:
@@ -110,11 +117,15 @@ def _is_other_than_answer(statement: Statement) -> bool:
 
 
 def _is_related(statement: Statement) -> bool:
-    return bool(wording.RELATED.search(statement.before)) and not wording.AMOUNTS_TO.search(statement.before)
+    return (
+        statement.before not in _PLAIN
+        and bool(wording.RELATED.search(statement.before))
+        and not wording.AMOUNTS_TO.search(statement.before)
+    )
 
 
 def _is_remarked(statement: Statement) -> bool:
-    after = _strip_closing(_with_digits(statement.after))
+    after = _strip_closing(_with_digits(statement.after)) if statement.after else ""
     if not after or wording.AGAIN.fullmatch(after) or wording.IN_BRACKETS.fullmatch(after):
         return False
     if _is_subject(statement):
@@ -162,8 +173,8 @@ RULES: tuple[Rule, ...] = (
     Rule("something else of the answer", Rejection.QUALIFIED, _is_other_than_answer),
     Rule("part of an expression in words", Rejection.QUALIFIED, _is_related),
     Rule("remark after it", Rejection.QUALIFIED, _is_remarked),
-    Rule("remark inside it", Rejection.QUALIFIED, _is_open_inside),
-    Rule("unknown command", Rejection.QUALIFIED, _is_in_command),
+    Rule("remark inside it", Rejection.QUALIFIED, _is_open_inside, is_around=False),
+    Rule("unknown command", Rejection.QUALIFIED, _is_in_command, is_around=False),
 )
 
 
@@ -179,7 +190,11 @@ def find_objection(mark: Mark, text: str, prompt: str = "") -> Rejection | None:
 
 
 def _apply(statement: Statement) -> Rejection | None:
-    return next((rule.rejection for rule in RULES if rule.forbids(statement)), None)
+    is_plain = statement.before in _PLAIN and not statement.after
+    for rule in RULES:
+        if not (is_plain and rule.is_around) and rule.forbids(statement):
+            return rule.rejection
+    return None
 
 
 def is_denied_at(text: str, start: int, end: int) -> bool:
@@ -203,7 +218,7 @@ def _read_statement(mark: Mark, text: str, prompt: str) -> Statement:
     if mark.source is Source.WHOLE:
         return Statement("", "", mark.text, "", mark.source)
     sentence = "" if mark.source is Source.HASHES else _sentence_before(text, start)
-    before = wording.TURN.split(sentence)[-1]
+    before = sentence if sentence in _PLAIN else wording.TURN.split(sentence)[-1]
     plain = _read_after(mark, text)
     return Statement(sentence, before, mark.text, plain, mark.source, _find_commands(mark, text), prompt.lower())
 
@@ -236,6 +251,8 @@ def _sentence_before(text: str, start: int) -> str:
     if "\n" in before[len(stripped) :] and not (stripped[-1:].isalpha() or stripped.endswith((":", "：", ","))):
         return ""
     line = stripped[stripped.rfind("\n") + 1 :]
+    if line in _PLAIN:
+        return line
     return wording.MARKUP.sub(" ", wording.SENTENCE_END.split(line)[-1])
 
 
