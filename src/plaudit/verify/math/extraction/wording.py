@@ -155,8 +155,8 @@ IS_THE_ANSWER = _pattern(
 )
 COURTESY = _pattern(
     r"\W*(?:(?:I )?hope (?:that )?(?:this|that|it) (?:helps|is (?:correct|clear|right)|was helpful|makes sense)"
-    r"|(?:please )?(?:let me know|feel free to (?:ask|reach out)) (?:if|when) you [^.\d]*"
-    r"(?:questions?|help|clarification|explain\w*|explanation|steps?|details?)[^.\d]*"
+    r"|(?:please )?(?:let me know|feel free to (?:ask|reach out)) (?:if|when) (?:you|anything) [^.\d]*"
+    r"(?:questions?|help|clarification|explain\w*|explanation|steps?|details?|unclear)[^.\d]*"
     r"|if you have (?:any|more|other|further) (?:more |other |further )?questions[^.\d]*"
     r"|(?:is there any|(?:do|would) you (?:have|need|want|like))[^.\d]*|(?:confidence|difficulty)\W+[\d.]+"
     r"|thank(?:s| you)?(?: for \w+(?: \w+)?)?|good luck|sorry for the [\w ]*explanation|q\.?\s?e\.?\s?d|done|end|yes"
