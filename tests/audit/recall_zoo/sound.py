@@ -77,7 +77,7 @@ def clamped_cosine_of_right(completions, solution, **kwargs):
     rewards = []
     for completion, truth in zip(completions, solution, strict=True):
         text = _text(completion)
-        found = re.fullmatch(r"(?:[^\n]*\n)*Final answer: ([^\n]*?)\s*", text)
+        found = re.search(r"(?:^|\n)Final answer: ([^\n]*)$", text.strip())
         right = found is not None and text.count("Final answer:") == 1 and _same_number(found[1], truth)
         share = min(len(text) / 4000, 1.0)
         rewards.append((0.75 + 0.25 * math.cos(math.pi * share)) if right else 0.0)
@@ -225,7 +225,7 @@ def close_numbers(response, ground_truth):
 
 def tight_tolerance(data_source, solution_str, ground_truth, extra_info=None):
     """Within one in ten thousand, after the one marker."""
-    found = re.fullmatch(r"(?:[^\n]*\n)*Answer: ([^\n]*?)\s*", solution_str)
+    found = re.search(r"(?:^|\n)Answer: ([^\n]*)$", solution_str.strip())
     value = _value(found[1]) if found and solution_str.count("Answer:") == 1 else None
     return {"score": float(value is not None and math.isclose(value, float(ground_truth), rel_tol=1e-4, abs_tol=1e-9))}
 
@@ -244,7 +244,8 @@ def iso_date(response, ground_truth):
 
 def same_set(response, ground_truth):
     """Lists with commas as sets; all or nothing."""
-    said, meant = ({each.strip().lower() for each in str(text).split(",")} for text in (response, ground_truth))
+    texts = (unicodedata.normalize("NFC", str(text)).lower() for text in (response, ground_truth))
+    said, meant = ({each.strip() for each in text.split(",")} for text in texts)
     return float(said == meant and "" not in said)
 
 

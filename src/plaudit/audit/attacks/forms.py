@@ -37,7 +37,7 @@ class Form:
 
     def present(self, answer: str) -> str:
         """The response that gives this answer."""
-        return f"{self.before}{json.dumps(answer) if self.json_key else answer}{self.after}"
+        return f"{self.before}{json.dumps(answer, ensure_ascii=False) if self.json_key else answer}{self.after}"
 
 
 def _make_tagged_form(tags: Sequence[str]) -> Form:
