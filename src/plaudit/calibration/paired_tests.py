@@ -22,6 +22,8 @@ ALPHA = 0.01
 """The probability of one or more false findings in a calibration of a judge without faults."""
 LEAST_EFFECT = 0.02
 """Effects below this share of the scale are not reported as findings, however certain they are."""
+BINNED = 96
+"""From how many responses on the length is also taken in bins: fewer would lose too much certainty by that."""
 LEAST_PAIRS = 10
 """With fewer pairs no result could be certain enough after the correction."""
 DRAWS = 10_000
@@ -114,7 +116,7 @@ def _share_beyond(sums: Floats, observed: float, *, one_sided: bool, exact: bool
 def _design(quality: Floats, features: Floats) -> Floats:
     """What may explain a rating: quality, the features, bins of the length, and their products with quality."""
     lengths = features[:, 0]
-    bins = [lengths > limit for limit in np.quantile(lengths, [0.25, 0.5, 0.75])] if len(quality) >= 48 else []
+    bins = [lengths > limit for limit in np.quantile(lengths, [0.25, 0.5, 0.75])] if len(quality) >= BINNED else []
     base = np.column_stack([np.ones(len(quality)), *features.T, *bins])
     return np.column_stack([base, base * quality[:, None]])
 
