@@ -35,13 +35,13 @@ def test_a_real_small_model_is_measured_and_its_record_replays_exactly(tmp_path)
         policy = {"concurrency": 1, "attempt_s": 120.0, "tries": 1}
         judge = LLMJudge(ChatEndpoint(url, model, sampling={"max_tokens": 40}, policy=policy), RUBRIC)
         labels = labels_of_column("human", judge, samples)
-        first = calibrate(judge, samples, labels, most=10, transcript=Transcript(record))
+        first = calibrate(judge, samples, labels, most=2, transcript=Transcript(record))
     assert first.samples == len(samples)
     assert first.agreements[0].count + first.agreements[0].unanswered == len(samples)
     assert not first.agreements[0].informative
     assert first.means[0].corrected is None
     assert "agreement" in first.findings
-    again = calibrate(judge, samples, labels, most=10, transcript=Transcript(record, replay=True))
+    again = calibrate(judge, samples, labels, most=2, transcript=Transcript(record, replay=True))
     assert again == first
     write_certificate(tmp_path / "certificate.json", judge, first.to_dict(), [])
     with pytest.raises(InvalidSettings, match=r"not accepted.*agreement"):
