@@ -1,7 +1,8 @@
 """Run the hooks of .pre-commit-hooks.yaml with the real pre-commit: it installs plaudit from this checkout.
 
-Takes about a minute and needs a package index. `python benchmarks/pre_commit.py` prints each hook's exit code and time;
-the code is 1 unless the hooks pass on a sound project and fail on a broken one.
+Installs plaudit twice, which takes minutes, and needs a package index. `python benchmarks/pre_commit.py` prints the
+exit code and the time of each run; its own code is 1 unless the hook passes on a sound project and fails on a broken
+one.
 """
 
 import os
