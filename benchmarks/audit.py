@@ -28,6 +28,7 @@ from plaudit.audit.tasks import TEMPLATES, Kind
 
 zoo = importlib.import_module("tests.audit.zoo.roster")
 PATIENCE_S = 20
+Rows = list[dict[str, Any]]
 KINDS = {
     "any_letter": Kind.CHOICE, "choice_letter": Kind.CHOICE, "word_overlap": Kind.SENTENCE,
     "ordered_reference": Kind.SENTENCE, "json_values_anywhere": Kind.JSON, "json_keys_only": Kind.JSON,
@@ -76,12 +77,12 @@ def as_function(reward: Any) -> Callable[..., float]:
     return function
 
 
-def by_plaudit(name: str, reward: Any) -> bool:
+def by_plaudit(name: str, reward: Any, rows: Rows) -> bool:
     slow = name in zoo.SLOW_BUGGY
     return bool(audit_reward(reward, deadline_s=1.0 if slow else None, workers=1).findings)
 
 
-def by_reward_doctor(name: str, reward: Any) -> bool:
+def by_reward_doctor(name: str, reward: Any, rows: Rows) -> bool:
     audit = importlib.import_module("reward_doctor").audit
 
     def function(completion: str, reference: str, prompt: str = "") -> float:
@@ -91,17 +92,17 @@ def by_reward_doctor(name: str, reward: Any) -> bool:
     return bool(result.false_positives or result.errors)
 
 
-def by_rewardprobe(name: str, reward: Any) -> bool:
+def by_rewardprobe(name: str, reward: Any, rows: Rows) -> bool:
     wrapped = as_function(reward)
 
     def function(completion: str, answer: Any) -> float:
         return wrapped(completion, answer)
 
-    report = importlib.import_module("rewardprobe").Probe().test_fn(function, rows_for(name))
+    report = importlib.import_module("rewardprobe").Probe().test_fn(function, rows)
     return any(finding.severity in ("critical", "warning") for finding in report.findings)
 
 
-def by_falsepass(name: str, reward: Any) -> bool:
+def by_falsepass(name: str, reward: Any, rows: Rows) -> bool:
     auto, probes, runner = (importlib.import_module(f"falsepass.{name}") for name in ("auto", "probes", "runner"))
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir("."):  # it changes the folder, and leaves it changed
         current[0] = as_function(reward)
@@ -111,8 +112,8 @@ def by_falsepass(name: str, reward: Any) -> bool:
             "    prompts = columns.get('prompts') or [''] * len(completions)\n"
             "    return [zoo.current[0](*each) for each in zip(completions, answer, prompts)]\n"
         )
-        rows = [{**row, "answer": _text(row["answer"])} for row in rows_for(name)]
-        Path(folder, "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        texts = [{**row, "answer": _text(row["answer"])} for row in rows]
+        Path(folder, "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts))
         adapter = auto.AutoAdapter(
             {"id": name, "framework": "reward", "task": f"{folder}/reward_file.py", "functions": ["reward"],
              "dataset": f"{folder}/rows.jsonl", "answer_column": "answer", "prompt_column": "prompt"}
@@ -142,7 +143,7 @@ def _text(truth: Any) -> str:
 
 
 current: list[Any] = [None]
-TOOLS: dict[str, Callable[[str, Any], bool]] = {
+TOOLS: dict[str, Callable[[str, Any, Rows], bool]] = {
     "plaudit audit": by_plaudit,
     "falsepass": by_falsepass,
     "reward-doctor": by_reward_doctor,
@@ -150,10 +151,10 @@ TOOLS: dict[str, Callable[[str, Any], bool]] = {
 }
 
 
-def ask(tool: str, name: str, reward: Any) -> str:
+def ask(tool: str, name: str, reward: Any, rows: Rows) -> str:
     try:
         with patience(PATIENCE_S):
-            return "alarm" if TOOLS[tool](name, reward) else "-"
+            return "alarm" if TOOLS[tool](name, reward, rows) else "-"
     except TookTooLong:
         return "no end"
     except ImportError as error:
@@ -170,8 +171,8 @@ def main() -> None:
     print(f"{len(buggy)} rewards with one planted bug each, {len(robust)} robust ones")
     for tool in tools:
         began = time.perf_counter()
-        found = {name: ask(tool, name, reward) for name, reward in buggy.items()}
-        alarms = {name: ask(tool, name, reward) for name, reward in robust.items()}
+        found = {name: ask(tool, name, reward, rows_for(name)) for name, reward in buggy.items()}
+        alarms = {name: ask(tool, name, reward, rows_for(name)) for name, reward in robust.items()}
         seconds = time.perf_counter() - began
         recall = sum(answer == "alarm" for answer in found.values()) / len(found)
         false = [name for name, answer in alarms.items() if answer == "alarm"]

@@ -49,7 +49,7 @@ LAYERS: list[set[str]] = [
     {"audit"},
     {"harbor", "ci"},
     {"training"},
-    {"launching"},
+    {"hacks", "launching"},
     {"cli"},
     {"__main__"},
     {"__init__"},

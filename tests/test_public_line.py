@@ -20,8 +20,8 @@ PUBLIC: dict[str, set[str]] = {
     "plaudit": {
         "CompositeReward", "FunctionReward", "RewardFunction", "RewardOutput", "Scorer", "Status", "Step", "Tokens",
         "Trajectory", "__version__", "agents", "audit", "calibration", "checks", "ci", "compose", "diff", "engine",
-        "errors", "examples", "export", "exports", "harbor", "install_stubs", "judges", "labels", "launching", "load",
-        "loading", "models", "normalize", "remote", "report", "reward", "rewards",
+        "errors", "examples", "export", "exports", "hacks", "harbor", "install_stubs", "judges", "labels", "launching",
+        "load", "loading", "models", "normalize", "remote", "report", "reward", "rewards",
         "rollouts", "sandbox", "schedules", "score", "serving", "shaping", "testing", "token_rewards_of", "training",
         "verify", "watch", "worlds",
     },
@@ -74,6 +74,10 @@ PUBLIC: dict[str, set[str]] = {
         "gsm8k_rollouts",
     },
     "plaudit.exports": {"Shim", "export", "write_shim"},
+    "plaudit.hacks": {
+        "Exercise", "Hack", "HackRun", "audit_hack", "build_config", "find_hack", "find_onset", "list_hacks",
+        "measure_run", "train_hack",
+    },
     "plaudit.harbor": {
         "CannotRun", "HostImage", "Runtime", "Solution", "Task", "TaskFinding", "TaskReport", "TaskRunner", "Trial",
         "Workspace", "audit_task", "check_task", "export_tests", "find_tasks", "read_task", "read_trials", "run_task",

@@ -9,6 +9,7 @@ from . import engine as engine
 from . import errors as errors
 from . import examples as examples
 from . import exports as exports
+from . import hacks as hacks
 from . import harbor as harbor
 from . import judges as judges
 from . import labels as labels

@@ -58,6 +58,7 @@ PANELS = {
     "Train and evaluate": {
         "train": "training.train:train",
         "watch": "scoring.report:watch",
+        "hack": "training.hack:hack",
         "launch": "training.launch:launch",
         "tasks": "training.tasks:tasks",
         "eval": "training.evaluate:evaluate",

@@ -1,0 +1,1 @@
+"""All hacks and controls of `plaudit.hacks`, measured: audits before training, onsets, warnings of `watch`."""

@@ -1,0 +1,10 @@
+from .hack import Exercise as Exercise
+from .hack import Hack as Hack
+from .hack import find_hack as find_hack
+from .hack import list_hacks as list_hacks
+from .running import HackRun as HackRun
+from .running import audit_hack as audit_hack
+from .running import build_config as build_config
+from .running import find_onset as find_onset
+from .running import measure_run as measure_run
+from .running import train_hack as train_hack
