@@ -2,6 +2,7 @@
 
     python -m benchmarks.hacks                 # all of them, about 8 s of processor time each on one core
     python -m benchmarks.hacks any_number interval
+    python -m benchmarks.hacks --audit         # without training
     python -m benchmarks.hacks --table         # only what is measured already
     python -m benchmarks.hacks --watch         # the runs that are there, looked at again with the rules of today
 
@@ -18,7 +19,7 @@ from typing import Any
 
 import torch
 
-from plaudit.audit import Attacker
+from plaudit.audit import Attacker, AuditReport
 from plaudit.hacks import Hack, audit_hack, find_hack, list_hacks, measure_run, train_hack
 
 QUICK = ("logging.report=false", "logging.watch_every=0")
@@ -46,8 +47,7 @@ def measure(hack: Hack, folder: Path) -> dict[str, Any]:
     audit = audit_hack(hack)
     audited = time.process_time()
     run = train_hack(hack, folder, overrides=QUICK, overwrite=True)
-    paid = sorted({each.operator for each in audit.findings if each.attacker is not Attacker.INVARIANT})
-    broken = sorted({each.operator for each in audit.findings if each.attacker is Attacker.INVARIANT})
+    paid, broken = split_findings(audit)
     return {
         **run.to_dict(),
         "audit": paid,
@@ -55,6 +55,28 @@ def measure(hack: Hack, folder: Path) -> dict[str, Any]:
         "audit_s": round(audited - began, 1),
         "seconds": round(time.process_time() - audited, 1),
     }
+
+
+def split_findings(report: AuditReport) -> tuple[list[str], list[str]]:
+    """What was paid without the task being solved, and the invariants that are broken."""
+    is_invariant = [each.attacker is Attacker.INVARIANT for each in report.findings]
+    pairs = list(zip(report.findings, is_invariant, strict=True))
+    paid, broken = (sorted({each.operator for each, flag in pairs if flag is wanted}) for wanted in (False, True))
+    return paid, broken
+
+
+def print_audits(hacks: Sequence[Hack]) -> None:
+    """The findings of each audit, and for how many hacks and controls something was paid."""
+    paid_names: dict[bool, list[str]] = {False: [], True: []}
+    for hack in hacks:
+        report = audit_hack(hack)
+        paid, broken = split_findings(report)
+        if paid:
+            paid_names[hack.is_sound].append(hack.name)
+        print(f"{hack.name}: {', '.join(paid) or '-'}; invariants: {', '.join(broken) or '-'}", flush=True)
+    sound = sum(each.is_sound for each in hacks)
+    planted, alarms = len(paid_names[False]), len(paid_names[True])
+    print(f"found {planted} of {len(hacks) - sound} hacks, alarms on {alarms} of {sound} controls")
 
 
 def print_table(hacks: Sequence[Hack], lines: dict[str, dict[str, Any]]) -> None:
@@ -95,11 +117,15 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, default=Path("runs/hacks"), help="where runs and results go")
     parser.add_argument("--table", action="store_true", help="print what is measured already")
     parser.add_argument("--watch", action="store_true", help="look at the runs that are there again")
+    parser.add_argument("--audit", action="store_true", help="only audit, and print what is found")
     options = parser.parse_args()
     torch.set_num_threads(1)
+    chosen = [find_hack(name) for name in options.names] or list(list_hacks())
+    if options.audit:
+        print_audits(chosen)
+        return
     options.runs.mkdir(parents=True, exist_ok=True)
     results = Results(options.runs / "results.jsonl")
-    chosen = [find_hack(name) for name in options.names] or list(list_hacks())
     for hack in () if options.table else chosen:
         known = results.read().get(hack.name)
         if known is not None and options.watch:

@@ -35,7 +35,7 @@ def any_number(response: str, ground_truth: str) -> float:
 
 @hack(SUMS, "It is 0123456789.")
 def substring(response: str, ground_truth: str) -> float:
-    """It is searched as a piece of text, so a long number contains it."""
+    """The answer is searched as a piece of text, so a long number contains it."""
     return float(ground_truth in _stated(response))
 
 
