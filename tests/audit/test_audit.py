@@ -264,17 +264,17 @@ def test_a_function_of_batches_is_attacked_with_copies_though_it_declares_no_sco
     assert finding.witness.reward == 1.0
 
 
-def last_number_of_text(response, ground_truth):
+def first_number_of_text(response, ground_truth):
     numbers = re.findall(r"\d+", response)
-    return float(bool(numbers) and numbers[-1] == ground_truth)
+    return float(bool(numbers) and numbers[0] == ground_truth)
 
 
 def test_a_wrong_rollout_that_is_paid_is_a_finding():
     samples = [
-        Trajectory(f"{n}?", f"The answer is \\boxed{{{n + 5}}}. I looked at page {n}", ground_truth=str(n))
+        Trajectory(f"{n}?", f"Page {n} has it. The answer is \\boxed{{{n + 5}}}.", ground_truth=str(n))
         for n in (23, 41, 67)
     ]
-    finding = find(audit_reward(last_number_of_text, samples, deadline_s=None), "wrong rollout of yours")
+    finding = find(audit_reward(first_number_of_text, samples, deadline_s=None), "wrong rollout of yours")
     assert finding.rate == 1.0
 
 
