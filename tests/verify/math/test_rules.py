@@ -184,6 +184,15 @@ def test_rule_7_no_wording_after_an_answer_is_final(remark, number):
     assert not is_right(number, rf"\boxed{{{number}}}. {remark}x.")
 
 
+CHECKED = ["Final answer: **{0}** ✅", r"\boxed{{{0}}} ✔️", "**{0}** ✓", "\\boxed{{{0}}}\n\nCheck: 1 × {0} = {0} ✓"]
+
+
+@pytest.mark.parametrize("template", CHECKED)
+def test_rule_7_a_check_mark_at_the_end_of_a_line_does_not_count(template):
+    assert is_right("42", template.format(42))
+    assert not is_right("42", template.format(42).replace("✓", "❌").replace("✅", "❌").replace("✔", "❌"))
+
+
 @given(NUMBERS, st.sampled_from(RETRACTIONS))
 def test_rule_8_an_answer_that_was_taken_back_may_be_replaced(number, template):
     assert is_right(number, f"{template.format(number + 1)} So {MARKS[Source.BOXED].format(number)}")

@@ -98,6 +98,7 @@ _CONTROL = compile_late(
     r"<\|(?:im_start|im_end|endoftext|eot_id|end_of_text|end_of_sentence|end)\|>|\n\n(?:Human|User):"
 )
 _LATEX_COMMENT = compile_late(r"%(?<![\w)}\]$\\]%)(?<![\w)}\]$\\][ \t]%)[^\n]*")  # not the sign of a percentage
+_CHECK_MARK = compile_late(r"(?<=\S)[ \t]*[✓✔✅☑]+(?=[ \t]*$)", re.MULTILINE)
 # A number alone, or the last line: anything else behind four hashes is a heading.
 _HASHES = compile_late(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)
 _MONEY = compile_late(r"(?<!\\)\$\s?-?[\d.]")
@@ -124,7 +125,8 @@ def extract(response: str, policy: MathPolicy, prompt: str = "") -> Extraction:
 
 def read_response(response: str, policy: MathPolicy) -> str:
     """The response without thinking, code, calculator marks and other text that is not part of an answer."""
-    text = without_calculator_marks(response if response.isascii() else remove_invisible(response))
+    visible = response if response.isascii() else _CHECK_MARK.sub("", remove_invisible(response))
+    text = without_calculator_marks(visible)
     text = THOUGHT.sub(" ", text) if policy.read_think else without_thinking(text)
     if "```" in text or "~~~" in text:
         text = _without_code(text)
