@@ -69,7 +69,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     metadata: dict[str, Any] = {}
 
 
-class Trajectory(msgspec.Struct, frozen=True, gc=False):
+class Trajectory(msgspec.Struct, frozen=True):
     """A prompt, the response to it, and what is needed to judge the response."""
 
     prompt: Prompt

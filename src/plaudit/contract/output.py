@@ -36,7 +36,7 @@ class Status(enum.StrEnum):
 _OK = Status.OK  # to look up a member of an enum costs as much as making an output
 
 
-class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
     """The reward of one sample, with everything needed to understand it later.
 
     `components` are outputs too; a number given there becomes `RewardOutput(number)`.

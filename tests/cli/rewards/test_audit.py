@@ -29,21 +29,6 @@ def test_json_has_the_documented_shape_and_the_exit_code_says_found(tmp_path, ca
         assert finding["witness"].keys() >= {"prompt", "response", "reward", "honest_reward"}
 
 
-def test_case_tables_beside_the_reward_that_name_it_are_used(tmp_path, capfd):
-    (tmp_path / "own.py").write_text(
-        "def prefixed(response, ground_truth):\n"
-        "    return float(response.startswith('Assistant:') and ground_truth in response)\n"
-    )
-    cases = "".join(
-        f'  - {{response: "Assistant: It is {city}", ground_truth: {city}, expected: 1.0}}\n'
-        for city in ("Rome", "Oslo")
-    )
-    for name, reward, expected in (("other", "own.py:other", 4), ("own", "own.py:prefixed", 1)):
-        (tmp_path / f"{name}.cases.yaml").write_text(f"reward: {reward}\ncases:\n{cases}")
-        code, captured = run(capfd, f"{tmp_path}/own.py:prefixed", "--json", "--workers", "1", "--calls", "600")
-        assert code == expected, captured.out
-
-
 def test_accept_without_a_baseline_is_an_error_of_usage(capfd):
     code, captured = run(capfd, "format", "--accept")
     assert code == 2

@@ -18,7 +18,7 @@ from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.loading import find_agent, spec_using
 from plaudit.report.formatting import count_noun
-from plaudit.testing import CaseTable, load_cases
+from plaudit.testing import load_cases
 
 __all__ = ["audit"]
 
@@ -43,9 +43,7 @@ def audit(
     ] = 5.0,
     cases: Annotated[
         Path | None,
-        typer.Option(
-            "--cases", metavar="TABLE", help="A case table, used like rollouts; else those beside REWARD that name it."
-        ),
+        typer.Option("--cases", metavar="TABLE", help="A case table, used like rollouts."),
     ] = None,
     baseline: Annotated[
         Path | None, typer.Option("--baseline", metavar="FILE", help="Findings that are accepted; others count.")
@@ -77,8 +75,7 @@ def audit(
     spec = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
     loaded = None if agent is not None else options.load_reward(spec, quiet=quiet)
     accepted = None if baseline is None or accept else read_baseline(baseline)
-    tables = _tables_beside(reward) if cases is None else [load_cases(cases)]
-    samples = [case.trajectory for table in tables for case in table.cases]
+    samples = [] if cases is None else [case.trajectory for case in load_cases(cases).cases]
     if rollouts:
         reader = options.open_rollouts(rollouts, columns, needs_response=False)
         samples += [each.trajectory for each in islice(reader, limit)]
@@ -107,14 +104,6 @@ def audit(
     if report.findings:
         return FOUND
     return NOTHING_FOUND if report.searched or report.accepted else NOT_ATTACKED
-
-
-def _tables_beside(spec: str) -> list[CaseTable]:
-    """The case tables in the folder of a reward's file that name this reward."""
-    file, _, name = spec.rpartition(":")
-    paths = sorted(Path(file).parent.glob("*.cases.y*ml")) if file.endswith(".py") else []
-    tables = [table for path in paths if (table := load_cases(path)).reward is not None]
-    return [table for table in tables if table.path.parent / str(table.reward) == Path(f"{file}:{name}")]
 
 
 def _cause(group: list[AttackFinding]) -> dict[str, Any]:

@@ -1,10 +1,14 @@
-"""Calibration of a real model at a real endpoint: SmolLM2-135M-Instruct behind `transformers serve`.
+"""Calibration of a real model at a real endpoint: SmolLM2-135M-Instruct behind `transformers serve` (some minutes).
 
 A model this small is no judge. What counts is that its answers are read or counted as unanswered, that the figures say
 that it is not better than chance, and that the record replays to the same numbers without the server.
 """
 
-import pytest
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from plaudit import Trajectory
 from plaudit.calibration import Transcript, calibrate, labels_of_column, require_certificates, write_certificate
@@ -24,13 +28,13 @@ RUBRIC = {
 }
 
 
-def test_a_real_small_model_is_measured_and_its_record_replays_exactly(tmp_path):
+def main(folder: Path) -> None:
     samples = [
         Trajectory(f"The capital of {country}?", city if right else "Springfield", columns={"human": right})
         for country, city in CAPITALS.items()
         for right in (True, False)
     ]
-    record = tmp_path / "answers.jsonl"
+    record = folder / "answers.jsonl"
     with serving_smollm2() as (url, model):
         policy = {"concurrency": 1, "attempt_s": 120.0, "tries": 1}
         judge = LLMJudge(ChatEndpoint(url, model, sampling={"max_tokens": 40}, policy=policy), RUBRIC)
@@ -43,6 +47,17 @@ def test_a_real_small_model_is_measured_and_its_record_replays_exactly(tmp_path)
     assert "agreement" in first.findings
     again = calibrate(judge, samples, labels, most=2, transcript=Transcript(record, replay=True))
     assert again == first
-    write_certificate(tmp_path / "certificate.json", judge, first.to_dict(), [])
-    with pytest.raises(InvalidSettings, match=r"not accepted.*agreement"):
-        require_certificates(judge, [tmp_path / "certificate.json"])
+    write_certificate(folder / "certificate.json", judge, first.to_dict(), [])
+    try:
+        require_certificates(judge, [folder / "certificate.json"])
+    except InvalidSettings as error:
+        print(
+            f"{first.agreements[0].count} verdicts, {first.agreements[0].unanswered} without; replayed exactly; {error}"
+        )
+    else:
+        raise AssertionError("a certificate with findings was accepted")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        main(Path(folder))
