@@ -68,11 +68,12 @@ def write(folder, **more):
     return write_task(folder, files=files)
 
 
-@pytest.mark.usefixtures(*["podman"] * HAS_PODMAN)
-def test_a_task_runs_with_the_image_that_podman_builds_or_has_and_a_failing_build_is_no_score(tmp_path):
+def test_a_task_runs_with_the_image_that_podman_builds_or_has_and_a_failing_build_is_no_score(tmp_path, request):
     task = read_task(write(tmp_path, **{"environment/Dockerfile": DOCKERFILE}))
     runtime = Runtime(engine="podman")
-    if not HAS_PODMAN:
+    if HAS_PODMAN:
+        request.getfixturevalue("podman")
+    else:
         with pytest.raises(InvalidSettings, match="podman is not installed here; install it"):
             run_task(task, "nop", runtime)
         return
