@@ -54,6 +54,11 @@ def test_the_guide_has_the_rates_of_the_cards_and_a_section_for_each_kind():
     assert [kind for kind in KINDS if f"`{kind}`" not in headings] == []
 
 
+def test_the_readme_names_every_kind():
+    readme = (GUIDE.parents[2] / "README.md").read_text()
+    assert [kind for kind in KINDS if f"`{kind}`" not in readme] == []
+
+
 def test_an_unknown_kind_is_named_with_a_suggestion():
     with pytest.raises(InvalidSettings, match="no verifier named 'regx'; did you mean 'regex'"):
         load_card("regx")
