@@ -244,6 +244,11 @@ def test_a_command_imports_no_other():
     assert loaded & COMMAND_MODULES == {"plaudit.cli.system.doctor"}
 
 
+def test_the_help_imports_no_command():
+    loaded = loaded_by("from plaudit.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass")
+    assert loaded & COMMAND_MODULES == set()
+
+
 def test_packages_within_plaudit_are_there_without_importing_each():
     code = "import plaudit; print(plaudit.checks.check_answer('The answer is 4.', '4'), plaudit.rewards.MathReward())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

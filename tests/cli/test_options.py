@@ -20,7 +20,7 @@ SYNONYMS = {
     "--output": "--out", "--force": "--overwrite", "--number": "--count", "--samples": "--count", "--rows": "--count",
     "--examples": "--count", "--episodes": "--count", "--max-samples": "--limit", "--silent": "--quiet",
 }  # fmt: skip
-COMMAND_LINE = get_command(_build([])).commands
+COMMAND_LINE = {name: get_command(_build([name])).commands[name] for name in COMMANDS}
 
 
 def options():
@@ -34,6 +34,13 @@ def options():
 def test_every_command_is_in_a_panel():
     assert set(COMMAND_LINE) == set(COMMANDS)
     assert {command.rich_help_panel for command in COMMAND_LINE.values()} == set(PANELS)
+
+
+def test_the_help_lists_each_command_with_its_own_summary():
+    listed = get_command(_build([])).commands
+    assert {name: each.help for name, each in listed.items()} == {
+        name: each.help for name, each in COMMAND_LINE.items()
+    }
 
 
 def test_a_short_option_has_one_meaning():

@@ -5,12 +5,14 @@ were not scored; 4 an audit had no basis for attacks; 70 a bug in plaudit; 130 s
 only with `--debug`.
 """
 
+import ast
 import importlib
 import io
 import os
 import platform
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -77,12 +79,14 @@ TAKES_FOREIGN_FLAGS = {"train", "launch"}
 """Commands that read options of other systems themselves."""
 RUNS_SCRIPT = "run"
 """The command whose arguments after the first belong to a script."""
+COMPLETION = "_PLAUDIT_COMPLETE"
+"""The environment variable by which a shell asks for completions."""
 USES_STDOUT = {RUNS_SCRIPT, "mcp"}
 """Commands that give standard output to a script or to a protocol."""
 
 
 def _build(arguments: Sequence[str]) -> typer.Typer:
-    """The command line with the requested command only, so that no other is imported; without one, with all."""
+    """The command line. Only the requested command is imported; completion needs the options of all commands."""
     app = typer.Typer(
         name="plaudit",
         help=ABOUT,
@@ -92,21 +96,45 @@ def _build(arguments: Sequence[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback()(_options)
-    chosen = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    completes = COMPLETION in os.environ
     for panel, commands in PANELS.items():
-        for name in commands if chosen is None else commands.keys() & {chosen}:
-            module, _, function = COMMANDS[name].partition(":")
-            command = getattr(importlib.import_module(f"plaudit.cli.{module}"), function)
-            if isinstance(command, typer.Typer):  # a command of commands, which reserve standard output themselves
-                app.add_typer(command, name=name, rich_help_panel=panel)
-                continue
-            settings = {
-                "allow_interspersed_args": name != RUNS_SCRIPT,
-                "ignore_unknown_options": name in TAKES_FOREIGN_FLAGS,
-            }
-            run = command if name in USES_STDOUT else reserve_stdout()(command)
-            app.command(name, context_settings=settings, rich_help_panel=panel)(run)
+        for name in commands:
+            if completes or name in arguments[:1]:
+                _add_command(app, name, panel)
+            else:
+                app.command(name, help=_summary(name), rich_help_panel=panel)(_not_imported)
     return app
+
+
+def _add_command(app: typer.Typer, name: str, panel: str) -> None:
+    module, _, function = COMMANDS[name].partition(":")
+    command = getattr(importlib.import_module(f"plaudit.cli.{module}"), function)
+    if isinstance(command, typer.Typer):  # a command of commands, which reserve standard output themselves
+        app.add_typer(command, name=name, rich_help_panel=panel)
+        return
+    settings = {
+        "allow_interspersed_args": name != RUNS_SCRIPT,
+        "ignore_unknown_options": name in TAKES_FOREIGN_FLAGS,
+    }
+    run = command if name in USES_STDOUT else reserve_stdout()(command)
+    app.command(name, context_settings=settings, rich_help_panel=panel)(run)
+
+
+def _not_imported() -> None:
+    """Listed by `--help` only."""
+
+
+def _summary(name: str) -> str:
+    """The help of a command, read from its file without importing it: a docstring, or `help` of `typer.Typer`."""
+    module, _, function = COMMANDS[name].partition(":")
+    path = Path(__file__).parent.joinpath(*module.split(".")).with_suffix(".py")
+    for node in ast.parse(path.read_bytes()).body:
+        match node:
+            case ast.FunctionDef(name=defined) if defined == function:
+                return ast.get_docstring(node) or ""
+            case ast.Assign(targets=[ast.Name(id=defined)], value=ast.Call(keywords=keywords)) if defined == function:
+                return next(str(ast.literal_eval(each.value)) for each in keywords if each.arg == "help")
+    raise LookupError(f"{path} does not define {function}")
 
 
 def _print_version(wanted: bool) -> None:

@@ -79,10 +79,8 @@ def calibrate_command(
 
     First --page, then --labels (or --against, a column). The exit code is 1 if something was found and not accepted.
     """
-    options.check_output(page, record, out)
-    for path in (page, out):
-        if path is not None and path.exists() and not overwrite:
-            raise InvalidSettings(f"{path} exists; --overwrite replaces it")
+    options.check_output(record)
+    options.check_output(page, out, overwrite=overwrite)
     chosen = _load_judge(rubric, url, model, api_key_env)
     samples = [each.trajectory for each in islice(options.open_rollouts(rollouts, columns), limit)]
     if page is not None:

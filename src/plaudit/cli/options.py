@@ -226,13 +226,15 @@ def report_input(reader: RolloutsReader) -> None:
         print_message(reader.note)
 
 
-def check_output(*files: str | Path | None) -> None:
-    """Raise before any work is done where a file could not be written at its end."""
+def check_output(*files: str | Path | None, overwrite: bool = True) -> None:
+    """Raise, before any work is done, for a file that cannot be written or must not be replaced."""
     for file in (Path(each) for each in files if each is not None and str(each) != "-"):
         if file.is_dir():
             raise InvalidSettings(f"cannot write {file}: it is a folder; name a file")
         if not file.parent.is_dir():
             raise InvalidSettings(f"cannot write {file}: there is no folder {file.parent}; create it first")
+        if file.exists() and not overwrite:
+            raise InvalidSettings(f"{file} exists; --overwrite replaces it")
 
 
 def column_mapping(columns: list[str] | None) -> dict[str, str]:

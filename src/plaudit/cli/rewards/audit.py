@@ -19,6 +19,7 @@ from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.loading import find_agent, spec_using
 from plaudit.report.formatting import count_noun
 from plaudit.testing import load_cases
+from plaudit.trajectory import Trajectory
 
 __all__ = ["audit"]
 
@@ -71,31 +72,24 @@ def audit(
     if accept and baseline is None:
         raise typer.BadParameter("--accept writes into a baseline; name it with --baseline FILE")
     options.check_output(baseline if accept else None)
-    agent = find_agent(reward)
-    spec = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
-    loaded = None if agent is not None else options.load_reward(spec, quiet=quiet)
     accepted = None if baseline is None or accept else read_baseline(baseline)
-    samples = [] if cases is None else [case.trajectory for case in load_cases(cases).cases]
-    if rollouts:
-        reader = options.open_rollouts(rollouts, columns, needs_response=False)
-        samples += [each.trajectory for each in islice(reader, limit)]
     show = (lambda phase: None) if quiet or json else (lambda phase: print_message(f"… {phase}"))
+    agent = find_agent(reward)
     if agent is not None:
-        report = audit_environment(agent, examples_of(samples), deadline_s=deadline, on_progress=show)
-    elif loaded is not None:
+        examples = examples_of(_samples(cases, rollouts, columns, limit))
+        report = audit_environment(agent, examples, deadline_s=deadline, on_progress=show)
+    else:
+        spec = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
+        loaded = options.load_reward(spec, quiet=quiet)
+        samples = _samples(cases, rollouts, columns, limit)
         options.check_truth(loaded.reward, samples)
         report = audit_reward(
-            loaded,
-            samples or None,
-            budget=Budget(calls, seconds),
-            deadline_s=deadline,
-            workers=workers,
-            cache=cache,
+            loaded, samples or None, budget=Budget(calls, seconds), deadline_s=deadline, workers=workers, cache=cache,
             on_progress=show,
-        )
-    if accept and baseline is not None:
-        write_baseline(baseline, report)
+        )  # fmt: skip
     if baseline is not None:
+        if accepted is None:
+            write_baseline(baseline, report)
         report = without_accepted(report, read_baseline(baseline) if accepted is None else accepted)
     if json:
         print_json({**asdict(report), "causes": [_cause(group) for group in report.by_cause()]})
@@ -104,6 +98,17 @@ def audit(
     if report.findings:
         return FOUND
     return NOTHING_FOUND if report.searched or report.accepted else NOT_ATTACKED
+
+
+def _samples(
+    cases: Path | None, rollouts: str | None, columns: list[str] | None, limit: int | None
+) -> list[Trajectory]:
+    """The samples of a case table, then those of rollouts."""
+    samples = [] if cases is None else [case.trajectory for case in load_cases(cases).cases]
+    if rollouts:
+        reader = options.open_rollouts(rollouts, columns, needs_response=False)
+        samples += [each.trajectory for each in islice(reader, limit)]
+    return samples
 
 
 def _cause(group: list[AttackFinding]) -> dict[str, Any]:

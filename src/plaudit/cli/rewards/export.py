@@ -38,11 +38,9 @@ def export(
     json: options.Json = False,
 ) -> None:
     """Write FILE, which builds REWARD the way TRAINER calls rewards, and print how to use it."""
-    options.check_output(out)
     if trainer not in EXPORTS and reward in EXPORTS:
         raise InvalidSettings(f"the reward comes first: plaudit export {trainer!r} {reward} -o {out}")
-    if out.exists() and not overwrite:
-        raise InvalidSettings(f"{out} exists; --overwrite replaces it")
+    options.check_output(out, overwrite=overwrite)
     if not out.stem.isidentifier() or out.suffix != ".py":
         raise InvalidSettings(
             f"{out.name} cannot be imported; call it for example {trainer.partition(':')[0]}_reward.py"

@@ -14,7 +14,6 @@ from plaudit import labels as label_tools  # which imports numpy when it is used
 from plaudit.cli import options
 from plaudit.cli.console import print_json, print_message, print_result
 from plaudit.engine import Scorer
-from plaudit.errors import InvalidSettings
 from plaudit.loading import Loaded
 from plaudit.rollouts import Rollout, RolloutsWriter
 
@@ -62,10 +61,7 @@ def labels(
     Labels are compared with the answers that responses agree on; what was paid is compared with both. The exit code
     is 1 when something was found.
     """
-    options.check_output(out, patch, mask, cases)
-    for path in (out, patch, mask, cases):
-        if path is not None and path.exists() and not overwrite:
-            raise InvalidSettings(f"{path} exists; --overwrite replaces it")
+    options.check_output(out, patch, mask, cases, overwrite=overwrite)
     decided = None if decisions is None else label_tools.read_decisions(decisions)
     kept = list(islice(options.open_rollouts(rollouts, columns), limit))
     if reward is not None:

@@ -107,16 +107,14 @@ def score(
         run.report.check_columns(run.selection.select(options.open_rollouts(rollouts, columns, skip_bad=True)))
     with engine.scorer(loaded) as scorer:
         try:
-            if resume and Path(str(out)).exists():
-                record.check(record_path(Path(str(out))), str(out))
-                if retry_failed:
-                    print_message(retry_failed_samples(Path(str(out)), scorer))
-            run.take_up_earlier()
+            run.take_up_earlier(scorer, record, retry_failed=retry_failed)
             samples = options.check_first_samples(scorer, run.remaining_samples(scorer))
-            with _destination(out, record, resume=resume, overwrite=overwrite) as write:
-                total = limit or count_lines(rollouts)
-                with show_progress("scoring", total, done=run.scored, quiet=quiet) as advance:
-                    run.score(scorer, samples, write, advance)
+            total = limit or count_lines(rollouts)
+            with (
+                _destination(out, record, resume=resume, overwrite=overwrite) as write,
+                show_progress("scoring", total, done=run.scored, quiet=quiet) as advance,
+            ):
+                run.score(scorer, samples, write, advance)
         except KeyboardInterrupt:
             print_message(run.describe_interruption())
             return INTERRUPTED
@@ -180,11 +178,16 @@ class _Run:
         going_on = "the same command with --resume goes on from there"
         return f"stopped after {written:,} scored samples; they are in {self.out}: {going_on}"
 
-    def take_up_earlier(self) -> None:
-        """Put what an interrupted run left into the report."""
+    def take_up_earlier(self, scorer: Scorer, record: RunRecord, *, retry_failed: bool) -> None:
+        """With --resume: check that the earlier run was the same, and add its samples to the report."""
         if not self.resume:
             return
-        self.earlier = read_completed(Path(str(self.out)))
+        out = Path(str(self.out))
+        if out.exists():
+            record.check(record_path(out), str(out))
+            if retry_failed:
+                print_message(retry_failed_samples(out, scorer))
+        self.earlier = read_completed(out)
         if not self.earlier.count:
             return
         for rollout in read_rollouts(self.earlier.path):

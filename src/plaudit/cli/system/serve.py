@@ -5,7 +5,7 @@ import enum
 import logging
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,6 +24,7 @@ __all__ = ["serve"]
 TOKENS = "PLAUDIT_TOKENS"
 EVERYWHERE = ("0.0.0.0", "[::]")
 REPLICAS = (1, 4)
+PACKAGES = ("uvicorn", "httptools", "uvloop", "prometheus_client")
 
 
 class ServeBackend(enum.StrEnum):
@@ -76,7 +77,7 @@ def serve(
     ] = None,
 ) -> None:
     """Serve rewards over HTTP until Ctrl-C or SIGTERM; SIGHUP reloads them without a failed request."""
-    for package in ("uvicorn", "httptools", "uvloop", "prometheus_client"):
+    for package in PACKAGES:
         require(package, extra="serve", purpose="plaudit serve")
     on_ray = backend is ServeBackend.RAY
     if not on_ray and (address is not None or (min_replicas, max_replicas) != REPLICAS):
@@ -97,12 +98,19 @@ def serve(
         on_unscored=on_unscored,
         judge_certificates=tuple(judge_certificate or ()),
     )
+    scale = serving.ReplicaScale(min_replicas, max_replicas, address) if on_ray else None
+    _serve(settings, scale, read_tokens)
+
+
+def _serve(
+    settings: "serving.ServerSettings", scale: "serving.ReplicaScale | None", read_tokens: Callable[[], tuple[str, ...]]
+) -> None:
+    """Serve until a signal ends it: on Ray with a scale, else on workers of this machine."""
     print_message(f"sandbox tier: {diagnose().tier.label}")
-    if not settings.on_loopback and tls_cert is None:
+    if not settings.on_loopback and settings.tls_certificate is None:
         print_message("note: without --tls-cert tokens and samples are not encrypted on the network")
     logging.getLogger("plaudit.serving").addHandler(_Messages(logging.ERROR))
-    if on_ray:
-        scale = serving.ReplicaScale(min_replicas, max_replicas, address)
+    if scale is not None:
         serving.serve_on_ray(settings, scale, partial(_announce, settings), read_tokens)
     else:
         loop = require("uvloop", extra="serve", purpose="plaudit serve").new_event_loop

@@ -48,9 +48,7 @@ def pairs(
 
     Samples without a reward are left out, and counted. The exit code is 1 when there is no pair.
     """
-    options.check_output(out)
-    if out != "-" and Path(out).exists() and not overwrite:
-        raise RolloutsError(f"{out} exists; --overwrite replaces it")
+    options.check_output(out, overwrite=overwrite)
     if out != "-" and Path(out).suffix != ".jsonl":
         raise RolloutsError(f"{out}: pairs are written as JSON lines; give a name that ends in .jsonl")
     if json and out == "-":
