@@ -1,8 +1,9 @@
 """Recall of `plaudit audit` by kind of flaw, and its false alarms, on the two halves of `tests/audit/recall_zoo`.
 
 `python benchmarks/audit_recall.py development` and `… held-back` audit a half as the command does: on a worker process,
-without rollouts. A flaw counts as found only where a finding of its kind reports it, as stated in the roster before
-the first run. Names behind the half choose some of its rewards.
+without rollouts. `… fresh` audits rewards of other styles, most with two or three honest rollouts. A flaw counts
+as found only where a finding of its kind reports it, as stated in the roster before the first run. Names behind the
+half choose some of its rewards.
 """
 
 import argparse
@@ -15,9 +16,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # run as a script, from a
 
 from plaudit.audit import AuditReport, audit_reward
 from plaudit.errors import PlauditError
-from tests.audit.recall_zoo.roster import DEVELOPMENT, HELD_BACK, Entry
+from tests.audit.recall_zoo.roster import DEVELOPMENT, FRESH, HELD_BACK, Entry
 
-HALVES = {"development": DEVELOPMENT, "held-back": HELD_BACK}
+HALVES = {"development": DEVELOPMENT, "held-back": HELD_BACK, "fresh": FRESH}
 DEADLINE_S = 1.0
 
 
@@ -25,7 +26,7 @@ def audit(entry: Entry) -> AuditReport | None:
     """Audit one reward and print what was found."""
     began = time.process_time()
     try:
-        report = audit_reward(entry.spec, deadline_s=DEADLINE_S, workers=1)
+        report = audit_reward(entry.spec, entry.rollouts, deadline_s=DEADLINE_S, workers=1)
     except PlauditError as error:
         print(f"    {entry.name}: not audited: {str(error)[:200]}", flush=True)
         return None

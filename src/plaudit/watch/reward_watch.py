@@ -198,9 +198,10 @@ def _mean_length(figures: Figures) -> float:
 
 
 def _phrases(first: Figures, now: Figures) -> Sign | None:
-    """A phrase that many well-paid responses contain, and that did not pay at first."""
+    """A phrase that many well-paid responses contain, that did not pay at first, and that responses have more often."""
     known = {phrase.text for phrase in first.phrases.paying}
-    new = [one for one in now.phrases.paying if one.text not in known and one.high >= PHRASE_SHARE]
+    candidates = [one for one in now.phrases.paying if one.text not in known and one.high >= PHRASE_SHARE]
+    new = [one for one in candidates if (one.late or 0.0) >= LONGER * (one.early or 0.0)]
     if not new:
         return None
     share = format_share(new[0].high)

@@ -1,7 +1,8 @@
 """Which flaw each reward has, stated before the first audit, and the halves of the zoo.
 
 Half of the flawed and half of the sound rewards, those whose names have the smaller SHA-256, were looked at while the
-audit was changed (`DEVELOPMENT`). The others were audited once, after that (`HELD_BACK`).
+audit was changed (`DEVELOPMENT`). The others were audited once, after that (`HELD_BACK`). The `FRESH` ones came later,
+in other styles and with rollouts, and were committed before they were audited.
 """
 
 import hashlib
@@ -10,7 +11,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["DEVELOPMENT", "HELD_BACK", "KINDS", "Entry", "Half"]
+from plaudit import Trajectory
+from tests.audit.recall_zoo.fresh_rows import ROWS
+
+__all__ = ["DEVELOPMENT", "FRESH", "HELD_BACK", "KINDS", "Entry", "Half"]
 
 KINDS: dict[str, frozenset[str]] = {
     "extraction": frozenset({"answers"}),
@@ -36,6 +40,8 @@ KINDS: dict[str, frozenset[str]] = {
     "group": frozenset({"groups"}),
     "contract": frozenset({"invariants", "groups"}),
     "turns": frozenset({"turns"}),
+    "list": frozenset({"answers", "similarity", "structure", "words"}),
+    "filler": frozenset({"words", "format", "length"}),
 }
 """The findings that name a kind of flaw: families, or single operators as `family: operator`."""
 
@@ -85,6 +91,19 @@ _SOUND = (
     "reward_func", "length_after_answer", "end_token_removed", "goal_shown", "program_that_passes",
 )  # fmt: skip
 
+_FRESH_FLAWS = {
+    "duration": "extraction", "multi_select": "list", "brier": "nothing pays", "Ranking": "list",
+    "dated_event": "extraction", "covered_box": "extraction", "faithful_summary": "similarity",
+    "query_tokens": "similarity", "in_german": "words", "haiku": "format", "covers_keywords": "list",
+    "tool_call": "structure", "compute_score": "no truth", "vector": "extraction", "measure": "extraction",
+    "answer_is_pattern": "extraction", "first_time_only": "contract", "Graded": "nothing pays",
+    "true_equations": "filler", "literal_value": "hangs",
+}  # fmt: skip
+_FRESH_SOUND = (
+    "whole_duration", "exact_selection", "confident_and_right", "PairsInOrder", "same_day", "box_overlap", "same_query",
+    "whole_tool_call", "same_vector", "counted_lines",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -97,6 +116,12 @@ class Entry:
     @property
     def spec(self) -> str:
         return f"tests.audit.recall_zoo.{self.module}:{self.name}"
+
+    @property
+    def rollouts(self) -> list[Trajectory] | None:
+        """What the user has; None for a reward without rows."""
+        rows = ROWS.get(self.name)
+        return [Trajectory.from_dict(dict(row)) for row in rows] if rows else None
 
     @property
     def reward(self) -> Callable[..., Any]:
@@ -129,3 +154,7 @@ _FLAWED_HALVES = _split(Entry(name, module, kind) for module, flaws in _FLAWS.it
 _SOUND_HALVES = _split(Entry(name, "sound") for name in _SOUND)
 DEVELOPMENT = Half(_FLAWED_HALVES[0], _SOUND_HALVES[0])
 HELD_BACK = Half(_FLAWED_HALVES[1], _SOUND_HALVES[1])
+FRESH = Half(
+    tuple(Entry(name, "fresh_flaws", kind) for name, kind in _FRESH_FLAWS.items()),
+    tuple(Entry(name, "fresh_sound") for name in _FRESH_SOUND),
+)
