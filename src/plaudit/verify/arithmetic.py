@@ -21,7 +21,7 @@ _CLAUSE_END = re.compile(r"[\n;:(]|[.,](?!\d)")
 _OPERAND = rf"\$?{DECIMAL}"
 SUM = re.compile(
     rf"(?<![\w.,/^(+*×÷$%=-])(?<![-+*/×÷^(=<>x]\s)((?:{_OPERAND})(?:\s?[-+*/×÷−x]\s?(?:{_OPERAND})){{1,8}}+)"
-    rf"\s?=\s?({_OPERAND})(?![\d,%^/*×÷+(]|\s?[-+*/×÷^(%x]|\.\d)"
+    rf"\s?=\s?({_OPERAND})(?!,?\d|[%^/*×÷+(]|\s?[-+*/×÷^(%x]|\.\d)"
 )
 _TOKEN = re.compile(rf"({_OPERAND})|[-+*/×÷−x]")
 

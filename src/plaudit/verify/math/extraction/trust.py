@@ -287,19 +287,27 @@ def _find_last_statement(rest: str, answer: str) -> str:
         return ""
     for sentence in reversed(wording.SENTENCE_END.split(rest)):
         plain = wording.MARKUP.sub(" ", sentence)
-        if INK.search(plain) and not wording.ASIDE.fullmatch(_with_digits(plain)) and not _is_check(sentence, answer):
+        if INK.search(plain) and not _is_aside(plain, answer) and not _is_check(sentence, answer):
             return sentence
     return ""
+
+
+def _is_aside(plain: str, answer: str) -> bool:
+    """Whether a sentence has a form that leaves the answer as it is; the values of such a sentence are other ones."""
+    digits = _with_digits(plain)
+    return bool(wording.ASIDE.fullmatch(digits)) and answer.strip() not in [
+        value.text for value in find_numbers(digits)
+    ]
 
 
 def _is_check(sentence: str, answer: str) -> bool:
     """Whether a sentence says that it checks, and all its numbers stand in true sums with the answer in one of them."""
     if not wording.CHECK.search(sentence):
         return False
-    plain = _TIMES.sub("*", sentence).replace("$", "").replace("\\", "")
+    plain = _TIMES.sub("*", sentence).replace("$", "").replace("\\", "").replace("**", "")
     used = [number.text for match in SUM.finditer(plain) for number in find_numbers(match[1])]
     words = SUM.sub(" ", plain)
-    is_open = DIGIT.search(words) or wording.REMARK.search(words) or wording.DENIAL.search(words)
+    is_open = not words.isascii() or DIGIT.search(words) or wording.REMARK.search(words) or wording.DENIAL.search(words)
     return answer.strip() in used and not is_open and not any(false_sums(plain))
 
 

@@ -11,8 +11,8 @@ from plaudit.verify.patterns import compile_late
 
 __all__ = [
     "AGAIN", "AMOUNTS_TO", "ASIDE", "AUTHOR", "BEFORE_ANSWER", "BEHIND_ANSWER", "CLOSING", "CONDITION", "CORRECTION",
-    "DENIAL", "CHECK", "INSIDE", "IN_BRACKETS", "IS_THE_ANSWER", "JOINED", "LABEL", "LEAD", "LEADS_UP", "MARKUP", "NOUN_CLAUSE",
-    "OF_ANSWER", "QUANTITY", "RELATED", "REMARK", "SENTENCE_END", "SIGN", "TURN", "UNIT_WORDS",
+    "DENIAL", "CHECK", "INSIDE", "IN_BRACKETS", "IS_THE_ANSWER", "JOINED", "LABEL", "LEAD", "LEADS_UP", "MARKUP",
+    "NOUN_CLAUSE", "OF_ANSWER", "QUANTITY", "RELATED", "REMARK", "SENTENCE_END", "SIGN", "TURN", "UNIT_WORDS",
 ]  # fmt: skip
 
 
@@ -137,6 +137,7 @@ CLOSING = _pattern(
     rf"|(?:and |but )?(?:not|rather than|instead of)\s+{NUMBER}\W*(?:as one might expect\W*)?"
     r"|in (?:total|all)\W*|altogether\W*|respectively\W*|\(?\\?p?mod\b.*|\\circ\W*"
     r"|(?:so|and) (?:this|that|it) (?:is correct|is right|works|holds|checks out)\W*|no (?:error|mistake) was made\W*"
+    r"|(?:which )?(?:is )?(?:attained|achieved|reached|occurs) (?:at|when|for|by) [^,;:]*|\(?rounded to [^,;:()\d]*\W*"
     r"|no matter (?:how|which|what|where|when) [a-z ]*\W*"
     rf"|which is (?:(?:not|an?|also) )*{_PROPERTY}(?: than| by| of)?(?: {NUMBER})?\W*(?:in general\W*)?)\Z"
 )
@@ -165,7 +166,8 @@ _COURTESY = (
     r"(?:questions?|help|clarification|explain\w*|explanation|steps?|details?|unclear)[^.\d]*"
     r"|if you have (?:any|more|other|further) (?:more |other |further )?questions[^.\d]*"
     r"|(?:is there any|(?:do|would) you (?:have|need|want|like))[^.\d]*|(?:confidence|difficulty)\W+[\d.]+"
-    r"|thank(?:s| you)?(?: for \w+(?: \w+)?)?|good luck|sorry for the [\w ]*explanation|q\.?\s?e\.?\s?d|done|end|yes"
+    r"|thank(?:s| you)?(?: for [a-z]+(?: [a-z]+)?)?|good luck|sorry for the [\w ]*explanation|q\.?\s?e\.?\s?d"
+    r"|(?:(?:thus|hence|so),? )?(?:we are )?done|end|yes"
     r"|correct|(?:this|that|it) (?:is (?:correct|right)|checks out)"
 )
 _VALUE = _any("solution root value answer option choice case number possibility integer pair way result total")
@@ -182,11 +184,11 @@ ASIDE = _pattern(
     # there is no other value, or another value is not the answer
     rf"|(?:there (?:is|are) )?no (?:other|further|more) (?:\w+ )?{_VALUE}s?"
     rf"(?: (?:exists?|works?|fits?|remains?|is possible|satisf\w+ [a-z ]*))?"
-    rf"|(?:(?:the|a|an|with|one|for|x) (?:(?!that\b)[a-z]+,? ){{0,6}}|x = )?{_OTHER_VALUE}(?: [a-z]+)?,? ?(?:which |that )?"
-    rf"(?:is|are|was|were|would be) {_WRONG}(?:,? (?:because|since|as|for) [^,;:\d]*)?"
+    rf"|(?:(?:the|a|an|with|one|for|x) (?:(?!that\b)[a-z]+,? ){{0,6}}|x = )?{_OTHER_VALUE}(?: [a-z]+)?"
+    rf",? ?(?:which |that )?(?:is|are|was|were|would be) {_WRONG}(?:,? (?:because|since|as|for) [^,;:\d]*)?"
     rf"|(?:a|the|one) (?:\w+ )?(?:wrong|incorrect) {_VALUE} (?:is|would be){_OTHER_VALUE}"
     # what would be under another condition
-    rf"|if (?!(?:I|you|this|that|it)\b)(?:(?!\w+ly\b)[a-z]+ )+?(?:were|had)\b(?:(?!\w*ly\b) ?[a-z]+| \d+)*, (?:then )?"
+    rf"|if (?!(?:I|you|this|that|it)\b)(?:(?!\w+ly\b)[a-z]+ )+?(?:were|had)\b(?: (?!\w*ly\b)\w+)*, (?:then )?"
     rf"(?:it|there|we|the {_VALUE}) would (?:be|get|have|become){_OTHER_VALUE}(?: [a-z]+)?"
     # how the answer is checked
     rf"|(?:you|we|one) (?:can|may|could) (?:also )?{_SEEN} {_THIS}(?: (?:with|by|from|using) [a-z ]*)?"
