@@ -199,6 +199,7 @@ ASIDES = [
 
 @given(NUMBERS, MARK, st.sampled_from(ASIDES), st.sampled_from(REMARKS))
 def test_rule_7_a_sentence_that_leaves_the_answer_as_it_is_does_not_count(number, mark, aside, remark):
+    assume(number >= 0 or "Check" not in aside)  # sums of negative numbers are not read
     aside = aside.format(number, number + 1)
     assert is_right(number, f"{mark.format(number)}\n{aside}")
     assert not is_right(number, f"{mark.format(number)}\n{remark.format(number + 1)} {aside}")

@@ -301,8 +301,8 @@ def _is_aside(plain: str, answer: str) -> bool:
 
 
 def _is_check(sentence: str, answer: str) -> bool:
-    """Whether a sentence says that it checks, and all its numbers stand in true sums with the answer in one of them."""
-    if not wording.CHECK.search(sentence):
+    """Whether a sentence begins as a check, and all its numbers stand in true sums with the answer in one of them."""
+    if not wording.CHECK.match(sentence):
         return False
     plain = _TIMES.sub("*", sentence).replace("$", "").replace("\\", "").replace("**", "")
     used = [number.text for match in SUM.finditer(plain) for number in find_numbers(match[1])]
