@@ -178,7 +178,8 @@ _BEEN_SEEN = _any("checked verified confirmed seen shown found obtained derived 
 _WRONG = rf"{_any('wrong incorrect extraneous invalid impossible rejected excluded discarded')}(?: above| earlier)?"
 _PLACE = _any("problem question exercise chapter section figure equation step example table page theorem lemma")
 CHECK = _pattern(
-    r"\W*(?:(?:let me|let us|let['’]s|to|we|can|now|as an?) )*(?:double-)?(?:check|verif(?:y|ication)|confirm|substitut(?:e|ing)|plug(?:ging)?)\b"
+    r"\W*(?:(?:let me|let us|let['’]s|to|we|can|now|as an?) )*"
+    r"(?:double-)?(?:check|verif(?:y|ication)|confirm|substitut(?:e|ing)|plug(?:ging)?)\b"
 )
 # A sentence after the answer that leaves it as it is.
 ASIDE = _pattern(
