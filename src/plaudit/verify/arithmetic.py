@@ -12,16 +12,16 @@ from typing import TypeVar
 
 from plaudit.verify.numbers import DECIMAL, decimal_value
 
-__all__ = ["EQUALS", "false_equations", "false_sums"]
+__all__ = ["EQUALS", "SUM", "false_equations", "false_sums"]
 
 Value = TypeVar("Value")
 EQUALS = re.compile(r"=|≈|\\approx")
 _CLAUSE_END = re.compile(r"[\n;:(]|[.,](?!\d)")
 
 _OPERAND = rf"\$?{DECIMAL}"
-_SUM = re.compile(
+SUM = re.compile(
     rf"(?<![\w.,/^(+*×÷$%=-])(?<![-+*/×÷^(=<>x]\s)((?:{_OPERAND})(?:\s?[-+*/×÷−x]\s?(?:{_OPERAND})){{1,8}}+)"
-    rf"\s?=\s?({_OPERAND})(?![\d,%^/*×÷+(]|\s?[-+*/×÷^(%x]|\.\d)"
+    rf"\s?=\s?({_OPERAND})(?!,?\d|[%^/*×÷+(]|\s?[-+*/×÷^(%x]|\.\d)"
 )
 _TOKEN = re.compile(rf"({_OPERAND})|[-+*/×÷−x]")
 
@@ -32,7 +32,7 @@ def false_sums(text: str) -> Iterator[str]:
     >>> list(false_sums("2 + 2 = 4, and 13 * 2 = 27."))
     ['13 * 2 = 27']
     """
-    for match in _SUM.finditer(text):
+    for match in SUM.finditer(text):
         result, stated = _evaluate(match[1]), _number(match[2])
         if result is not None and stated is not None and abs(result - stated) >= _precision(match[2], result):
             yield match[0]

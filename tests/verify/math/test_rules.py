@@ -184,6 +184,34 @@ def test_rule_7_no_wording_after_an_answer_is_final(remark, number):
     assert not is_right(number, rf"\boxed{{{number}}}. {remark}x.")
 
 
+ASIDES = [
+    "There are no other solutions.",
+    "No other value satisfies the condition.",
+    "The other root, {1}, is extraneous.",
+    "Note that {1} would be incorrect.",
+    "If there were one more, it would be {1}.",
+    "You can verify this with a calculator.",
+    "Check: {0} + 1 = {1}.",
+    "We made no error here.",
+    "This was problem no. 3 of the set.",
+]
+
+
+@given(NUMBERS, MARK, st.sampled_from(ASIDES), st.sampled_from(REMARKS))
+def test_rule_7_a_sentence_that_leaves_the_answer_as_it_is_does_not_count(number, mark, aside, remark):
+    assume(number >= 0 or "Check" not in aside)  # sums of negative numbers are not read
+    aside = aside.format(number, number + 1)
+    assert is_right(number, f"{mark.format(number)}\n{aside}")
+    assert not is_right(number, f"{mark.format(number)}\n{remark.format(number + 1)} {aside}")
+
+
+@pytest.mark.parametrize(
+    "aside", ["There are no solutions.", "Note that 42 would be incorrect.", "Check: 42 + 1 = 44."]
+)
+def test_rule_7_a_sentence_that_denies_the_answer_counts(aside):
+    assert not is_right("42", rf"\boxed{{42}}. {aside}")
+
+
 CHECKED = ["Final answer: **{0}** ✅", r"\boxed{{{0}}} ✔️", "**{0}** ✓", "\\boxed{{{0}}}\n\nCheck: 1 × {0} = {0} ✓"]
 
 

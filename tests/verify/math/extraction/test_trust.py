@@ -60,10 +60,9 @@ def test_labelled_responses_that_are_wrong_are_hardly_ever_accepted(held_out):
     assert sum(verify_math(row.truth, row.text).correct for row in wrong) <= 0.005 * len(wrong)
 
 
-@pytest.mark.parametrize("held_out", [False, True])
-def test_three_quarters_of_the_right_responses_full_of_remarks_are_accepted(held_out):
-    right = [row for row in responses(held_out=held_out) if row.is_right]
-    assert sum(verify_math(row.truth, row.text).correct for row in right) >= 0.73 * len(right)
+def test_nine_tenths_of_the_right_responses_full_of_remarks_are_accepted():
+    right = [row for held_out in (False, True) for row in responses(held_out=held_out) if row.is_right]
+    assert sum(verify_math(row.truth, row.text).correct for row in right) >= 0.9 * len(right)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import NamedTuple
 
+from plaudit.verify.arithmetic import SUM, false_sums
 from plaudit.verify.math.extraction import wording
 from plaudit.verify.math.extraction.marks import DIGIT, INK, Mark, Source
 from plaudit.verify.math.extraction.phrases import find_phrases
@@ -18,6 +19,7 @@ from plaudit.verify.math.parsing.commands import KNOWN_COMMANDS
 from plaudit.verify.math.parsing.units import is_unit, unit_of
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.number_words import NUMBER_WORDS, digits_for_words, find_number_words
+from plaudit.verify.numbers import find_numbers
 from plaudit.verify.patterns import compile_late
 
 __all__ = [
@@ -81,6 +83,7 @@ _OPTION_LETTER = compile_late(r"(?<![\w'’])\(?([A-HJ])\)?(?![\w'’]|\s+(?!or\
 _OPENING = " \t\n$*\\[(`_"
 _WORD = compile_late(r"[^\W\d_]{2,}")
 _LONG_WORD = compile_late(r"(?<![^\W\d_])[^\W\d_]{3,}")
+_TIMES = compile_late(r"\\(?:times|cdot)\b")
 _COMMAND = compile_late(r"\\([a-zA-Z]+)")
 
 
@@ -269,7 +272,7 @@ def find_competing_answers(mark: Mark, text: str, policy: MathPolicy) -> list[Co
     values = [
         match[1] for pattern in (wording.AGAIN, wording.IN_BRACKETS) if (match := pattern.fullmatch(after)) and match[1]
     ]
-    last = _find_last_statement(text[_end_of_sentence(text, mark.end) :][-REST:])
+    last = _find_last_statement(text[_end_of_sentence(text, mark.end) :][-REST:], mark.text)
     if last:
         restated = _find_value(_with_digits(last), mark, policy)
         if restated is None:
@@ -278,15 +281,34 @@ def find_competing_answers(mark: Mark, text: str, policy: MathPolicy) -> list[Co
     return [CompetingAnswer(value, Rejection.CONTRADICTED) for value in values]
 
 
-def _find_last_statement(rest: str) -> str:
-    """The last sentence of the rest of a response that is no mere courtesy or markup."""
+def _find_last_statement(rest: str, answer: str) -> str:
+    """The last sentence of the rest of a response that does more than leave the answer as it is."""
     if not INK.search(rest):
         return ""
     for sentence in reversed(wording.SENTENCE_END.split(rest)):
         plain = wording.MARKUP.sub(" ", sentence)
-        if INK.search(plain) and not wording.COURTESY.fullmatch(plain):
+        if INK.search(plain) and not _is_aside(plain, answer) and not _is_check(sentence, answer):
             return sentence
     return ""
+
+
+def _is_aside(plain: str, answer: str) -> bool:
+    """Whether a sentence has a form that leaves the answer as it is; the values of such a sentence are other ones."""
+    digits = _with_digits(plain)
+    return bool(wording.ASIDE.fullmatch(digits)) and answer.strip() not in [
+        value.text for value in find_numbers(digits)
+    ]
+
+
+def _is_check(sentence: str, answer: str) -> bool:
+    """Whether a sentence begins as a check, and all its numbers stand in true sums with the answer in one of them."""
+    if not wording.CHECK.match(sentence):
+        return False
+    plain = _TIMES.sub("*", sentence).replace("$", "").replace("\\", "").replace("**", "")
+    used = [number.text for match in SUM.finditer(plain) for number in find_numbers(match[1])]
+    words = SUM.sub(" ", plain)
+    is_open = not words.isascii() or DIGIT.search(words) or wording.REMARK.search(words) or wording.DENIAL.search(words)
+    return answer.strip() in used and not is_open and not any(false_sums(plain))
 
 
 def _find_value(sentence: str, mark: Mark, policy: MathPolicy) -> str | None:
@@ -303,7 +325,7 @@ def _find_value(sentence: str, mark: Mark, policy: MathPolicy) -> str | None:
 
 
 def _strip_closing(after: str) -> str:
-    if not after or wording.COURTESY.fullmatch(after):
+    if not after or wording.ASIDE.fullmatch(after):
         return ""
     closing = wording.CLOSING.search(after)
     return after[: closing.start()] if closing else after

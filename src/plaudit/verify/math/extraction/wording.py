@@ -10,9 +10,9 @@ from plaudit.verify.numbers import NUMBER
 from plaudit.verify.patterns import compile_late
 
 __all__ = [
-    "AGAIN", "AMOUNTS_TO", "AUTHOR", "BEFORE_ANSWER", "BEHIND_ANSWER", "CLOSING", "CONDITION", "CORRECTION", "COURTESY",
-    "DENIAL", "INSIDE", "IN_BRACKETS", "IS_THE_ANSWER", "JOINED", "LABEL", "LEAD", "LEADS_UP", "MARKUP", "NOUN_CLAUSE",
-    "OF_ANSWER", "QUANTITY", "RELATED", "REMARK", "SENTENCE_END", "SIGN", "TURN", "UNIT_WORDS",
+    "AGAIN", "AMOUNTS_TO", "ASIDE", "AUTHOR", "BEFORE_ANSWER", "BEHIND_ANSWER", "CLOSING", "CONDITION", "CORRECTION",
+    "DENIAL", "CHECK", "INSIDE", "IN_BRACKETS", "IS_THE_ANSWER", "JOINED", "LABEL", "LEAD", "LEADS_UP", "MARKUP",
+    "NOUN_CLAUSE", "OF_ANSWER", "QUANTITY", "RELATED", "REMARK", "SENTENCE_END", "SIGN", "TURN", "UNIT_WORDS",
 ]  # fmt: skip
 
 
@@ -30,7 +30,7 @@ def _pattern(pattern: str) -> re.Pattern[str]:
 
 SENTENCE_END = compile_late(
     r"[.!?](?=[\s*_\"')$\\]|$)(?<!\bDr.)(?<!\bM[rs].)(?<!\bMrs.)(?<!\bvs.)(?<!\bSt.)(?<!\bapprox.)(?<!\be\.g.)(?<!\bi\.e.)"
-    r"|[。！？\n]|(?:\\\]|\$\$)(?=\s+[A-Z])"
+    r"(?<!\b[Nn]o\.(?=\s\d))|[。！？\n]|(?:\\\]|\$\$)(?=\s+[A-Z])"
 )
 MARKUP = compile_late(
     r"\\(?:text|mathrm|mathbf|mbox|textbf)\s?\{|\\(?:begin|end)\s?\{[^{}]*\}|</?\w+>|\\[\])(\[,;:!. \\]|\\q?quad\b"
@@ -127,12 +127,19 @@ JOINED = _pattern(
     rf"[^\w=]*(?:{_any('and or to through till until vs versus point no by over up down too off ish give')}\b"
     rf"|{NUMBER})"
 )
+_PROPERTY = _any(
+    "even odd prime composite positive negative divisible square cube multiple factor divisor integer less greater"
+)
 # What may follow an answer: its reason, what it is not, a routine ending, the modulus.
 CLOSING = _pattern(
     r"\s*,?\s*(?:\(?\s*(?:since|because|weil|car|porque|因为)\b[^;]*"
     rf"|as {_any('required desired claimed expected wanted shown needed')}\W*"
     rf"|(?:and |but )?(?:not|rather than|instead of)\s+{NUMBER}\W*(?:as one might expect\W*)?"
-    r"|in (?:total|all)\W*|altogether\W*|respectively\W*|\(?\\?p?mod\b.*|\\circ\W*)\Z"
+    r"|in (?:total|all)\W*|altogether\W*|respectively\W*|\(?\\?p?mod\b.*|\\circ\W*"
+    r"|(?:so|and) (?:this|that|it) (?:is correct|is right|works|holds|checks out)\W*|no (?:error|mistake) was made\W*"
+    r"|(?:which )?(?:is )?(?:attained|achieved|reached|occurs) (?:at|when|for|by) [^,;:]*|\(?rounded to [^,;:()\d]*\W*"
+    r"|no matter (?:how|which|what|where|when) [a-z ]*\W*"
+    rf"|which is (?:(?:not|an?|also) )*{_PROPERTY}(?: than| by| of)?(?: {NUMBER})?\W*(?:in general\W*)?)\Z"
 )
 # The same value in another form.
 AGAIN = _pattern(
@@ -153,14 +160,46 @@ IS_THE_ANSWER = _pattern(
     r"|(?!(?:or|and|if|unless|but|which|that|when|it|this)\b)(?:\w+ ){1,3}"
     r"(?:(?:are|is|were|was) (?:left|needed|possible|in total|\w+ed)|remains?)\b[^,;:()?]*"
 )
-COURTESY = _pattern(
-    r"\W*(?:(?:I )?hope (?:that )?(?:this|that|it) (?:helps|is (?:correct|clear|right)|was helpful|makes sense)"
+_COURTESY = (
+    r"(?:I )?hope (?:that )?(?:this|that|it) (?:helps|is (?:correct|clear|right)|was helpful|makes sense)"
     r"|(?:please )?(?:let me know|feel free to (?:ask|reach out)) (?:if|when) (?:you|anything) [^.\d]*"
     r"(?:questions?|help|clarification|explain\w*|explanation|steps?|details?|unclear)[^.\d]*"
     r"|if you have (?:any|more|other|further) (?:more |other |further )?questions[^.\d]*"
     r"|(?:is there any|(?:do|would) you (?:have|need|want|like))[^.\d]*|(?:confidence|difficulty)\W+[\d.]+"
-    r"|thank(?:s| you)?(?: for \w+(?: \w+)?)?|good luck|sorry for the [\w ]*explanation|q\.?\s?e\.?\s?d|done|end|yes"
-    r"|correct|(?:this|that|it) (?:is (?:correct|right)|checks out))\W*"
+    r"|thank(?:s| you)?(?: for [a-z]+(?: [a-z]+)?)?|good luck|sorry for the [\w ]*explanation|q\.?\s?e\.?\s?d"
+    r"|(?:(?:thus|hence|so),? )?(?:we are )?done|end|yes"
+    r"|correct|(?:this|that|it) (?:is (?:correct|right)|checks out)"
+)
+_VALUE = _any("solution root value answer option choice case number possibility integer pair way result total")
+_THIS = rf"(?:this|that|it|the {_VALUE})"
+_OTHER_VALUE = rf"[^\w-]*{NUMBER}[^\w,;:]*"
+_SEEN = _any("check verify confirm see find obtain derive compute")
+_BEEN_SEEN = _any("checked verified confirmed seen shown found obtained derived computed")
+_WRONG = rf"{_any('wrong incorrect extraneous invalid impossible rejected excluded discarded')}(?: above| earlier)?"
+_PLACE = _any("problem question exercise chapter section figure equation step example table page theorem lemma")
+CHECK = _pattern(
+    r"\W*(?:(?:let me|let us|let['’]s|to|we|can|now|as an?) )*"
+    r"(?:double-)?(?:check|verif(?:y|ication)|confirm|substitut(?:e|ing)|plug(?:ging)?)\b"
+)
+# A sentence after the answer that leaves it as it is.
+ASIDE = _pattern(
+    rf"\W*(?:note that |actually,? )?(?:{_COURTESY}"
+    # there is no other value, or another value is not the answer
+    rf"|(?:there (?:is|are) )?no (?:other|further|more) (?:\w+ )?{_VALUE}s?"
+    rf"(?: (?:exists?|works?|fits?|remains?|is possible|satisf\w+ [a-z ]*))?"
+    rf"|(?:(?:the|a|an|with|one|for|x) (?:(?!that\b)[a-z]+,? ){{0,6}}|x = )?{_OTHER_VALUE}(?: [a-z]+)?"
+    rf",? ?(?:which |that )?(?:is|are|was|were|would be) {_WRONG}(?:,? (?:because|since|as|for) [^,;:\d]*)?"
+    rf"|(?:a|the|one) (?:\w+ )?(?:wrong|incorrect) {_VALUE} (?:is|would be){_OTHER_VALUE}"
+    # what would be under another condition
+    rf"|if (?!(?:I|you|this|that|it)\b)(?:(?!\w+ly\b)[a-z]+ )+?(?:were|had)\b(?: (?!\w*ly\b)\w+)*, (?:then )?"
+    rf"(?:it|there|we|the {_VALUE}) would (?:be|get|have|become){_OTHER_VALUE}(?: [a-z]+)?"
+    # how the answer is checked
+    rf"|(?:you|we|one) (?:can|may|could) (?:also )?{_SEEN} {_THIS}(?: (?:with|by|from|using) [a-z ]*)?"
+    rf"|{_THIS} (?:can|may|could) (?:also )?be {_BEEN_SEEN}(?: (?:with|by|from|using) [a-z ]*)?"
+    rf"|(?:I|we) (?:made|find|found|see) no (?:mistake|error)s?(?: [a-z ]*)?"
+    # where it stands
+    rf"|(?:see|this (?:is|was)) {_PLACE} (?:no\.? )?[\d.]+(?: (?:for|of|in) [a-z ]*)?"
+    r")\W*"
 )
 CORRECTION = _pattern(
     r"\b(?:re-?(?:check|compute|calculate|do|consider|examine)\w*|correct(?:ion|ing|ed)|hmm+|"
