@@ -71,12 +71,11 @@ def write(folder, **more):
 def test_a_task_runs_with_the_image_that_podman_builds_or_has_and_a_failing_build_is_no_score(tmp_path, request):
     task = read_task(write(tmp_path, **{"environment/Dockerfile": DOCKERFILE}))
     runtime = Runtime(engine="podman")
-    if HAS_PODMAN:
-        request.getfixturevalue("podman")
-    else:
+    if not HAS_PODMAN:
         with pytest.raises(InvalidSettings, match="podman is not installed here; install it"):
             run_task(task, "nop", runtime)
         return
+    request.getfixturevalue("podman")
     trials = {name: run_task(task, name, runtime) for name in ("oracle", "nop")}
     assert {name: trial.reward for name, trial in trials.items()} == {"oracle": 1.0, "nop": 0.0}, trials
     assert trials["oracle"].notes[0] == "the image is podman's"
