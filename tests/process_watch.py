@@ -1,5 +1,6 @@
-"""What processes are there below this one, and do they end?"""
+"""The processes below this one, whether they end, and the files that this one has open."""
 
+import contextlib
 import os
 import time
 from pathlib import Path
@@ -27,6 +28,15 @@ def _below(root: int) -> set[int]:
         wanted = {child for child, parent in parents.items() if parent in wanted} - found
         found |= wanted
     return found
+
+
+def open_files() -> set[tuple[str, str]]:
+    """Numbers and targets of the open descriptors. Others may close meanwhile, so compare with `<=`, not `==`."""
+    found = set()
+    for number in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            found.add((number, os.readlink(f"/proc/self/fd/{number}")))
+    return {(number, target) for number, target in found if not target.startswith("/proc/")}
 
 
 def gone(processes: set[int], patience_s: float = 10.0) -> bool:

@@ -1,6 +1,5 @@
 """Under load: limits, deadlines, lost workers, reload and drain without a failed request."""
 
-import contextlib
 import os
 import signal
 import threading
@@ -10,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from plaudit.serving import ServerSettings, ServerThread
-from tests.process_watch import descendants
+from tests.process_watch import descendants, open_files
 from tests.serving.asking import ask, metric, samples, send, wait_until
 from tests.serving.conftest import settings
 
@@ -172,7 +171,7 @@ def test_a_replaced_version_ends_with_the_server():
 def test_stopping_answers_the_requests_under_way_and_leaves_nothing_behind():
     with ServerThread(settings("mark", workers=1)):
         pass  # what the first server of a process opens stays open
-    before, files = descendants(), set(open_files())
+    before, files = descendants(), open_files()
     with ServerThread(settings("mark", workers=1)) as running, ThreadPoolExecutor(1) as pool:
         address = running.address
         asked = pool.submit(ask, address, "/score", samples("slow", "slow"))
@@ -180,16 +179,7 @@ def test_stopping_answers_the_requests_under_way_and_leaves_nothing_behind():
         running.run(running.server.stop())
         assert asked.result().status == 200
     assert descendants() <= before
-    assert set(open_files()) <= files
-
-
-def open_files() -> list[str]:
-    """The files, sockets and pipes that this process has open."""
-    found = []
-    for descriptor in os.listdir("/proc/self/fd"):
-        with contextlib.suppress(OSError):
-            found.append(os.readlink(f"/proc/self/fd/{descriptor}"))
-    return [each for each in found if not each.startswith("/proc/")]
+    assert open_files() <= files
 
 
 def test_a_client_that_sends_its_body_slowly_is_refused():

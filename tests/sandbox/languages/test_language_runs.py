@@ -13,7 +13,7 @@ from plaudit.sandbox.judging.verdict import RunStatus
 from plaudit.sandbox.languages.language import LANGUAGES
 from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchains import MissingToolchain, find_toolchain
-from tests.process_watch import descendants, gone
+from tests.process_watch import descendants, gone, open_files
 from tests.sandbox.languages.programs import ADD, FOUND, is_installed
 
 SUM = StreamSuite(["3 4\n", "-5 5\n", "1000000000 1000000000\n"], ["7\n", "0\n", "2000000000\n"])
@@ -219,7 +219,7 @@ def test_an_owner_that_is_killed_leaves_no_process_and_no_folder(tmp_path):
 
 def test_pools_leave_no_process_descriptor_or_folder_behind(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    before, descriptors = descendants(), set(os.listdir("/proc/self/fd"))
+    before, files = descendants(), open_files()
     for language in {"c", "javascript"} & set(FOUND):
         with CommandPool() as pool:
             with pool.load(find_toolchain(LANGUAGES[language]), ADD[language], LIMITS) as program:
@@ -227,4 +227,4 @@ def test_pools_leave_no_process_descriptor_or_folder_behind(tmp_path, monkeypatc
             started = descendants() - before
         assert gone(started)
     assert not {path.name for path in tmp_path.iterdir() if not path.name.startswith("plaudit-go-")}
-    assert set(os.listdir("/proc/self/fd")) == descriptors
+    assert open_files() <= files
