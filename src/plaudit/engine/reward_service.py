@@ -20,6 +20,7 @@ __all__ = ["RewardHandler", "RewardService", "outputs_of", "pack_samples"]
 
 READING = (-1,)
 """The path of the calls in which samples are read."""
+_NO_SAMPLE = Trajectory("", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +58,23 @@ class RewardHandler:
 
         If all samples are read before the first call, and a worker was lost then, each is read as a call of its own.
         """
+        path, retried = () if self.in_order else READING, progress.knows_calls
+        is_reported = progress.one_at_a_time and not self.in_order
         for index, each in enumerate(packed):
-            call, sample = Call(() if self.in_order else READING, index), Trajectory("", "")
-            is_reported = progress.one_at_a_time and not self.in_order
+            sample = _NO_SAMPLE
             if isinstance(each, str):
                 progress.failed[index] = RewardOutput.unscored(Status.ERROR, each)
-            elif known := progress.known(call):
+            elif retried and (known := progress.known(Call(path, index))):
                 progress.failed[index] = known[0]
             else:
                 if is_reported:
-                    progress.started(call)
+                    progress.started(Call(path, index))
                 try:
                     sample = unpack_sample(each)
                 except Exception as error:  # noqa: BLE001 - see pack_samples
                     progress.failed[index] = describe_failure(self.reward.name, error)
                 if is_reported:
-                    progress.ended(call, [])
+                    progress.ended(Call(path, index), [])
             yield sample
 
     def score_in_order(self, samples: Iterable[Trajectory], progress: UnitProgress) -> list[RewardOutput]:

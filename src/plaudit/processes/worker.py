@@ -127,7 +127,7 @@ class _Outgoing:
     def write(self, message: bytes, *, wake: bool = False) -> None:
         left: bytes | memoryview = frame(message)
         with self._lock:
-            while left:
+            while True:
                 try:
                     written = os.write(self._frames, left)
                 except BlockingIOError:  # the pipe is full
@@ -136,6 +136,8 @@ class _Outgoing:
                     continue
                 except BrokenPipeError:
                     os._exit(0)  # the parent has closed its end
+                if written == len(left):
+                    break
                 left = memoryview(left)[written:]
             if wake or time.monotonic() > self._due:
                 self._wake()
