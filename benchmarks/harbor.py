@@ -2,7 +2,7 @@
 
     python benchmarks/harbor.py [zoo] [cost] [soak]
 
-`zoo` audits every task of `harbor_zoo.py` and `harbor_zoo_more.py`. `cost` runs a task whose commands take no
+`zoo` audits every task of `harbor_zoo.py`, `harbor_zoo_more.py` and `harbor_zoo_third.py`. `cost` runs a task whose commands take no
 time, alone and eight at a time.
 `soak` starts 300 runs and kills the process at a random moment of each; then it counts processes, mounts and folders.
 """
@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.harbor_zoo import FLAWED, SOUND, ZooTask, write_zoo
 from benchmarks.harbor_zoo_more import MORE_FLAWED, MORE_SOUND
+from benchmarks.harbor_zoo_third import THIRD_FLAWED, THIRD_SOUND
 from plaudit.harbor import Runtime, audit_task, read_task, run_task
 from plaudit.harbor.reporting import each_task
 from plaudit.harbor.task import Task
@@ -33,8 +34,12 @@ SOAK_RUNS, MOST_SECONDS = 300, 900
 
 
 def measure_zoo(folder: Path) -> None:
-    """Recall by kind, and alarms on sound tasks, for the zoo and for the tasks of another author."""
-    for name, flawed, sound in (("zoo", FLAWED, SOUND), ("further tasks", MORE_FLAWED, MORE_SOUND)):
+    """Recall by kind, and alarms on sound tasks, for the zoo and for further tasks."""
+    for name, flawed, sound in (
+        ("zoo", FLAWED, SOUND),
+        ("further tasks", MORE_FLAWED, MORE_SOUND),
+        ("further styles", THIRD_FLAWED, THIRD_SOUND),
+    ):
         print(f"## {name}")
         _measure_tasks(folder, flawed, sound)
 
