@@ -2,8 +2,11 @@
 
 import json
 import socket
+import subprocess
+import sys
 import threading
 import time
+import urllib.request
 
 import uvicorn
 from openreward.environments import Environment, Server, TextBlock, ToolOutput, terminal, tool
@@ -40,7 +43,7 @@ class Numbers(Environment):
     def guess(self, args: Guess) -> ToolOutput:
         """Guess the number."""
         right = args.number == self.task_spec["number"]
-        return ToolOutput(blocks=[TextBlock(text="x" * 5000 if right else "no")], reward=float(right) / 2)
+        return ToolOutput(blocks=[TextBlock(text="x" * 3000 if right else "no")], reward=float(right) / 2)
 
     @tool
     @terminal
@@ -49,11 +52,15 @@ class Numbers(Environment):
         return ToolOutput(blocks=[], reward=0.5 if "done" in args.text else 0.0, finished=True)
 
 
-def start(application):
-    """A server of the application, and its address."""
+def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        return probe.getsockname()[1]
+
+
+def start(application):
+    """A server of the application, and its address."""
+    port = free_port()
     server = uvicorn.Server(uvicorn.Config(application, port=port, log_level="error"))
     threading.Thread(target=server.run, daemon=True).start()
     while not server.started:
@@ -78,7 +85,7 @@ def play_numbers():
     assert (wrong.feedback, wrong.reward, wrong.done) == ("\nno\n", 0.0, False), wrong
     assert "validation" in refused.feedback, refused
     assert refused.reward is None, refused
-    assert (len(right.feedback.strip()), right.reward, right.done) == (5000, 0.5, False), right
+    assert (len(right.feedback.strip()), right.reward, right.done) == (3000, 0.5, False), right.reward
     assert (last.reward, last.done) == (0.5, True), last
     environment.close()
     server.should_exit = True
@@ -86,13 +93,36 @@ def play_numbers():
 
 def serve_world():
     """A world behind the package's server: the right lamp is paid, another is not, and no client sees the goal."""
+
+    port = free_port()  # in a process of its own: the package serves one application per process
+    command = [sys.executable, "-m", "plaudit", "world", "serve", "robot_room", "--ors", "--port", str(port)]
+    server, url = subprocess.Popen(command, stdout=subprocess.DEVNULL), f"http://127.0.0.1:{port}"
+    try:
+        wait_for(port)
+        play_room(url)
+    finally:
+        server.kill()
+        server.wait()
+
+
+def wait_for(port):
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise TimeoutError("no server")
+
+
+def play_room(url):
     from plaudit.agents import EpisodeStart
     from plaudit.loading import load_agent
-    from plaudit.worlds import WORLDS, build_ors_app
-    from plaudit.worlds.ors_tools import _request
 
-    server, url = start(build_ors_app(WORLDS["robot_room"]))
-    tasks = _request(f"{url}/robotroom/tasks", {"split": "train"}, "", 10.0)["tasks"]
+    body = json.dumps({"split": "train"}).encode()
+    request = urllib.request.Request(f"{url}/robotroom/tasks", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        tasks = json.load(answer)["tasks"]
     assert all(set(task) == {"id"} for task in tasks), tasks
     for shift, earned in ((0, 1.0), (1, 0.0)):
         environment = load_agent(f"ors:{url}").environment()
@@ -103,7 +133,6 @@ def serve_world():
         assert (last.reward, last.done) == (earned, True), last
         assert "finished" in environment.step(write_call("see")).feedback
         environment.close()
-    server.should_exit = True
 
 
 EPISODES = {"a server of numbers": play_numbers, "a world as a server": serve_world}

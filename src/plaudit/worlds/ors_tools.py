@@ -43,6 +43,8 @@ class OrsSession:
         events = self.send(f"{self.name}/call", {"name": name, "input": arguments})
         if any(kind == "error" for kind, _ in events):
             raise AgentError(f"the tool {name} failed on {self.url}: {events[-1][1]:.500}")
+        if not events or events[-1][0] != "end":
+            raise AgentError(f"{self.url} ended its answer to {name} early")
         answer = json.loads("".join(data for kind, data in events if kind in ("chunk", "end")))
         if not answer["ok"]:
             return f"error: {answer['error']}"[:MAX_ANSWER], False
