@@ -87,7 +87,8 @@ def _forgeries(task: Task, tests: str, workdir: str, products: Products) -> Iter
     """Verdicts forged beside the tests."""
     yield Attack("forged reward file", Solution("reward files written in advance", command=FORGE), MODE_REMEDY)
     yield from _forged_state(tests, products)
-    loop = f"while :; do {FORGE}; done 2>/dev/null"
+    draft, reward = "/logs/verifier/.draft", "/logs/verifier/reward.json"  # moved, so that no reader sees half a file
+    loop = f"while :; do echo '{{\"reward\": 1.0}}' > {draft}; mv -f {draft} {reward}; done 2>/dev/null"
     command = f"nohup setsid bash -c {shlex.quote(loop)} >/dev/null 2>&1 &"
     yield Attack(
         "surviving process", Solution("a process that goes on writing the reward", command=command), MODE_REMEDY

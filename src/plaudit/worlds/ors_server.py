@@ -3,7 +3,7 @@
 A session is an episode of one task. Clients see the ids of tasks only: goals and gold calls stay on the server.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 from plaudit.errors import AgentError, require
 from plaudit.worlds.mcp_server import McpEpisode, describe_tools
@@ -37,7 +37,9 @@ def build_ors_app(world: type[World]) -> Any:
             return [ors.TextBlock(text=self.episode.instructions)]
 
     def tool(name: str, description: str, parameters: dict[str, Any]) -> Any:
-        class Arguments(pydantic.BaseModel, extra="allow"):  # type: ignore[misc]
+        class Arguments(pydantic.BaseModel):  # type: ignore[misc]
+            model_config: ClassVar[Any] = {"extra": "allow"}
+
             @classmethod
             def model_json_schema(cls, **_: Any) -> dict[str, Any]:
                 return parameters
