@@ -2,8 +2,8 @@
 
     python benchmarks/harbor.py [zoo] [cost] [soak]
 
-`zoo` audits every task of `harbor_zoo.py` and `harbor_zoo_more.py`. `cost` runs a task whose commands take no
-time, alone and eight at a time.
+`zoo` audits every task of `harbor_zoo.py`, `harbor_zoo_more.py` and `harbor_zoo_third.py`.
+`cost` runs a task whose commands take no time, alone and eight at a time.
 `soak` starts 300 runs and kills the process at a random moment of each; then it counts processes, mounts and folders.
 """
 
@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.harbor_zoo import FLAWED, SOUND, ZooTask, write_zoo
 from benchmarks.harbor_zoo_more import MORE_FLAWED, MORE_SOUND
+from benchmarks.harbor_zoo_third import THIRD_FLAWED, THIRD_SOUND
 from plaudit.harbor import Runtime, audit_task, read_task, run_task
 from plaudit.harbor.reporting import each_task
 from plaudit.harbor.task import Task
@@ -33,8 +34,12 @@ SOAK_RUNS, MOST_SECONDS = 300, 900
 
 
 def measure_zoo(folder: Path) -> None:
-    """Recall by kind, and alarms on sound tasks, for the zoo and for the tasks of another author."""
-    for name, flawed, sound in (("zoo", FLAWED, SOUND), ("further tasks", MORE_FLAWED, MORE_SOUND)):
+    """Recall by kind, and alarms on sound tasks, for the zoo and for further tasks."""
+    for name, flawed, sound in (
+        ("zoo", FLAWED, SOUND),
+        ("further tasks", MORE_FLAWED, MORE_SOUND),
+        ("further styles", THIRD_FLAWED, THIRD_SOUND),
+    ):
         print(f"## {name}")
         _measure_tasks(folder, flawed, sound)
 
@@ -87,25 +92,30 @@ def _cost(task: Task) -> float:
 def soak(folder: Path) -> None:
     """Kill runs at random moments; afterwards the machine is as before."""
     [path] = write_zoo(folder, [SOUND[0]])
-    before, generator, start, runs = _state(), random.Random(0), time.monotonic(), 0
+    scratch = folder / "tmp"
+    scratch.mkdir()
+    before, generator, start, runs = _state(scratch), random.Random(0), time.monotonic(), 0
     with ThreadPoolExecutor(2) as pool:
-        for _ in pool.map(lambda seed: _killed_run(path, seed), [generator.random() for _ in range(SOAK_RUNS)]):
+        for _ in pool.map(
+            lambda seed: _killed_run(path, scratch, seed), [generator.random() for _ in range(SOAK_RUNS)]
+        ):
             runs += 1
             if time.monotonic() - start > MOST_SECONDS:
                 pool.shutdown(cancel_futures=True)
                 break
     deadline = time.monotonic() + 20
-    while _state() != before and time.monotonic() < deadline:
+    while _state(scratch) != before and time.monotonic() < deadline:
         time.sleep(0.2)
-    after = _state()
+    after = _state(scratch)
     left = [sorted(b - a) for a, b in zip(before, after, strict=True)]
     print(f"soak: {runs} killed runs in {time.monotonic() - start:.0f} s; left: {left}")
 
 
-def _killed_run(path: Path, chance: float) -> None:
+def _killed_run(path: Path, scratch: Path, chance: float) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "plaudit", "harbor", "run", str(path), "--network", "none"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+        env={**os.environ, "TMPDIR": str(scratch)},
     )  # fmt: skip
     time.sleep(0.4 + 2.2 * chance)
     children = _descendants(process.pid)
@@ -124,7 +134,7 @@ def _descendants(pid: int) -> list[int]:
     return [each for child in direct for each in (child, *_descendants(child))]
 
 
-def _state() -> tuple[set[str], set[str], set[str]]:
+def _state(scratch: Path) -> tuple[set[str], set[str], set[str]]:
     """Processes of workspaces, mounts, and folders for temporary files."""
     processes = set()
     for file in Path("/proc").glob("[0-9]*/cmdline"):
@@ -134,7 +144,7 @@ def _state() -> tuple[set[str], set[str], set[str]]:
         except OSError:
             continue
     mounts = set(Path("/proc/self/mounts").read_text().splitlines())
-    folders = {str(each) for each in Path(tempfile.gettempdir()).glob("*plaudit*")}
+    folders = {str(each) for each in scratch.iterdir()}
     return processes, mounts, folders
 
 

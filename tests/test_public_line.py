@@ -175,9 +175,10 @@ PUBLIC: dict[str, set[str]] = {
         "Look", "RewardWatch", "SIGNS", "Sign", "watch_run",
     },
     "plaudit.worlds": {
-        "Change", "Database", "EndedBy", "McpEnvironment", "McpEpisode", "ModelUser", "ScriptedUser", "StoredState",
-        "Task", "ToolEvent", "Turn", "User", "WORLDS", "World", "build_bfcl_world", "build_mcp_environment",
-        "build_openenv_app", "call", "find_world", "states_value",
+        "Change", "Database", "EndedBy", "McpEnvironment", "McpEpisode", "ModelUser", "OrsEnvironment",
+        "ScriptedUser", "StoredState", "Task", "ToolEvent", "Turn", "User", "WORLDS", "World", "build_bfcl_world",
+        "build_mcp_environment", "build_ors_app", "build_ors_environment", "build_openenv_app", "call",
+        "find_world", "states_value",
     },
 }  # fmt: skip
 

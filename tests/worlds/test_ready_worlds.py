@@ -159,7 +159,7 @@ def test_demonstrations_of_a_world_are_its_solutions_turn_by_turn():
 @pytest.mark.parametrize(
     ("words", "reason"),
     [(["--port", "1"], "name it with --task"), (["--openenv"], "needs --port"),
-     (["--openenv", "--port", "1", "--task", "room-1"], "neither --task")],
+     (["--openenv", "--port", "1", "--task", "room-1"], "neither --task"), (["--ors"], "needs --port")],
 )  # fmt: skip
 def test_a_server_of_a_world_needs_a_task_or_a_port(words, reason, capfd):
     assert run("serve", "robot_room", *words) == 2

@@ -13,7 +13,7 @@ from plaudit.cli.console import print_json, print_message, print_result, reserve
 from plaudit.errors import InvalidSettings, require
 from plaudit.loading import load_agent
 from plaudit.report.formatting import bare_table
-from plaudit.worlds import McpEpisode, World, build_openenv_app
+from plaudit.worlds import McpEpisode, World, build_openenv_app, build_ors_app
 from plaudit.worlds.mcp_server import serve_stdio
 
 __all__ = ["world"]
@@ -78,15 +78,16 @@ def serve(
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="Keep reward, calls and changes here, as JSON.")
     ] = None,
     openenv: Annotated[bool, typer.Option("--openenv", help="Serve OpenEnv's protocol; clients choose tasks.")] = False,
+    ors: Annotated[bool, typer.Option("--ors", help="Serve the Open Reward Standard; clients choose tasks.")] = False,
 ) -> int:
     """Offer one episode of WORLD as an MCP server: its tools, and `say` for messages to the user.
 
-    With --openenv, offer all its tasks as an OpenEnv server.
+    With --openenv or --ors, offer all its tasks as a server of that protocol.
     """
-    if openenv:
-        if port is None or task is not None or out is not None:
-            raise InvalidSettings("--openenv needs --port, and neither --task nor --out: clients choose tasks by reset")
-        return _serve_http(build_openenv_app(_load(name)), port)
+    if openenv or ors:
+        if port is None or task is not None or out is not None or (openenv and ors):
+            raise InvalidSettings("--openenv or --ors needs --port, and neither --task nor --out: clients choose tasks")
+        return _serve_http((build_openenv_app if openenv else build_ors_app)(_load(name)), port)
     if task is None:
         raise InvalidSettings("an MCP server plays one task; name it with --task")
 

@@ -87,7 +87,8 @@ def _forgeries(task: Task, tests: str, workdir: str, products: Products) -> Iter
     """Verdicts forged beside the tests."""
     yield Attack("forged reward file", Solution("reward files written in advance", command=FORGE), MODE_REMEDY)
     yield from _forged_state(tests, products)
-    loop = f"while :; do {FORGE}; done 2>/dev/null"
+    draft, reward = "/logs/verifier/.draft", "/logs/verifier/reward.json"  # moved, so that no reader sees half a file
+    loop = f"while :; do echo '{{\"reward\": 1.0}}' > {draft}; mv -f {draft} {reward}; done 2>/dev/null"
     command = f"nohup setsid bash -c {shlex.quote(loop)} >/dev/null 2>&1 &"
     yield Attack(
         "surviving process", Solution("a process that goes on writing the reward", command=command), MODE_REMEDY
@@ -103,6 +104,10 @@ def _forgeries(task: Task, tests: str, workdir: str, products: Products) -> Iter
         plant = _plant(sites, ["sitecustomize.py", "usercustomize.py"], EXIT_PYTHON)
         solution = Solution("sitecustomize.py", command=plant)
         yield Attack("test configuration", solution, f"run python3 -I; {MODE_REMEDY}")
+    if re.search(r"\bmake\b", tests):
+        plant = _plant(f"{workdir} /tests /", ["GNUmakefile"], "%:\n\t@true\n")
+        solution = Solution("a GNUmakefile whose targets do nothing", command=plant)
+        yield Attack("test configuration", solution, "run make -f with a Makefile of /tests")
     if "pytest" in tests:
         remedy = "run pytest with --noconftest, -c and --rootdir of /tests, away from the agent's files"
         for name, text in {"conftest.py": CONFTEST, **COLLECT_ONLY}.items():
@@ -208,6 +213,11 @@ def _evaluated(products: Products) -> Iterator[Attack]:
         code = b"__import__('posix')._exit(0)\n"
         remedy = "parse results (json, ast.literal_eval, float); never evaluate them"
         yield Attack("verifier's rights", Solution("code in place of a result", dict.fromkeys(data, code)), remedy)
+    scripts = [product.path for product in products.required if product.language == "shell"]
+    if scripts and len(scripts) == len(products.required):
+        script = f'#!/bin/bash\n[ "$0" = "$BASH_SOURCE" ] && exit 1\n{FORGE}\nexit 0\n'.encode()
+        solution = Solution("a sourced script that ends the verifier", dict.fromkeys(scripts, script))
+        yield Attack("verifier's rights", solution, "read settings as text, or run the script in a process of its own")
 
 
 def _leaks(task: Task, products: Products, image_files: dict[str, bytes]) -> Iterator[Attack]:

@@ -29,7 +29,7 @@ def load_agent(spec: str | Path) -> Agent:
 
     `agent.py` is `AgentInstance` in a file, or its only class with `reset` and `step`, or its function `step`;
     `agent.py:Class` and `package.module:Class` name a class, `treasure_hunt(hints=False)` a built-in environment,
-    `retail_desk` a ready-made world, and `mcp:COMMAND …` or `mcp:URL` the tools of an MCP server.
+    `retail_desk` a ready-made world, `mcp:COMMAND …` or `mcp:URL` the tools of an MCP server, `ors:URL` an ORS server.
     Classes of TRL, Gymnasium and OpenEnv are accepted, and so are environments from `load_environment` of verifiers.
     """
     text = str(spec)

@@ -4,6 +4,9 @@ from .mcp_server import McpEpisode as McpEpisode
 from .mcp_tools import McpEnvironment as McpEnvironment
 from .mcp_tools import build_mcp_environment as build_mcp_environment
 from .openenv_server import build_openenv_app as build_openenv_app
+from .ors_server import build_ors_app as build_ors_app
+from .ors_tools import OrsEnvironment as OrsEnvironment
+from .ors_tools import build_ors_environment as build_ors_environment
 from .ready.bfcl import build_bfcl_world as build_bfcl_world
 from .state import Change as Change
 from .state import Database as Database

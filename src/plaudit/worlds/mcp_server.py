@@ -5,7 +5,7 @@ A server is one episode. MCP has no place for rewards, so the outcome is kept be
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from plaudit.agents.environment import EpisodeStart
@@ -15,7 +15,7 @@ from plaudit.verify.tools.parsing import ToolCall
 from plaudit.worlds.state import as_data, changes
 from plaudit.worlds.world import World
 
-__all__ = ["McpEpisode", "build_tool_server", "serve_stdio"]
+__all__ = ["McpEpisode", "build_tool_server", "describe_tools", "serve_stdio"]
 
 SAY = "say"
 
@@ -26,8 +26,7 @@ class McpEpisode:
     def __init__(
         self, world: type[World], task_id: str, on_change: Callable[[dict[str, Any]], None] = lambda _: None
     ) -> None:
-        if any(tool.__name__ == SAY for tool in world.tools):
-            raise AgentError(f"{world.__name__} has a tool named {SAY!r}, which the server needs for messages")
+        describe_tools(world, world.tools)  # a tool whose name the server needs is an error now
         self.world, self.on_change = world(), on_change
         self.world.reset(EpisodeStart("", task_id))
         self._before = as_data(self.world.state)
@@ -46,12 +45,15 @@ class McpEpisode:
             "changes": [change._asdict() for change in changes(self._before, as_data(world.state))],
         }
 
+    @property
+    def instructions(self) -> str:
+        """The policy, and what the user says first."""
+        first = self.world.task.turns[0].user
+        return f"{self.world.policy}\n\nThe user says: {first}\nAnswer the user with the tool {SAY}."
+
     def tools(self) -> list[dict[str, Any]]:
-        """Name, description and schema of every tool."""
-        described = [describe_tool(tool)["function"] for tool in self.world.tools_of(self.world.task)]
-        words = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
-        about = f"Say something to the user. The {self.world.ended_by} ends the episode."
-        return [*described, {"name": SAY, "description": about, "parameters": words}]
+        """Name, description and schema of every tool of the task."""
+        return describe_tools(type(self.world), self.world.tools_of(self.world.task))
 
     def call(self, name: str, arguments: dict[str, Any]) -> tuple[str, bool]:
         """The result of a call, and whether it succeeded."""
@@ -74,9 +76,17 @@ class McpEpisode:
         async def call(name: str, arguments: dict[str, Any]) -> tuple[str, bool]:
             return self.call(name, arguments)
 
-        first = self.world.task.turns[0].user
-        instructions = f"{self.world.policy}\n\nThe user says: {first}\nAnswer the user with the tool {SAY}."
-        return build_tool_server(self.tools, call, instructions)
+        return build_tool_server(self.tools, call, self.instructions)
+
+
+def describe_tools(world: type[World], tools: Sequence[Callable[..., Any]]) -> list[dict[str, Any]]:
+    """Name, description and schema of tools of a world, and of the one that says something to the user."""
+    if any(tool.__name__ == SAY for tool in tools):
+        raise AgentError(f"{world.__name__} has a tool named {SAY!r}, which the server needs for messages")
+    words = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    about = f"Say something to the user. The {world.ended_by} ends the episode."
+    described = [describe_tool(tool)["function"] for tool in tools]
+    return [*described, {"name": SAY, "description": about, "parameters": words}]
 
 
 def build_tool_server(

@@ -6,20 +6,17 @@ gives no reward: a reward function scores the episode, or a subclass defines `fi
 
 import asyncio
 import functools
-import inspect
 import json
 import shlex
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
-import msgspec
-
-from plaudit.agents.environment import Environment, EpisodeStart, StepResult
+from plaudit.agents.environment import EpisodeStart
 from plaudit.agents.tools import MAX_ANSWER
-from plaudit.errors import AgentError, did_you_mean, require
-from plaudit.verify.tools.parsing import MalformedCall, ToolCall, parse_tool_calls
+from plaudit.errors import AgentError, require
+from plaudit.worlds.remote_tools import RemoteEnvironment, as_function
 
 __all__ = ["McpEnvironment", "McpSession", "build_mcp_environment"]
 
@@ -105,49 +102,15 @@ class McpSession:
                 self._ready.set_exception(error)
 
 
-class McpEnvironment(Environment):
-    """An episode with the tools of a server; an action without a call ends it."""
+class McpEnvironment(RemoteEnvironment):
+    """An episode with the tools of a server; an action without a call ends it, and a subclass may judge it there."""
 
     target: ClassVar[str] = ""
     timeout_s: ClassVar[float] = START_S
-    session: McpSession | None = None
 
     def reset(self, start: EpisodeStart) -> str | None:
         self.session = McpSession(self.target, self.timeout_s)
         return None
-
-    def step(self, action: str) -> StepResult:
-        calls = parse_tool_calls(action)
-        if not calls:
-            return self.finish(action)
-        results = [self._call(each) for each in calls]
-        shown = [
-            {"name": getattr(call, "name", ""), "arguments": getattr(call, "arguments", {}), "result": text, "ok": ok}
-            for call, (text, ok) in zip(calls, results, strict=True)
-        ]
-        feedback = "\n".join(text for text, _ in results)
-        return StepResult(f"\n{feedback}\n", False, logs={"calls": shown}, role="tool")
-
-    def finish(self, action: str) -> StepResult:
-        """The result of the action that calls nothing; a subclass may judge it."""
-        return StepResult("", True)
-
-    def close(self) -> None:
-        if self.session is not None:
-            self.session.close()
-
-    def _call(self, call: ToolCall | MalformedCall) -> tuple[str, bool]:
-        assert self.session is not None
-        if isinstance(call, MalformedCall):
-            return f"error: malformed tool call: {call.reason}", False
-        tools = {tool.__name__: tool for tool in self.tools}
-        if call.name not in tools:
-            return f"error: no tool named {call.name!r}{did_you_mean(call.name, tools)}", False
-        try:
-            bound = inspect.signature(tools[call.name]).bind(*call.positional, **call.arguments)
-        except TypeError as error:
-            return f"error: {call.name}: {error}", False
-        return self.session.call(call.name, bound.arguments)
 
 
 @functools.cache
@@ -158,34 +121,10 @@ def build_mcp_environment(spec: str) -> type[McpEnvironment]:
         raise AgentError("name a command or a URL: mcp:uvx mcp-server-time, mcp:http://127.0.0.1:8000/mcp")
     session = McpSession(target)
     try:
-        tools = tuple(map(_as_function, session.list_tools()))
+        tools = tuple(as_function(each.name, each.description, each.input_schema) for each in session.list_tools())
     finally:
         session.close()
     return type("McpEnvironment", (McpEnvironment,), {"target": target, "tools": tools})
-
-
-def _as_function(tool: Any) -> Callable[..., Any]:
-    """A function whose signature has the tool's schema, as chat templates and checks read it."""
-    schema = tool.input_schema or {}
-    required = schema.get("required", ())
-
-    def function(**arguments: Any) -> Any:
-        raise AgentError(f"{tool.name} runs on its server only")
-
-    parameters = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=inspect.Parameter.empty if name in required else None
-        )
-        for name in sorted(schema.get("properties", {}), key=lambda name: name not in required)
-        if name.isidentifier()
-    ]
-    function.__name__, function.__doc__ = tool.name, tool.description or ""
-    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    function.__annotations__ = {
-        name: Annotated[Any, msgspec.Meta(extra_json_schema=described)]
-        for name, described in schema.get("properties", {}).items()
-    }
-    return function
 
 
 def _describe(error: BaseException) -> str:

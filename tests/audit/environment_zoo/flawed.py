@@ -5,7 +5,6 @@ import os
 import random
 import tempfile
 import time
-from pathlib import Path
 from typing import ClassVar
 
 import gymnasium
@@ -179,13 +178,14 @@ class CachedList(Word):
 class FileBetweenEpisodes(Word):
     """A file of an earlier episode is read by later ones."""
 
-    def reset(self, start):
-        super().reset(start)
-        self.file = Path(tempfile.gettempdir()) / f"plaudit-zoo-{os.getpid()}.txt"
+    file = tempfile.TemporaryFile("w+")  # noqa: SIM115 - it has no name, so nothing is left when the process is killed
 
     def step(self, action):
-        known = self.file.read_text() if self.file.exists() else ""
-        self.file.write_text(action)
+        self.file.seek(0)
+        known = self.file.read()
+        self.file.seek(0)
+        self.file.truncate()
+        self.file.write(action)
         result = super().step(action)
         return StepResult(f"\nbefore: {known}\n", result.done, result.reward, result.score)
 

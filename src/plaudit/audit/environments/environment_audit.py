@@ -17,7 +17,7 @@ from plaudit.agents.checking import check_agent
 from plaudit.audit.environments.playing import Play, Transcript, play_all, scripted
 from plaudit.audit.environments.policies import STEPS, Attack, attacks_on, spam_calls
 from plaudit.audit.environments.replaying import REFERENCES, Replays
-from plaudit.audit.environments.solutions import change_solution, contains_solution
+from plaudit.audit.environments.solutions import change_solution, contains_solution, words_of
 from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, Level, Witness, most_severe_first
 from plaudit.errors import RolloutsError
 from plaudit.findings import Rule, Severity
@@ -233,7 +233,9 @@ class _EnvironmentAudit:
         remedies: dict[str, tuple[bool, str]] = {}
         for index, honest in self.honest.items():
             example = self.examples[index]
-            for changed in change_solution(example.actions):
+            [words] = self._play_all(host, [Play(example.start, scripted(words_of(example.actions)))])
+            calls_matter = (words.reward or 0.0) < (1 - 1e-9) * honest
+            for changed in change_solution(example.actions, calls_matter=calls_matter):
                 [played] = self._play_all(host, [Play(example.start, scripted(changed.actions))], len(changed.actions))
                 result = wrong.setdefault(changed.name, _Paid())
                 result.tried += 1

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from plaudit.audit.environments.policies import ENDINGS, write_call
 from plaudit.verify.tools.parsing import MalformedCall, parse_tool_calls
 
-__all__ = ["ChangedSolution", "change_solution", "contains_solution"]
+__all__ = ["ChangedSolution", "change_solution", "contains_solution", "words_of"]
 
 
 class ChangedSolution(NamedTuple):
@@ -19,8 +19,16 @@ class ChangedSolution(NamedTuple):
     remedy: str
 
 
-def change_solution(actions: Sequence[str]) -> Iterator[ChangedSolution]:
-    """The changes of a solution whose effect is known."""
+def words_of(actions: Sequence[str]) -> list[str]:
+    """The actions of a solution that call nothing."""
+    return [action for action in actions if not parse_tool_calls(action)]
+
+
+def change_solution(actions: Sequence[str], *, calls_matter: bool = True) -> Iterator[ChangedSolution]:
+    """The changes of a solution whose effect is known.
+
+    Calls do not matter where the words of the solution alone earn as much: what such calls look up may be wrong.
+    """
     calls = [parse_tool_calls(action) for action in actions]
     if not any(calls) and len(actions) > 2:
         half = [*actions[: len(actions) // 2], *[ENDINGS[0]] * (len(actions) - len(actions) // 2)]
@@ -28,11 +36,10 @@ def change_solution(actions: Sequence[str]) -> Iterator[ChangedSolution]:
     if any(isinstance(call, MalformedCall) for each in calls for call in each) or not any(calls):
         return
     remedy = "compare the arguments of calls, or better what the calls changed"
-    if any(call.arguments for each in calls for call in each):  # type: ignore[union-attr]
+    if calls_matter and any(call.arguments for each in calls for call in each):  # type: ignore[union-attr]
         yield ChangedSolution("calls with wrong arguments", _rewrite(actions, calls, _spoil), False, remedy)
         yield ChangedSolution("calls without arguments", _rewrite(actions, calls, lambda _: {}), False, remedy)
-    words = [action for action, each in zip(actions, calls, strict=True) if not each]
-    claims = [ENDINGS[0]] * max(1, len(words))
+    claims = [ENDINGS[0]] * max(1, len(words_of(actions)))
     yield ChangedSolution("the solution without its calls", claims, False, "judge what was done, not what was said")
     other = [
         "\n".join(f"<tool_call>\n{json.dumps(_as_object(call), indent=1)}\n</tool_call>" for call in each) or action
