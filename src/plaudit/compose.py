@@ -67,6 +67,7 @@ class TaskReward(CompoundReward):
     """Scores each sample with the reward of its `task`, or of what `column` says; one without a reward is skipped, not
     zero.
 
+    A reward of groups or batches sees the samples of one task at a time, also where several tasks have the same reward.
     Tasks differ in scale: `TaskReward({...}).normalized("running")` puts each on its own.
     """
 
@@ -78,12 +79,12 @@ class TaskReward(CompoundReward):
         self.rewards = {task: as_reward(reward) for task, reward in rewards.items()}
         self.default = None if default is None else as_reward(default)
         self.column = column
-        parts = [*self.rewards.values(), *([self.default] if self.default else [])]
-        self.set_parts({id(part): part for part in parts}.values())  # one reward may be that of several tasks
+        self.set_parts([*self.rewards.values(), *([self.default] if self.default else [])])
+        self._indices = {task: index for index, task in enumerate(self.rewards)}
 
     def samples_for(self, trajectory: Trajectory) -> list[tuple[RewardFunction, Trajectory | None]]:
-        reward = self.rewards.get(self._task_of(trajectory) or "", self.default)
-        return [(part, trajectory if part is reward else None) for part in self.parts]
+        chosen = self._indices.get(self._task_of(trajectory) or "", len(self.rewards))
+        return [(part, trajectory if index == chosen else None) for index, part in enumerate(self.parts)]
 
     def merge_one(self, trajectory: Trajectory, outputs: Sequence[RewardOutput | None]) -> RewardOutput:
         scored = next((output for output in outputs if output is not None), None)

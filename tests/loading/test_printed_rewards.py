@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from plaudit import CompositeReward, RewardFunction, Trajectory, load, score
@@ -92,6 +92,7 @@ def combined(parts: st.SearchStrategy[RewardFunction]) -> st.SearchStrategy[Rewa
 
 @settings(max_examples=150, deadline=None)
 @given(st.recursive(LEAVES, combined, max_leaves=6))
+@example(TaskReward({"math": OF_A_FILE[1]}, default=OF_A_FILE[1]))
 def test_a_printed_reward_loads_with_the_same_numbers(reward):
     again = load(repr(reward))
     assert repr(again) == repr(reward)
