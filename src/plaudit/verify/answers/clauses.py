@@ -83,6 +83,7 @@ NEGATION = compile_late(
 )
 _WRONG_AFTER = compile_late(
     r"\W{0,3}(?:is|are|was|seems?)\s+(?:not|wrong|incorrect|false|out|n['’]t)\b|n['’]t\b|(?:では|じゃ)(?:な|あり)"
+    r"|\s*[-–—:(]?\s*(?:wrong|incorrect|false|not (?:correct|right|true))\b"
 )
 
 

@@ -39,7 +39,9 @@ _LEADING_WORDS = compile_late(
     r"(?:(?:definitely|clearly|therefore|thus|indeed|that|simply|just|option|choice|answer|letter|number|label)\b[\s:]*)+",
     re.IGNORECASE,
 )
-_IS_BEFORE = compile_late(r"\s+(?:is|are)\s+(?:clearly\s+|definitely\s+|also\s+)?(?:the\s+)?\Z", re.IGNORECASE)
+_IS_BEFORE = compile_late(
+    r"(?:\s+(?:is|are)\s+(?:clearly\s+|definitely\s+|also\s+)?(?:the\s+)?|(?P<mark>\s*[-–—:()]\s*))\Z", re.IGNORECASE
+)
 _LABEL = compile_late(
     r"[(\[\"']?(?P<label>[A-Za-z]|\d{1,2})(?![^\W\u2e80-\uffdc]|%|[.,]\d|['’]\w)[)\]\"']?(?P<mark>[.:)\]]*)"
 )
@@ -62,6 +64,7 @@ _BEFORE_LETTER = compile_late(
 )
 _OTHERS = compile_late(r"\b(?:others?|remaining|incorrect|wrong)\b", re.IGNORECASE)
 _BEFORE_STATEMENT = f" \t\"'{MARK}"
+_BULLETS = " \t-–•"
 _SENTENCE_END = compile_late(r"[.!?\n]")
 _LABEL_END = compile_late(r"\s*(?:[,.;/)]|or\b|and\b|$)")
 _ARTICLE = compile_late(r"(?:an?|the) ")
@@ -111,7 +114,8 @@ def find_commitment(question: Question, answer: str, *, leads: bool = False) -> 
         return Commitment(frozenset(), "commits to none of several options" if named else "names no option")
     current = statements[0]
     for statement in statements[1:]:
-        if statement.selection == current.selection and statement.hedged == current.hedged:
+        is_part = current.start < statement.start and statement.end <= current.end and not statement.hedged
+        if is_part or (statement.selection == current.selection and statement.hedged == current.hedged):
             continue
         if not CORRECTION.search(text, current.end, max(current.end, statement.start)):
             both = question.describe(current.selection | statement.selection)
@@ -149,7 +153,7 @@ class _Reader:
         for words, pattern in PHRASES.items():
             for start in _positions(lowered, words) if words in lowered else ():
                 phrase = pattern.match(text, start)
-                statement = self._statement(text, phrase.end()) if phrase else None
+                statement = self._statement_or_list(text, phrase.end()) if phrase else None
                 if statement is None or is_denied_after(text, statement.end) or is_question(text, start):
                     continue
                 clause = clause_before(text, start)
@@ -158,7 +162,7 @@ class _Reader:
         for words in ("correct", "right", "best", "true", "answer"):
             for end in _positions(lowered, words) if words in lowered else ():
                 before = _IS_BEFORE.search(text, max(0, end - LONGEST_COPULA), end)
-                selection = self._subject(text, before.start()) if before else None
+                selection = self._subject(text, before.start(), whole=bool(before["mark"])) if before else None
                 if selection and not is_question(text, end):
                     yield Statement(selection, end, end + len(words))
 
@@ -173,11 +177,11 @@ class _Reader:
         other = short and not _DENIAL.match(statement) and not ABSTENTION.search(text) and not self._mentions(statement)
         return other and self._statement(text, phrase.end()) is None
 
-    def _subject(self, text: str, end: int) -> frozenset[int]:
-        """The options that end at a position, unless the clause denies them."""
+    def _subject(self, text: str, end: int, *, whole: bool) -> frozenset[int]:
+        """The options that end at a position, or are the whole clause there, unless the clause denies them."""
         start = max(text.rfind(mark, 0, end) for mark in ".!?\n,;:") + 1
         subject = text[max(start, end - LONGEST_STATEMENT) : end].strip()
-        selection = self._exactly(subject) or self._exactly(subject.rpartition(" ")[2])
+        selection = self._exactly(subject) or (frozenset() if whole else self._exactly(subject.rpartition(" ")[2]))
         return frozenset() if NEGATION.search(subject) else selection
 
     def lines(self, text: str, leads: bool) -> Iterator[Statement]:
@@ -195,9 +199,11 @@ class _Reader:
 
     def _opening(self, line: str, leads: bool) -> Statement | None:
         """The options that a line begins with: alone, after a marked label, or before a comma where options lead."""
+        statement = self._statement(line, 0)
+        if statement is not None and is_denied_after(line, statement.end):
+            return None
         if labelled := self._label_with_text(line):
             return Statement(labelled, 0, len(line))
-        statement = self._statement(line, 0)
         if statement is None:
             return None
         rest = line[statement.end :]
@@ -253,6 +259,20 @@ class _Reader:
             if words:
                 segment, offset = segment[words.end() :], words.end()
         return self._list(segment, base + offset)
+
+    def _statement_or_list(self, text: str, start: int) -> Statement | None:
+        """The options named from a position on; those of all lines of a list of options, unless it lists every one."""
+        first = text.rfind("\n", 0, start) + 1
+        if first and not text[first:start].strip(_BULLETS):
+            lines = text[first : first + LONGEST_STATEMENT].split("\n", MOST_LINES)[:MOST_LINES]
+            labels = list(itertools.takewhile(lambda label: label is not None, map(self._leading_label, lines)))
+            named = list(itertools.takewhile(bool, (self._exactly(line.strip(_BULLETS)) for line in lines)))
+            if len(self.options) in (len({*labels}), len(frozenset().union(*named))):
+                return None
+            if len(named) > 1:
+                end = first + sum(len(line) + 1 for line in lines[: len(named)])
+                return Statement(frozenset().union(*named), start, end)
+        return self._statement(text, start)
 
     def _list(self, segment: str, base: int) -> Statement | None:
         selection: set[int] = set()
@@ -353,7 +373,7 @@ class _Reader:
         return statement.selection if statement is not None and whole and not statement.hedged else frozenset()
 
     def _leading_label(self, line: str) -> int | None:
-        label = _LABEL.match(line.strip())
+        label = _LABEL.match(line.strip(_BULLETS))
         return None if label is None or not label["mark"] else self._by_label(label["label"])
 
     def _label_with_text(self, line: str) -> frozenset[int]:
