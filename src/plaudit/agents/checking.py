@@ -10,12 +10,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from plaudit.agents.agent import Agent
-from plaudit.agents.batching import ContinuousSampler
 from plaudit.agents.environment import Environment, EpisodeStart
-from plaudit.agents.episode import MAX_FEEDBACK, Episode, EpisodeLimits
-from plaudit.agents.generation import Action, CharacterTokenizer, SamplingParams
+from plaudit.agents.generation import Action, CharacterTokenizer, ContinuousSampler, SamplingParams
 from plaudit.agents.hosts import ActionStates, EnvironmentHost
-from plaudit.agents.player import Player
+from plaudit.agents.player import MAX_FEEDBACK, Episode, EpisodeLimits, Player
 from plaudit.contract.failures import attempt
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.findings import Finding, Rule, Severity
