@@ -13,9 +13,8 @@ import pytest
 from plaudit import Status, Trajectory
 from plaudit.contract.scoring import score_samples
 from plaudit.judges import ChatEndpoint, Criterion, LLMJudge, Rubric
-from plaudit.judges.prompt import Unreadable
+from plaudit.judges.prompt import ChatReply, Unreadable, read_verdict
 from plaudit.judges.texts import code_for
-from plaudit.judges.verdict import ChatReply, read_verdict
 from tests.judges.chat_model import serving_smollm2
 
 PROMPT = "What is the capital of France?"

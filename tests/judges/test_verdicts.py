@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plaudit.judges.prompt import ChoiceField, NumberField, Unreadable
+from plaudit.judges.prompt import ChatReply, ChoiceField, NumberField, Unreadable, read_verdict
 from plaudit.judges.texts import Fence, code_for
-from plaudit.judges.verdict import ChatReply, read_verdict
 
 CODE = "k7m2p9qx"
 SCORE = NumberField("score", 1, 10)

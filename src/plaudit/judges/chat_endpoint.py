@@ -17,8 +17,7 @@ from plaudit.endpoint.channel import CallFailed, CallResult, Channel, EndpointPo
 from plaudit.endpoint.http_client import HttpClient, KeySource, check_url
 from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import InvalidSettings, TransientError
-from plaudit.judges.prompt import Question, Unreadable
-from plaudit.judges.verdict import ChatReply, Verdict, read_verdict
+from plaudit.judges.prompt import ChatReply, Question, Unreadable, Verdict, read_verdict
 from plaudit.settings import check_fields, read_settings, set_field
 
 __all__ = ["CallOutcome", "ChatConnection", "ChatEndpoint", "ask", "report_calls"]
