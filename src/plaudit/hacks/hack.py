@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from plaudit.contract.function import RewardLike
 from plaudit.errors import InvalidSettings, did_you_mean
-from plaudit.training.tasks.task import Task
+from plaudit.training.data.prompts import Task
 from plaudit.trajectory import Trajectory
 
 __all__ = [

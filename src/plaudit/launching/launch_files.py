@@ -13,7 +13,7 @@ from typing import Any
 from plaudit.errors import DataError, InvalidSettings, require
 from plaudit.exports.exporting import write_shim
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.tasks.config_task import MAX_NEW_TOKENS, load_task
+from plaudit.training.data.config_task import MAX_NEW_TOKENS, load_task
 from plaudit.trajectory import Trajectory
 
 __all__ = [

@@ -11,9 +11,9 @@ from plaudit.agents import EpisodeLimits
 from plaudit.errors import AgentError
 from plaudit.loading import load_agent
 from plaudit.training import SamplingSettings, train
-from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
+from plaudit.training.engine import NoProgress
+from plaudit.training.episodes import EpisodeSampler, EpisodeScorer
 from plaudit.training.model.loading import tiny_policy
-from plaudit.training.reporting.progress import NoProgress
 from tests.training.runs import curves, metrics, rollouts, small
 
 TWO_TURNS = """

@@ -4,7 +4,7 @@ import pytest
 
 from plaudit import RewardOutput, Status, Trajectory
 from plaudit.errors import TrainingError
-from plaudit.training.batches.collecting import filter_groups
+from plaudit.training.collecting import filter_groups
 from plaudit.training.config.schema import FilterConfig
 
 UNSCORED = RewardOutput.unscored(Status.TIMEOUT, "too slow")

@@ -4,7 +4,7 @@ import threading
 
 from plaudit import FunctionReward
 from plaudit.training import train
-from plaudit.training.batches.collecting import PrefetchedBatches
+from plaudit.training.collecting import PrefetchedBatches
 from plaudit.training.model.policy import Policy
 from tests.training.runs import metrics, small
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from plaudit.errors import TrainingError
-from plaudit.training.reporting.checkpoint import Checkpoints
+from plaudit.training.run_folder import Checkpoints
 from tests.training.full_disk import disk_full_after
 
 

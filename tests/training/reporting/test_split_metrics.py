@@ -7,13 +7,13 @@ import pytest
 from plaudit import RewardOutput, Trajectory
 from plaudit.report.page.report_file import read_metrics
 from plaudit.rollouts import Rollout
-from plaudit.training.batches.collecting import Batch
+from plaudit.training.collecting import Batch
 from plaudit.training.config.reading import load_config
 from plaudit.training.config.schema import SamplingSettings
 from plaudit.training.data.curriculum import Levels
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.evaluation import HeldOut
-from plaudit.training.reporting.metrics import split_metrics
+from plaudit.training.metrics import split_metrics
 from plaudit.training.sampling.sampler import Samples
 
 

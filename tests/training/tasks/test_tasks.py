@@ -7,8 +7,8 @@ import pytest
 from plaudit import load, score
 from plaudit.errors import InvalidSettings
 from plaudit.training import load_config, train
+from plaudit.training.data.task_catalog import TASKS, find_task, sort_digits
 from plaudit.training.model.loading import character_tokenizer
-from plaudit.training.tasks.catalog import TASKS, find_task, sort_digits
 from plaudit.trajectory import Trajectory
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -19,13 +19,12 @@ from plaudit.errors import InvalidSettings
 from plaudit.training.advantages.baseline import Advantage, BaselineAdvantage
 from plaudit.training.advantages.credit import BatchCredit, TaskScale
 from plaudit.training.advantages.estimators import GAEAdvantage, advantage
-from plaudit.training.batches.collecting import Batch
+from plaudit.training.collecting import Batch
 from plaudit.training.config.learning_keys import LossSettings
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.learning.critic import Critic
 from plaudit.training.learning.losses import OtherLogprobs, kl_divergence, pad_advantages, policy_loss, token_weights
-from plaudit.training.learning.optimizer import MasterAdamW, learning_rate
-from plaudit.training.learning.warm_start import imitate
+from plaudit.training.learning.optimizer import MasterAdamW, imitate, learning_rate
 from plaudit.training.model.policy import Policy, TokenBatch
 from plaudit.training.sampling.sampler import derive_seed
 from plaudit.trajectory import Trajectory

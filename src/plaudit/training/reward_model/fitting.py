@@ -30,8 +30,8 @@ from plaudit.models.cpu_precision import usable_dtype
 from plaudit.models.inputs import FORMATS
 from plaudit.models.loading import choose_device, load_model, silence_transformers
 from plaudit.models.locating import first_line, locate_model
+from plaudit.training.engine import Progress, StopSignals
 from plaudit.training.model.loading import EMBEDDED, add_adapters, load_policy
-from plaudit.training.reporting.progress import Progress, StopSignals
 from plaudit.training.reward_model.pair import PreferencePair
 from plaudit.training.reward_model.settings import ClassifierConfig, RewardModelConfig
 from plaudit.trajectory import Trajectory

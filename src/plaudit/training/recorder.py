@@ -1,12 +1,13 @@
-"""Record a run: its files, the displayed progress, TensorBoard and Weights & Biases.
+"""Record a run: its files, the displayed progress, TensorBoard and Weights & Biases; and the report at its end.
 
 metrics.jsonl is always written and needs neither of the two logs. A log writer gets all numbers of a step at once,
-under the names that metrics.jsonl has.
+under the names that metrics.jsonl has. The report is made of the files of the run, so a resumed run tells of all its
+steps.
 """
 
 import os
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -16,18 +17,21 @@ import msgspec
 
 from plaudit.errors import InvalidSettings, require
 from plaudit.remote.tokens import hide_tokens
-from plaudit.report.terminal.analysis_text import describe_batch
-from plaudit.rollouts import Rollout, ScoredRollout
-from plaudit.training.batches.collecting import Batch
+from plaudit.report.page.packing import encode_json
+from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
+from plaudit.report.terminal.analysis_text import describe_batch, render_analysis
+from plaudit.rollouts import Rollout, ScoredRollout, read_rollouts
+from plaudit.training.collecting import Batch
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.reporting.progress import Progress
-from plaudit.training.reporting.run_folder import RunFolder, RunLog
+from plaudit.training.data.prompts import Prompts
+from plaudit.training.engine import Progress
+from plaudit.training.run_folder import RunFolder, RunLog
 from plaudit.trajectory import Trajectory
 from plaudit.watch import RewardWatch, watch_run
 
 __all__ = [
     "LOG_WRITERS", "LogWriter", "Recorder", "RunName", "TensorBoardWriter", "UnscoredBatches", "WandbWriter",
-    "check_logs",
+    "check_logs", "write_report", "write_samples",
 ]  # fmt: skip
 
 
@@ -268,3 +272,44 @@ def _unreachable(error: Exception) -> InvalidSettings:
 def _numbers(metrics: Mapping[str, Any]) -> dict[str, float]:
     """What can be drawn; the step is given apart."""
     return {name: float(value) for name, value in metrics.items() if isinstance(value, int | float) and name != "step"}
+
+
+def write_report(
+    folder: RunFolder, config: RunConfig, prompts: Prompts, before: Sequence[str], after: Sequence[str]
+) -> None:
+    """Write everything that is made at the end of a run."""
+    write_samples(folder.samples, prompts, before, after)
+    if folder.rollouts.exists() and folder.rollouts.stat().st_size:
+        _write_figures(folder, config)
+
+
+def write_samples(path: Path, prompts: Prompts, before: Sequence[str], after: Sequence[str]) -> None:
+    """The likeliest responses to held-out prompts before and after training, as a table."""
+    lines = [
+        "# Held-out prompts, before and after",
+        "",
+        "| prompt | before | after | ground truth |",
+        "|---|---|---|---|",
+    ]
+    for row, first, last in zip(prompts, before, after, strict=False):
+        cells = (row.prompt_text, first, last, "" if row.ground_truth is None else str(row.ground_truth))
+        lines.append(f"| {' | '.join(map(_cell, cells))} |")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _write_figures(folder: RunFolder, config: RunConfig) -> None:
+    """report.html, and reward_analysis.json and .txt, from all rollouts and metrics of the run."""
+    scored = (
+        Rollout(line.trajectory, line.output) for line in read_rollouts(folder.rollouts) if line.output is not None
+    )
+    room = MAX_BYTES if config.logging.report else 0
+    run = build_report(folder.path.name, scored, metrics=folder.metrics, room=room)
+    if config.logging.report:
+        write_page([run], folder.report)
+    if config.training.save_reward_analysis:
+        (folder.path / "reward_analysis.json").write_bytes(encode_json(run.figures.to_dict()))
+        (folder.path / "reward_analysis.txt").write_text(render_analysis(run.figures), encoding="utf-8")
+
+
+def _cell(text: str) -> str:
+    return "`" + text.replace("|", "\\|").replace("`", "'").replace("\n", " ⏎ ") + "`" if text else ""

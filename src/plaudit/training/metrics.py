@@ -14,7 +14,7 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.report.coverage import mean_reward, mean_score
 from plaudit.report.distribution import distribution_of
 from plaudit.rollouts import ScoredRollout
-from plaudit.training.batches.collecting import Batch
+from plaudit.training.collecting import Batch
 from plaudit.training.data.curriculum import Levels
 from plaudit.trajectory import GroupKey, Trajectory
 

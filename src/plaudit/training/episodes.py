@@ -30,7 +30,7 @@ from plaudit.contract.event_loop import run_in_new_loop
 from plaudit.contract.failures import attempt
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import AgentError
-from plaudit.training.batches.collecting import Scoring
+from plaudit.training.collecting import Scoring
 from plaudit.training.config.schema import SamplingSettings
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.sampling.encoding import encode_prompts, find_offsets, prompt_text

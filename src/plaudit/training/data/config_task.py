@@ -15,10 +15,9 @@ from plaudit.loading import load
 from plaudit.settings import read_settings
 from plaudit.training.config.schema import DataConfig, RunConfig, TaskPart
 from plaudit.training.data.curriculum import DIFFICULTY
-from plaudit.training.data.prompts import Prompts
+from plaudit.training.data.prompts import Prompts, Task, ground_truth_text
 from plaudit.training.data.sources import PromptTemplate, read_demonstrations, read_prompts
-from plaudit.training.tasks.catalog import find_task
-from plaudit.training.tasks.task import Task, ground_truth_text
+from plaudit.training.data.task_catalog import find_task
 from plaudit.trajectory import Trajectory
 
 __all__ = [

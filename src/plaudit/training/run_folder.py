@@ -1,11 +1,14 @@
-"""The folder of a run: what is in it, and how a new run, a resumed one and an old one are told apart.
+"""The folder of a run: its files, its checkpoints, and how a new run, a resumed one and an old one are told apart.
 
 A resumed run cuts metrics.jsonl and rollouts.jsonl back to what they were at its checkpoint, so that every step stands
-in them once.
+in them once. A checkpoint is complete or absent: it is written to a temporary folder, synced to disk and renamed; only
+then older ones are removed. If the disk is full, the new checkpoint is lost, never an old one.
 """
 
 import errno
 import os
+import pickle
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from plaudit import jsonline
-from plaudit.errors import TrainingError
+from plaudit.errors import TrainingError, require
 from plaudit.remote.tokens import hide_tokens
 from plaudit.rollouts import Rollout, RolloutsWriter
 from plaudit.rollouts.atomic_file import write_atomically
@@ -21,7 +24,7 @@ from plaudit.training.config.keys import flatten
 from plaudit.training.config.reading import document_config, load_config
 from plaudit.training.config.schema import RunConfig
 
-__all__ = ["RunFolder", "RunLog"]
+__all__ = ["Checkpoint", "Checkpoints", "RunFolder", "RunLog"]
 
 
 RUN_FILES = (
@@ -197,3 +200,86 @@ class RunLog:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.close()
+
+
+_NAME = re.compile(r"step-(\d{6,})")
+STATE = "state.pt"
+CHECKPOINTS = "reading and writing checkpoints"
+_UNREADABLE = (OSError, RuntimeError, EOFError, ValueError, LookupError, pickle.UnpicklingError)
+"""The errors that torch raises for a damaged or incomplete file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A saved moment of a run."""
+
+    path: Path
+    step: int
+
+    def load(self) -> dict[str, Any]:
+        """The state that was saved; tensors and plain data only, so reading it runs no code."""
+        torch: Any = require("torch", extra="train", purpose=CHECKPOINTS)
+        try:
+            state: dict[str, Any] = torch.load(self.path / STATE, map_location="cpu", weights_only=True)
+        except _UNREADABLE as error:
+            raise TrainingError(
+                f"the checkpoint {self.path} cannot be read ({error}); remove that folder to resume from the one before"
+            ) from error
+        return state
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoints:
+    """The checkpoints of a run, of which the newest `keep` stay."""
+
+    folder: Path
+    keep: int = 2
+
+    def save(self, step: int, state: dict[str, Any]) -> Checkpoint:
+        """Write a checkpoint, then remove old ones; TrainingError when it could not be written."""
+        target = self.folder / f"step-{step:06d}"
+        partial = self.folder / f"{target.name}.partial"
+        try:
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir(parents=True)
+            _write_synced(partial / STATE, state)
+            shutil.rmtree(target, ignore_errors=True)
+            os.replace(partial, target)
+            _to_disk(self.folder)
+        except (OSError, RuntimeError) as error:  # torch raises either for a full disk
+            shutil.rmtree(partial, ignore_errors=True)
+            left = self.newest()
+            kept = f"the one of step {left.step} is intact" if left else "there is none before it"
+            cause = error.__context__ if isinstance(error.__context__, OSError) else error
+            raise TrainingError(f"the checkpoint of step {step} could not be written ({cause}); {kept}") from error
+        self._prune()
+        return Checkpoint(target, step)
+
+    def newest(self) -> Checkpoint | None:
+        """The checkpoint to resume from; None when there is none."""
+        return max(self.all(), key=lambda checkpoint: checkpoint.step, default=None)
+
+    def all(self) -> list[Checkpoint]:
+        """Every complete checkpoint."""
+        matches = ((path, _NAME.fullmatch(path.name)) for path in self.folder.glob("step-*"))
+        return [Checkpoint(path, int(match[1])) for path, match in matches if match is not None]
+
+    def _prune(self) -> None:
+        for old in sorted(self.all(), key=lambda checkpoint: checkpoint.step)[: -self.keep]:
+            shutil.rmtree(old.path, ignore_errors=True)
+
+
+def _write_synced(path: Path, state: dict[str, Any]) -> None:
+    torch: Any = require("torch", extra="train", purpose=CHECKPOINTS)
+    with open(path, "wb") as file:
+        torch.save(state, file)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _to_disk(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
