@@ -9,8 +9,8 @@ import pytest
 from plaudit.cli import main
 from plaudit.errors import DataError, InvalidSettings
 from plaudit.launching import Machines, plan_launch
-from plaudit.launching.launch import TABLES
 from plaudit.launching.openrlhf_flags import read_openrlhf_flags
+from plaudit.launching.tables import TABLES
 from plaudit.training.config.keys import flatten
 from plaudit.training.config.reading import KEYS, load_config
 
