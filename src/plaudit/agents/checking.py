@@ -140,11 +140,11 @@ def _find_steps_after_end(host: EnvironmentHost, play: _Play, deadline_s: float)
         hosted = await host.open()
         ended = False
         try:
-            await hosted.create()
-            await hosted.reset(play.start)
+            await hosted.call("create")
+            await hosted.call("reset", play.start)
             for action in play.actions:
                 states = ActionStates("", action, play.start.ground_truth, SamplingParams())
-                result: Any = await attempt("step", partial(hosted.step, states))
+                result: Any = await attempt("step", partial(hosted.call, "step", states))
                 if isinstance(result, RewardOutput):
                     return False
                 if ended and not result.done:
