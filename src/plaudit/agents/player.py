@@ -19,6 +19,7 @@ from plaudit.agents.hosts import ActionStates, EnvironmentCalls, EnvironmentHost
 from plaudit.contract.failures import attempt
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import AgentError
+from plaudit.settings import Count, Positive, check_fields
 from plaudit.trajectory import Step
 
 __all__ = ["ChatTurns", "Episode", "EpisodeLimits", "Player", "Segment", "describe_tool"]
@@ -35,16 +36,13 @@ class EpisodeLimits:
     more than `max_feedback` characters is not read: the episode ends there, as with feedback that does not fit.
     """
 
-    max_steps: int | None = 5
-    max_length: int | None = None
-    deadline_s: float | None = None
-    max_feedback: int = MAX_FEEDBACK
+    max_steps: Count | None = 5
+    max_length: Count | None = None
+    deadline_s: Positive | None = None
+    max_feedback: Count = MAX_FEEDBACK
 
     def __post_init__(self) -> None:
-        for name in ("max_steps", "max_length", "deadline_s", "max_feedback"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise AgentError(f"{name} must be above 0, or None for no limit, got {value!r}")
+        check_fields(self)
         if self.max_steps is None and self.max_length is None:
             raise AgentError("an episode must end: give max_steps, max_length, or both")
 

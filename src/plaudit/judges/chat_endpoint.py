@@ -12,13 +12,15 @@ from contextlib import asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
+import msgspec
+
 from plaudit.contract.output import Status
 from plaudit.endpoint.channel import CallFailed, CallResult, Channel, EndpointPolicy
 from plaudit.endpoint.http_client import HttpClient, KeySource, check_url
 from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import InvalidSettings, TransientError
 from plaudit.judges.prompt import ChatReply, Question, Unreadable, Verdict, read_verdict
-from plaudit.settings import check_fields, read_settings, set_field
+from plaudit.settings import NonNegative, check_fields, read_settings, set_field
 
 __all__ = ["CallOutcome", "ChatConnection", "ChatEndpoint", "ask", "report_calls"]
 
@@ -234,9 +236,8 @@ def _is_count(value: Any) -> bool:
 
 
 def _checked_prices(prices: Any) -> tuple[float, float]:
-    listed = list(prices) if isinstance(prices, list | tuple) else []
-    if len(listed) != 2 or any(
-        isinstance(each, bool) or not isinstance(each, int | float) or each < 0 for each in listed
-    ):
-        raise InvalidSettings(f"prices are two numbers, a million tokens of prompts and of answers; got {prices!r:.60}")
-    return float(listed[0]), float(listed[1])
+    try:
+        return msgspec.convert(prices, tuple[NonNegative, NonNegative])
+    except msgspec.ValidationError:
+        message = f"prices are two numbers, a million tokens of prompts and of answers; got {prices!r:.60}"
+        raise InvalidSettings(message) from None

@@ -21,7 +21,7 @@ from plaudit.models.loading import LoadedModel
 from plaudit.models.local_model import LocalModelReward, compute_batched
 from plaudit.models.locating import ModelFolder
 from plaudit.rewards.text_similarity import answer_text, discount_copying, references_of
-from plaudit.settings import check_choice, check_number, set_field
+from plaudit.settings import NonNegative, check_choice, set_field
 from plaudit.trajectory import Trajectory
 from plaudit.verify.rows import need_truth
 from plaudit.verify.tags import find_blocks, without_blocks
@@ -49,16 +49,11 @@ class SimilarityReward(LocalModelReward):
 
     model: str = "minilm"
     guard: bool = True
-    threshold: float | None = None
+    threshold: NonNegative | None = None
 
     head: ClassVar[str] = "AutoModel"
     bounds = (0.0, 1.0)
     needs_ground_truth = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.threshold is not None:
-            check_number("threshold", self.threshold, least=0)
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         prepared = [self._prepare(trajectory) for trajectory in trajectories]

@@ -7,7 +7,6 @@ import math
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
@@ -72,13 +71,13 @@ def reward_metrics(outputs: Iterable[RewardOutput]) -> dict[str, float]:
     if distribution is not None:
         metrics |= {"reward/min": distribution.min, "reward/max": distribution.max, "reward/std": distribution.std}
         metrics |= {} if distribution.skewness is None else {"reward/skewness": distribution.skewness}
-    means = _Means({})
+    values: dict[str, list[float]] = defaultdict(list)
     for output in listed:
-        for name, component in output.flat_components().items():
-            means.add(f"component/{name}", component.reward)
-        for name, value in output.metadata.items():
-            means.add(f"extra/{name}", value)
-    return {**metrics, **means.means(), **_shares(listed)}
+        parts = [(f"component/{name}", each.reward) for name, each in output.flat_components().items()]
+        for name, value in [*parts, *((f"extra/{name}", value) for name, value in output.metadata.items())]:
+            if isinstance(value, bool | int | float) and math.isfinite(value):
+                values[name].append(value)
+    return {**metrics, **{name: statistics.fmean(each) for name, each in values.items()}, **_shares(listed)}
 
 
 def _lengths(trajectories: Sequence[Trajectory]) -> dict[str, float]:
@@ -114,21 +113,6 @@ def _alike(group: Sequence[RewardOutput]) -> bool:
 def _share(flags: Iterable[bool]) -> float:
     listed = list(flags)
     return sum(listed) / len(listed) if listed else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Means:
-    """Running sums by name."""
-
-    sums: dict[str, tuple[float, int]]
-
-    def add(self, name: str, value: object) -> None:
-        if isinstance(value, bool | int | float) and math.isfinite(value):
-            total, count = self.sums.get(name, (0.0, 0))
-            self.sums[name] = (total + value, count + 1)
-
-    def means(self) -> dict[str, float]:
-        return {name: total / count for name, (total, count) in self.sums.items()}
 
 
 def _shares(outputs: Sequence[RewardOutput]) -> dict[str, float]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -30,7 +30,7 @@ from plaudit.trajectory import Trajectory
 from plaudit.watch import RewardWatch, watch_run
 
 __all__ = [
-    "LOG_WRITERS", "LogWriter", "Recorder", "RunName", "TensorBoardWriter", "UnscoredBatches", "WandbWriter",
+    "LOG_WRITERS", "Recorder", "RunName", "TensorBoardWriter", "UnscoredBatches", "WandbWriter",
     "check_logs", "write_report", "write_samples",
 ]  # fmt: skip
 
@@ -162,16 +162,6 @@ class UnscoredBatches:
             f"({reasons.most_common(1)[0][0]}); mend the reward (`plaudit check` tries one) and go on with --resume, "
             "or raise training.max_unscored_batches"
         )
-
-
-class LogWriter(Protocol):
-    """Takes the numbers of a run, step by step."""
-
-    def log(self, step: int, metrics: Mapping[str, Any]) -> None:
-        """Log the numbers of one step; other values are left out."""
-
-    def close(self) -> None:
-        """Flush and close."""
 
 
 @dataclass(frozen=True, slots=True)

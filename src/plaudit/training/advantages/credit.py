@@ -13,8 +13,9 @@ from typing import Any, Literal, TypeAlias
 
 from plaudit.contract.alignment import token_rewards_of
 from plaudit.contract.output import RewardOutput
-from plaudit.errors import InvalidAdvantage, InvalidSettings, did_you_mean
+from plaudit.errors import InvalidAdvantage
 from plaudit.normalize import Moments
+from plaudit.settings import check_choice
 from plaudit.trajectory import Trajectory
 
 __all__ = [
@@ -195,8 +196,7 @@ def assign_credit(trajectory: Trajectory, output: RewardOutput, by: CreditBy = "
     `by="tokens"` takes the output's token rewards where there are any, `"steps"` the trajectory's step rewards, each
     at the last token of its step, and `"outcome"` neither.
     """
-    if by not in CREDITS:
-        raise InvalidSettings(f"no credit by {by!r}{did_you_mean(by, CREDITS)} (there is {', '.join(CREDITS)})")
+    check_choice("credit", by, CREDITS)
     if output.reward is None:
         return None
     if trajectory.tokens is None:

@@ -38,7 +38,7 @@ from plaudit.training.data.sources import FILES
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "FAMILIES", "TASKS", "Task", "addition", "find_task", "list_options", "reasoning_task",
+    "FAMILIES", "TASKS", "Task", "addition", "find_task", "reasoning_task",
     "reasoning_task_names", "sort_digits", "sorts_digits",
 ]  # fmt: skip
 
@@ -225,15 +225,6 @@ def find_task(spec: str, options: Mapping[str, Any] | None = None) -> Task:
         raise InvalidSettings(f"{spec!r} names no task; write a name such as sort_digits, or reasoning_gym:chain_sum")
     arguments = {**_read_arguments(spec, match["arguments"]), **(options or {})}
     return _find(match["name"], arguments)
-
-
-def list_options(make: Callable[..., Task]) -> dict[str, str]:
-    """The options of a task with their defaults, as they are written."""
-    return {
-        each.name: repr(each.default)
-        for each in inspect.signature(make).parameters.values()
-        if each.kind is each.KEYWORD_ONLY
-    }
 
 
 def _find(name: str, options: Mapping[str, Any]) -> Task:

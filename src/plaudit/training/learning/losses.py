@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from plaudit.errors import InvalidAdvantage, InvalidSettings, did_you_mean
+from plaudit.errors import InvalidAdvantage
+from plaudit.settings import check_choice
 from plaudit.training.config.learning_keys import ImportanceLevel, ImportanceMode, KLEstimator, LossSettings
 
 __all__ = [
@@ -144,9 +145,7 @@ def kl_divergence(logprobs: Tensor, reference: Tensor, estimator: KLEstimator = 
     With d = log π − log π_ref: k1 = d, unbiased; k2 = d²/2, whose gradient is the right one in a loss; k3 = e^(−d) − 1
     + d, unbiased and never negative.
     """
-    if estimator not in KL_ESTIMATORS:
-        hint = did_you_mean(str(estimator), KL_ESTIMATORS)
-        raise InvalidSettings(f"no KL estimator {estimator!r}{hint} (there is {', '.join(KL_ESTIMATORS)})")
+    check_choice("KL estimator", estimator, KL_ESTIMATORS)
     return KL_ESTIMATORS[estimator](logprobs - reference)
 
 

@@ -179,7 +179,8 @@ def generate_with_transformers(
     finally:
         model.train(was_training)
     new_B_T = sequences[:, ids.shape[1] :]
-    return _cut_all(new_B_T, torch.stack(drawing.logprobs, dim=1), ending)
+    logprobs_B_T = torch.stack(drawing.logprobs, dim=1)
+    return [_cut(*row, ending) for row in zip(new_B_T.tolist(), logprobs_B_T.tolist(), strict=True)]
 
 
 class _Drawing:
@@ -212,10 +213,6 @@ def _options(settings: SamplingSettings, ending: Ending) -> dict[str, Any]:
         "do_sample": False,
         "stop_strings": list(settings.stop) or None,
     }
-
-
-def _cut_all(new_B_T: Tensor, logprobs_B_T: Tensor, ending: Ending) -> list[Generated]:
-    return [_cut(ids, logprobs, ending) for ids, logprobs in zip(new_B_T.tolist(), logprobs_B_T.tolist(), strict=True)]
 
 
 def _cut(ids: list[int], logprobs: list[float], ending: Ending) -> Generated:

@@ -196,8 +196,8 @@ def _read(config: RewardModelConfig, progress: Progress) -> PairSplit:
 
 def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, progress: Progress) -> RewardModelReport:
     """Ask the saved model, as it will be used, and write down what it says."""
-    too_long = "refuse" if config.data.too_long == "skip" else "truncate"
-    model = RewardModel(str(folder), device=config.model.device, too_long=too_long)
+    skips = config.data.too_long == "skip"
+    model = RewardModel(str(folder), device=config.model.device, too_long="refuse" if skips else "truncate")
     failures: list[str] = []
 
     def rate(pairs: Sequence[PreferencePair]) -> list[RatedPair]:
