@@ -8,7 +8,7 @@ import copy
 import statistics
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -53,7 +53,7 @@ class Batch:
     @property
     def scored(self) -> list[ScoredRollout]:
         """The responses that are trained on, each with its output."""
-        return _with_outputs(self.sampled, self.outputs)
+        return list(map(Rollout, self.sampled.trajectories, self.outputs))
 
 
 class Scoring(Protocol):
@@ -77,29 +77,34 @@ class Collector:
     def collect(self, step: int, sampler: Sampler, *, staleness: int = 0) -> Batch:
         """The batch of a step; where filtering leaves too few groups after all refills, it is smaller."""
         wanted = self.config.sampling.prompts_per_step
-        kept: list[_Group] = []
-        left_out: list[_Group] = []
+        size = self.config.sampling.samples_per_prompt
+        kept: list[ScoredRollout] = []
+        prompt_ids: list[list[int]] = []
+        left_out: list[ScoredRollout] = []
         reasons: Counter[str] = Counter()
         sample_s = reward_s = 0.0
         for turn in range(1 + self.config.filter.max_refills):
-            rows = self._rows(step, len(kept) + len(left_out), wanted - len(kept))
+            taken = len(kept) // size
+            rows = self._rows(step, taken + len(left_out) // size, wanted - taken)
             began = time.perf_counter()
             sampled = self._sample(sampler, rows, step, turn)
             drawn = time.perf_counter()
             outputs = self.scorer.score(sampled.trajectories)
             self._observe(outputs)
             sample_s, reward_s = sample_s + drawn - began, reward_s + time.perf_counter() - drawn
-            for group in _groups(sampled, outputs, self.config.sampling.samples_per_prompt):
-                judged = filter_groups(group.scored, self.config.filter)
-                (kept if judged.kept else left_out).append(group)
-                reasons.update(judged.dropped)
-            if len(kept) == wanted:
+            for start in range(0, len(outputs), size):
+                part = slice(start, start + size)
+                reason = _reason_to_drop(outputs[part], self.config.filter)
+                reasons.update([reason] if reason else [])
+                (left_out if reason else kept).extend(map(Rollout, sampled.trajectories[part], outputs[part]))
+                prompt_ids += [] if reason or sampled.prompt_ids is None else sampled.prompt_ids[part]
+            if len(kept) == wanted * size:
                 break
         return Batch(
             step=step,
-            sampled=_join([group.sampled for group in kept]),
-            outputs=[output for group in kept for output in group.outputs],
-            left_out=[scored for group in left_out for scored in group.scored],
+            sampled=Samples([each.trajectory for each in kept], prompt_ids if len(prompt_ids) == len(kept) else None),
+            outputs=[each.output for each in kept],
+            left_out=left_out,
             reasons=dict(reasons),
             position=self.stream.position,
             epoch=self.stream.position / len(self.stream.prompts),
@@ -139,34 +144,6 @@ class Collector:
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
-    sampled: Samples
-    outputs: list[RewardOutput]
-
-    @property
-    def scored(self) -> list[ScoredRollout]:
-        return _with_outputs(self.sampled, self.outputs)
-
-
-def _with_outputs(sampled: Samples, outputs: list[RewardOutput]) -> list[ScoredRollout]:
-    return [Rollout(*pair) for pair in zip(sampled.trajectories, outputs, strict=True)]
-
-
-def _groups(sampled: Samples, outputs: list[RewardOutput], size: int) -> Iterator[_Group]:
-    for start in range(0, len(outputs), size):
-        part = slice(start, start + size)
-        ids = None if sampled.prompt_ids is None else sampled.prompt_ids[part]
-        yield _Group(Samples(sampled.trajectories[part], ids), outputs[part])
-
-
-def _join(parts: list[Samples]) -> Samples:
-    trajectories = [trajectory for part in parts for trajectory in part.trajectories]
-    if any(part.prompt_ids is None for part in parts):
-        return Samples(trajectories)
-    return Samples(trajectories, [ids for part in parts for ids in part.prompt_ids or []])
-
-
-@dataclass(frozen=True, slots=True)
 class FilterResult:
     """The samples of the groups that stay, and how many groups were left out for each reason."""
 
@@ -193,7 +170,7 @@ def filter_groups(scored: Iterable[tuple[Trajectory, RewardOutput]], settings: F
     kept: list[ScoredRollout] = []
     dropped: Counter[str] = Counter()
     for members in groups.values():
-        reason = _reason_to_drop(members, settings)
+        reason = _reason_to_drop([output for _, output in members], settings)
         if reason:
             dropped[reason] += 1
         else:
@@ -201,11 +178,11 @@ def filter_groups(scored: Iterable[tuple[Trajectory, RewardOutput]], settings: F
     return FilterResult(kept, len(groups), dict(dropped))
 
 
-def _reason_to_drop(members: Sequence[ScoredRollout], settings: FilterConfig) -> str:
+def _reason_to_drop(outputs: Sequence[RewardOutput], settings: FilterConfig) -> str:
     """Why a group is left out; the empty string when it stays."""
     if settings.by == "none":
         return ""
-    scored = [output for _, output in members if output.ok]
+    scored = [output for output in outputs if output.ok]
     scores = [output.score for output in scored if output.score is not None]
     if len(scores) < len(scored):
         raise TrainingError(
