@@ -69,15 +69,14 @@ def _check(
     plays = [_Play(start, [action] * MANY_STEPS) for start in starts for action in actions]
     plays += [_Play(start, chance.choices(actions, k=MANY_STEPS)) for start in starts for _ in range(4)]
     alone = [_play(host, [play], deadline_s)[0] for play in plays]
-    failures = [*_find_failures(plays, alone)]
-    yield from failures
-    sound = [index for index, episode in enumerate(alone) if episode.status is Status.OK]
-    if not sound:
-        return
-    yield from _find_endless([plays[index] for index in sound], [alone[index] for index in sound])
-    yield from _find_scores([plays[index] for index in sound], [alone[index] for index in sound])
-    yield from _find_chance(host, [plays[index] for index in sound], [alone[index] for index in sound], deadline_s)
-    yield from _find_steps_after_end(host, plays[sound[0]], deadline_s)
+    yield from _find_failures(plays, alone)
+    plays = [play for play, episode in zip(plays, alone, strict=True) if episode.status is Status.OK]
+    alone = [episode for episode in alone if episode.status is Status.OK]
+    if plays:
+        yield from _find_endless(plays, alone)
+        yield from _find_scores(plays, alone)
+        yield from _find_chance(host, plays, alone, deadline_s)
+        yield from _find_steps_after_end(host, plays[0], deadline_s)
 
 
 def _find_failures(plays: list[_Play], episodes: list[Episode]) -> Iterator[Finding]:

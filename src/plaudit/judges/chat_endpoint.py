@@ -65,10 +65,7 @@ class ChatEndpoint:
         if self.prices is not None:
             set_field(self, "prices", _checked_prices(self.prices))
         self._key  # noqa: B018 - says now what is wrong with it
-        self._open()
-
-    def _open(self) -> None:
-        set_field(self, "_channel", Channel(self._policy))
+        set_field(self, "_channel", Channel(self._policy))  # unpickling makes another
         set_field(self, "_takes_schema", True)  # until it refuses one
 
     @property
@@ -99,13 +96,6 @@ class ChatEndpoint:
         finally:
             await connection.close()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._open()
-
 
 class ChatConnection:
     """The connections of one batch to an endpoint; `ask` sends a question."""
@@ -113,11 +103,11 @@ class ChatConnection:
     def __init__(self, endpoint: ChatEndpoint, key: str | None) -> None:
         self._endpoint, self.url = endpoint, endpoint.url
         self._client = HttpClient(endpoint.url, key, purpose=f"the judge at {endpoint.url}")
-        self._channel: Channel = endpoint._channel  # type: ignore[attr-defined]  # set in _open
+        self._channel: Channel = endpoint._channel  # type: ignore[attr-defined]  # set when it is built
 
     async def ask(self, question: Question) -> CallResult[ChatReply]:
         """The reply to a question; CallFailed when the endpoint was given up, HttpRefusal when it refused."""
-        if self._endpoint._takes_schema:  # type: ignore[attr-defined]  # set in _open
+        if self._endpoint._takes_schema:  # type: ignore[attr-defined]  # set when it is built
             try:
                 return await self._channel.send(functools.partial(self._send, question, with_schema=True))
             except HttpRefusal as refusal:

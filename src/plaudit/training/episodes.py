@@ -34,7 +34,7 @@ from plaudit.training.collecting import Scoring
 from plaudit.training.config.schema import SamplingSettings
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.sampling.encoding import encode_prompts, find_offsets, prompt_text
-from plaudit.training.sampling.sampler import PromptSampler, Response, Samples, TokenSampler, derive_seed, fill_row
+from plaudit.training.sampling.sampler import Response, Sampler, Samples, TokenSampler, derive_seed, fill_row
 from plaudit.trajectory import Tokens, Trajectory, message_text
 
 __all__ = ["EpisodeSampler", "EpisodeScorer"]
@@ -43,7 +43,7 @@ __all__ = ["EpisodeSampler", "EpisodeScorer"]
 JUDGED_BY_NOBODY = "the agent gave no rewards, and there is no reward function; return 'rewards' from step, or set one"
 
 
-class EpisodeSampler(PromptSampler):
+class EpisodeSampler(Sampler):
     """Plays an episode for every sample, all of a batch at once.
 
     Environments run in this process, unless a `host` runs them elsewhere. All actions must be drawn at the temperature

@@ -35,13 +35,13 @@ from plaudit.training.sampling.encoding import (
     find_end_ids,
     find_offsets,
 )
-from plaudit.training.sampling.sampler import PromptSampler, Response, Samples, group_responses
+from plaudit.training.sampling.sampler import Response, Samples, TokenSampler, group_responses
 from plaudit.trajectory import Tokens
 
 __all__ = ["TransformersSampler", "generate_with_transformers"]
 
 
-class TransformersSampler(PromptSampler):
+class TransformersSampler(TokenSampler):
     """Draws responses from a Hugging Face model and tokenizer.
 
     `generator` is the stream of random numbers that the sampler goes on with from call to call; its state is all that

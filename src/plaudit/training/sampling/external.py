@@ -21,7 +21,7 @@ from plaudit.errors import InvalidSettings, SamplingFailed, require
 from plaudit.training.config.schema import SamplingSettings
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.sampling.encoding import encode_prompts, find_offsets
-from plaudit.training.sampling.sampler import PromptSampler, Response, Samples, group_responses
+from plaudit.training.sampling.sampler import Response, Sampler, Samples, group_responses
 from plaudit.trajectory import Prompt, Tokens, Trajectory
 
 __all__ = ["EndpointSampler", "VLLMSampler"]
@@ -31,7 +31,7 @@ MAX_WORDS = 300
 
 
 @dataclass(frozen=True)
-class EndpointSampler(PromptSampler):
+class EndpointSampler(Sampler):
     """Draws responses from a server: `EndpointSampler("http://127.0.0.1:8000/v1", "my-model")`.
 
     Calls are bounded, paced and tried again as `policy` says. A prompt that gets no response after that raises
@@ -178,7 +178,7 @@ def _logprobs(answer_json: Any, settings: SamplingSettings) -> list[float] | Non
     return [float(value) for value in answer_json["token_logprobs"]] if answer_json.get("token_logprobs") else None
 
 
-class VLLMSampler(PromptSampler):
+class VLLMSampler(Sampler):
     """Draws responses from a vLLM engine.
 
     `engine` is a `vllm.LLM`, or what its constructor takes is given in `options`. Log-probabilities are asked for at

@@ -30,7 +30,7 @@ from plaudit.training.model.policy import Policy
 from plaudit.training.recorder import Recorder, UnscoredBatches
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.encoding import decode_responses, find_end_ids
-from plaudit.training.sampling.sampler import PromptSampler, Sampler, Samples, derive_seed
+from plaudit.training.sampling.sampler import Sampler, Samples, derive_seed
 from plaudit.training.trl.arguments import optimizer_steps
 from plaudit.trajectory import Tokens, Trajectory
 
@@ -102,7 +102,7 @@ class SharedScorer:
 
 
 @dataclass(frozen=True, slots=True)
-class SharedSampler(PromptSampler):
+class SharedSampler(Sampler):
     """Samples as a sampler would, each process for some of the prompts."""
 
     sampler: Sampler
