@@ -22,16 +22,22 @@ from plaudit.trajectory import Trajectory
 
 __all__ = [
     "MAX_NEW_TOKENS", "MixedTask", "load_demonstrations", "load_task", "mix", "note_repetitions",
-    "read_demonstrations_of", "task_from_data", "template_of",
+    "task_from_data", "template_of",
 ]  # fmt: skip
 
 
 def load_task(config: RunConfig, reward: RewardLike | str | None = None) -> Task:
     """The prompts that the config names, with what judges responses: `reward`, or the tasks' own."""
     if config.tasks:
-        task = _mixture(config, reward)
+        weights = {name: part.weight for name, part in config.tasks.items()}
+        task: Task = mix({name: _part(name, part, config) for name, part in config.tasks.items()}, weights, reward)
     elif config.data.path is not None:
-        task = _from_data(config, reward)
+        if reward is None and config.training.agent_file is None:
+            raise InvalidSettings(
+                f"data.path={config.data.path} has no reward: "
+                "set training.reward_function, e.g. training.reward_function=my.py:name"
+            )
+        task = task_from_data(config.data, reward, config.seed)
     elif config.task is None:
         raise InvalidSettings("there is nothing to train on: set data.path to a data file, or task to a task's name")
     else:
@@ -46,22 +52,20 @@ def load_task(config: RunConfig, reward: RewardLike | str | None = None) -> Task
 
 
 def load_demonstrations(config: RunConfig, task: Task) -> list[Trajectory]:
-    """Right responses to learn from: those of `data.demonstrations`, else what the task or the ground truths know."""
-    return task.demonstrations if config.data.demonstrations is None else read_demonstrations_of(config.data, task)
+    """Right responses to learn from: those of `data.demonstrations`, else what the task or the ground truths know.
 
-
-def _from_data(config: RunConfig, reward: RewardLike | str | None) -> Task:
-    if reward is None and config.training.agent_file is None:
-        raise InvalidSettings(
-            f"data.path={config.data.path} has no reward: "
-            "set training.reward_function, e.g. training.reward_function=my.py:name"
-        )
-    return task_from_data(config.data, reward, config.seed)
-
-
-def _mixture(config: RunConfig, reward: RewardLike | str | None) -> Task:
-    weights = {name: part.weight for name, part in config.tasks.items()}
-    return mix({name: _part(name, part, config) for name, part in config.tasks.items()}, weights, reward)
+    Held-out prompts are never shown.
+    """
+    data = config.data
+    if data.demonstrations is None:
+        return task.demonstrations
+    columns = _columns(data, "prompt")
+    rows = read_demonstrations(data.demonstrations, columns=columns, template=template_of(data), split=data.split)
+    unseen = set(task.held_out.keys)
+    kept = [row for row, key in zip(rows, Prompts.of(rows).keys, strict=True) if key not in unseen]
+    if not kept:
+        raise DataError(f"data.demonstrations={data.demonstrations} shows held-out prompts only")
+    return kept
 
 
 def _part(name: str, part: TaskPart, config: RunConfig) -> Task:
@@ -114,18 +118,6 @@ def task_from_data(data: DataConfig, reward: RewardLike | str | None, seed: int)
         warm_start_steps=WARM_START_STEPS if known else 0,
         notes=tuple(notes),
     )
-
-
-def read_demonstrations_of(data: DataConfig, task: Task) -> list[Trajectory]:
-    """The right responses in `data.demonstrations`; held-out prompts are never shown."""
-    rows = read_demonstrations(
-        str(data.demonstrations), columns=_columns(data, "prompt"), template=template_of(data), split=data.split
-    )
-    unseen = set(task.held_out.keys)
-    kept = [row for row, key in zip(rows, Prompts.of(rows).keys, strict=True) if key not in unseen]
-    if not kept:
-        raise DataError(f"data.demonstrations={data.demonstrations} shows held-out prompts only")
-    return kept
 
 
 def template_of(data: DataConfig) -> PromptTemplate:
