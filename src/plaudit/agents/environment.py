@@ -29,8 +29,8 @@ KEYS = ("rewards", "scores", "environment_feedback", "done", "sampling_params", 
 class EpisodeStart:
     """The start of an episode.
 
-    `prompt` is text; of chat messages it is what the user said last, and `messages` has them all. `seed` is for all
-    that an environment leaves to chance: it follows from the run's seed, the batch and the index in it.
+    `prompt` is text; of chat messages it is the last one of the user, and `messages` has all of them. All randomness of
+    an environment follows from `seed`, which is derived from the run's seed, the batch and the index in it.
     """
 
     prompt: str
@@ -38,9 +38,9 @@ class EpisodeStart:
     seed: int = 0
     messages: tuple[Mapping[str, Any], ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """All else that the prompt's row carries."""
+    """The other columns of the prompt's row."""
     images: Any = None
-    """Handed on as they came: plaudit's own samplers do not see them."""
+    """Passed on unchanged; plaudit's own samplers ignore them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,12 @@ class StepResult:
     done: bool
     reward: float | None = None
     score: float | None = None
-    """How right the episode is so far, from 0 to 1; the last one filters groups."""
+    """Correctness of the episode so far, from 0 to 1; groups are filtered by the last one."""
     sampling_params: Any = None
-    """How the next action is drawn, where that changes."""
+    """Sampling params for the next action; None keeps the current ones."""
     logs: Mapping[str, Any] = field(default_factory=dict)
     role: Literal["user", "tool"] = "user"
-    """Who says the feedback, in chats."""
+    """The chat role of the feedback."""
     state: str | None = None
     """The state in which the action was taken, for credit by `states`; None: the conversation before it."""
 
@@ -111,13 +111,13 @@ class Example(NamedTuple):
 class Environment(ABC):
     """One episode: `reset` begins it, `step` answers each action; both, and `close`, may be `async def`.
 
-    An instance serves one episode, and instances share nothing. All chance comes from `start.seed`.
+    An instance serves one episode, and instances share no state. All randomness is derived from `start.seed`.
     """
 
     tools: ClassVar[Sequence[Callable[..., Any]]] = ()
     """Functions whose signatures a chat template shows the model."""
     in_threads: ClassVar[bool] = False
-    """Whether instances are sure to answer, so that they need no processes of their own."""
+    """Whether instances cannot hang, so that they need no worker processes."""
 
     @abstractmethod
     def reset(self, start: EpisodeStart) -> Any:
@@ -154,7 +154,7 @@ class AgentInstance(ABC):
 
 
 def check_encodable(what: str, text: str) -> None:
-    """Raise AgentError if text has halves of characters, which no tokenizer and no file takes."""
+    """Raise AgentError if the text has unpaired surrogates, which cannot be encoded."""
     if text.isascii():
         return
     try:

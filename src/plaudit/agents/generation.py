@@ -56,7 +56,7 @@ class GenerationOutput:
 
 
 class Action(msgspec.Struct, frozen=True, gc=False):
-    """What the model wrote in one turn, token by token."""
+    """The tokens that the model wrote in one turn."""
 
     ids: list[int]
     text: str
@@ -169,7 +169,7 @@ _episode_index: ContextVar[int] = ContextVar("plaudit_episode")
 
 LINGER_SHARE = 0.25
 """How long to wait for more requests, as a share of the time that the last draw took: larger batches cost less."""
-LONGEST_LINGER_S = 0.02
+MAX_LINGER_S = 0.02
 
 
 class ActionRequest(msgspec.Struct, frozen=True):
@@ -258,7 +258,7 @@ class ContinuousSampler:
 
     async def _linger(self) -> bool:
         """Wait a little for more requests, if a larger batch may pay; returns whether there is a request."""
-        until = time.perf_counter() + min(LONGEST_LINGER_S, LINGER_SHARE * self._last_s)
+        until = time.perf_counter() + min(MAX_LINGER_S, LINGER_SHARE * self._last_s)
         while True:
             for _ in range(3):  # an episode that got an action just now may answer at once
                 await asyncio.sleep(0)

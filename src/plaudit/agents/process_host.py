@@ -61,7 +61,7 @@ class ProcessHost(EnvironmentHost):
             try:
                 await room
             except asyncio.CancelledError:
-                if room.done() and not room.cancelled():  # the room is for another one who waits
+                if room.done() and not room.cancelled():  # pass the slot on to the next caller
                     self._wake_next()
                 raise
         if self._idle:
@@ -93,7 +93,7 @@ class ProcessHost(EnvironmentHost):
         return worker
 
     def _release(self, worker: "_Worker", *, kill: bool) -> None:
-        """Keep a worker for the next episode, or make room for a new one, and wake who waits longest."""
+        """Keep a worker for the next episode, or free its slot, and wake the caller that has waited longest."""
         worker.rest()
         if kill:
             worker.kill()
@@ -149,7 +149,7 @@ class _Worker:
         try:
             body = pickle.dumps(message)
         except Exception as error:
-            raise AgentError(f"what the episode has cannot be sent to another process: {error}") from error
+            raise AgentError(f"the episode's data cannot be sent to another process: {error}") from error
         self.process.send(PoolUnit(body, 1).message())
         loop = asyncio.get_running_loop()
         while self.process.unsent:
@@ -174,7 +174,7 @@ class _Worker:
         return self._messages.popleft()
 
     def rest(self) -> None:
-        """The episode has ended, and the event loop may."""
+        """Stop watching the pipe: the episode has ended, and its event loop may end too."""
         self._watch(None)
 
     def kill(self) -> None:

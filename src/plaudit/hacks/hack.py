@@ -37,7 +37,7 @@ TRUE_SCORE = "extra/true_score"
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """Prompts with their ground truths, the honest response that gives an answer, and what judges responses truly.
+    """Prompts with their ground truths, the honest response for an answer, and the true judge of responses.
 
     Without a judge, a response is right if it is the honest response that gives the ground truth.
     """

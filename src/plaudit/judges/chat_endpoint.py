@@ -48,9 +48,9 @@ class ChatEndpoint:
     api_key_file: str | None = None
     policy: EndpointPolicy | Mapping[str, Any] = field(default_factory=EndpointPolicy)
     prices: tuple[float, float] | None = None
-    """What a million tokens cost, of prompts and of answers; the `cost` of each call follows from it."""
+    """Prices of a million prompt tokens and of a million response tokens, for the `cost` of each call."""
     system: bool = True
-    """False for models that know no system message: the instructions then begin the user's."""
+    """False for models without a system role: the instructions then begin the user's message."""
 
     def __post_init__(self) -> None:
         set_field(self, "url", check_url(self.url))

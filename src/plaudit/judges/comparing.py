@@ -18,7 +18,7 @@ from plaudit.judges.chat_endpoint import CallOutcome, ChatConnection, ChatEndpoi
 from plaudit.judges.prompt import ChoiceField, FencedQuestion, NumberField
 from plaudit.judges.rating import MAX_REASON, Votes, describe_criteria
 from plaudit.judges.rubric import Rubric
-from plaudit.judges.texts import Fence, Refused, SampleTexts, TextLimits, code_for
+from plaudit.judges.texts import Fence, Refused, SampleTexts, TextLimits, make_nonce
 from plaudit.trajectory import Trajectory
 
 __all__ = ["BETTER", "FIRST", "SECOND", "TIE", "Comparison"]
@@ -196,7 +196,7 @@ class Comparison:
         return outputs
 
     def _comparison(self, first: SampleTexts, second: SampleTexts) -> FencedQuestion:
-        code = code_for([*first.all, *second.all], {"asked": "better"})
+        code = make_nonce([*first.all, *second.all], {"asked": "better"})
         fence = Fence(code)
         material = [
             *_shared(fence, first),
@@ -212,7 +212,7 @@ class Comparison:
     def _shuffle(self, texts: dict[int, SampleTexts], distinct: Sequence[int], number: int) -> tuple[list[int], str]:
         """An order of the members that follows from their texts, and the code of the call."""
         every = [text for index in distinct for text in texts[index].all]
-        code = code_for(every, {"asked": "ranks", "vote": number})
+        code = make_nonce(every, {"asked": "ranks", "vote": number})
         order = list(distinct)
         random.Random(code).shuffle(order)
         return order, code

@@ -52,7 +52,7 @@ class VerdictField(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NumberField:
-    """A number from `low` to `high`; text is a number where it is nothing else: "8", or "8/10" on a scale up to 10."""
+    """A number from `low` to `high`; text that is only a number is read too: "8", or "8/10" on a scale up to 10."""
 
     name: str
     low: float
@@ -200,13 +200,13 @@ _ABOUT_FENCES = (
 )
 
 
-MAX_PLACES = 64
+MAX_TRIES = 64
 """How many occurrences of the nonce are tried, and how many opening braces before each of them."""
 MAX_CHARS = 200_000
 MAX_SHOWN = 80
 _CUT_OFF = {"length", "max_tokens"}
-_THOUGHT_END = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_THOUGHT_BEGIN = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_REASONING_END = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_REASONING_BEGIN = re.compile(r"<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _CLOSERS = " \t\r\n`}]"
 
 
@@ -241,7 +241,7 @@ def read_verdict(reply: ChatReply, fields: Sequence[VerdictField], code: str | N
         raise Unreadable("the endpoint's content filter stopped the answer")
     if len(reply.text) > MAX_CHARS:
         raise Unreadable(f"the answer has {len(reply.text):,} characters, more than any verdict")
-    text = _without_thoughts(reply.text)
+    text = _without_reasoning(reply.text)
     if code is None:
         whole = _whole_object(_unfenced(text))
         candidates = [] if whole is None else [whole]
@@ -265,10 +265,10 @@ def _read_fields(candidate: Mapping[str, Any], fields: Sequence[VerdictField]) -
     return Verdict(values, reasoning if isinstance(reasoning, str) else "")
 
 
-def _without_thoughts(text: str) -> str:
-    """The text after the reasoning blocks, up to one that was begun and not ended."""
-    text = _THOUGHT_END.split(text)[-1]  # some servers leave out the opening tag
-    begun = _THOUGHT_BEGIN.search(text)
+def _without_reasoning(text: str) -> str:
+    """The text after the reasoning blocks, up to an unclosed one."""
+    text = _REASONING_END.split(text)[-1]  # some servers leave out the opening tag
+    begun = _REASONING_BEGIN.search(text)
     return text[: begun.start()] if begun else text
 
 
@@ -297,9 +297,9 @@ def _objects(text: str, code: str) -> list[dict[str, Any]]:
     objects: dict[int, dict[str, Any]] = {}
     ends: dict[int, int] = {}
     decoder = json.JSONDecoder(object_pairs_hook=_unique)
-    for match in islice(re.finditer(code, text, re.IGNORECASE), MAX_PLACES):
+    for match in islice(re.finditer(code, text, re.IGNORECASE), MAX_TRIES):
         start = match.start()
-        for _ in range(MAX_PLACES):
+        for _ in range(MAX_TRIES):
             start = text.rfind("{", 0, start)
             if start < 0 or start in objects:
                 break
@@ -307,7 +307,7 @@ def _objects(text: str, code: str) -> list[dict[str, Any]]:
                 candidate, end = decoder.raw_decode(text, start)
             except (ValueError, RecursionError):
                 continue
-            if end > match.start() and _carries(candidate, code):
+            if end > match.start() and _has_nonce(candidate, code):
                 objects[start], ends[start] = candidate, end
                 break
     starts = sorted(objects)
@@ -324,7 +324,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _carries(candidate: Mapping[str, Any], code: str) -> bool:
+def _has_nonce(candidate: Mapping[str, Any], code: str) -> bool:
     value = candidate.get(CODE)
     return isinstance(value, str) and value.strip().casefold() == code
 
@@ -332,7 +332,7 @@ def _carries(candidate: Mapping[str, Any], code: str) -> bool:
 def _missing(reply: ChatReply, text: str, code: str | None) -> str:
     if not text.strip():
         thought = " but a thought" if reply.text.strip() else ""
-        return f"the judge said nothing{thought}; a judge that thinks needs a larger max_tokens"
+        return f"the judge said nothing{thought}; a judge that reasons needs a larger max_tokens"
     shown = " ".join(text.split())
     what = "no verdict" if code is None or code in text.casefold() else "no verdict with the code of this call"
     return f"{what} in the answer: {shown[:MAX_SHOWN]}{'…' if len(shown) > MAX_SHOWN else ''}"

@@ -1,4 +1,4 @@
-"""Run a command as a job on a Ray cluster with Ray's own job client, and follow what it prints.
+"""Run a command as a job on a Ray cluster with Ray's own job client, and follow its log.
 
 The job runs in this folder, with this Python: the cluster's nodes must see the same files, as with the Ray backend.
 """

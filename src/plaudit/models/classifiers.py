@@ -25,11 +25,11 @@ __all__ = ["PipelineReward", "RewardModel"]
 
 @dataclass(frozen=True, repr=False)
 class RewardModel(LocalModelReward):
-    """What a reward model says of the conversation: `RewardModel("my-reward-model")`.
+    """The output of a reward model for a conversation: `RewardModel("my-reward-model")`.
 
-    `format` says how it is given a sample: "chat" as its chat template writes it, "text" as prompt and response in one,
-    "pair" as two texts, "response" alone. Of a classifier with several labels, the reward is the probability of
-    `label`.
+    `format` is the input of the model: "chat" applies its chat template, "text" joins prompt and response, "pair" keeps
+    them as two texts, "response" leaves the prompt out. Of a classifier with several labels, the reward is the
+    probability of `label`.
     """
 
     format: str = "chat"
@@ -82,7 +82,7 @@ USUAL_LABELS: tuple[dict[str, float], ...] = (
 
 @dataclass(frozen=True, repr=False)
 class PipelineReward(LocalModelReward):
-    """What a transformers pipeline says of a text: `PipelineReward("folder", labels={"POSITIVE": 1, "NEGATIVE": 0})`.
+    """The output of a transformers pipeline: `PipelineReward("folder", labels={"POSITIVE": 1, "NEGATIVE": 0})`.
 
     `labels` maps every label of a classifier to its reward; positive and negative need no mapping, and a model with one
     output is its own reward. With `task="zero-shot-classification"` the labels are any words. For other tasks, `read`

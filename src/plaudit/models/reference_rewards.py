@@ -40,7 +40,7 @@ POOLINGS: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True, repr=False)
 class SimilarityReward(LocalModelReward):
-    """How near the answer is to the ground truth in meaning, in [0, 1]: the cosine of sentence embeddings.
+    """The similarity of answer and ground truth in meaning, in [0, 1]: the cosine of sentence embeddings.
 
     `model` is a sentence-transformers folder; "minilm" is all-MiniLM-L6-v2 from its wheel. Of several references in a
     list the best counts. `guard=False` gives the bare cosine, 0 where it is negative. From `threshold` on the score is
@@ -74,7 +74,7 @@ class SimilarityReward(LocalModelReward):
         return [trajectory.prompt_text] if self.guard and words(trajectory.prompt_text) else []
 
     def _prepare(self, trajectory: Trajectory) -> tuple[str, list[str]] | RewardOutput:
-        """The answer and its references, or what can be said without a model."""
+        """The answer and its references, or the output where no model is needed."""
         try:
             references = references_of(need_truth(trajectory))
         except InvalidTrajectory as error:

@@ -46,7 +46,7 @@ class Batch:
     sample_s: float
     reward_s: float
     stream_state: dict[str, Any] = field(default_factory=dict)
-    """What the stream of prompts must be restored to, so that the next batch follows this one."""
+    """The state of the prompt stream after this batch."""
     stream_metrics: dict[str, float] = field(default_factory=dict)
     """The metrics of a curriculum."""
 
@@ -57,7 +57,7 @@ class Batch:
 
 
 class Scoring(Protocol):
-    """What scores the samples of a run."""
+    """Scores the samples of a run."""
 
     def score(self, trajectories: Iterable[Trajectory]) -> list[RewardOutput]:
         """One output per trajectory, in order."""

@@ -40,7 +40,7 @@ from plaudit.trajectory import Tokens, Trajectory, message_text
 __all__ = ["EpisodeSampler", "EpisodeScorer"]
 
 
-JUDGED_BY_NOBODY = "the agent gave no rewards, and there is no reward function; return 'rewards' from step, or set one"
+NO_REWARD = "the agent gave no rewards, and there is no reward function; return 'rewards' from step, or set one"
 
 
 class EpisodeSampler(Sampler):
@@ -132,8 +132,8 @@ class EpisodeScorer:
             for index, output in zip(left, self.otherwise.score([listed[index] for index in left]), strict=True):
                 logs = _episode_metadata(listed[index]).get("logs", {})
                 outputs[index] = msgspec.structs.replace(output, metadata={**logs, **output.metadata})
-        nobody = RewardOutput.unscored(Status.SKIPPED, JUDGED_BY_NOBODY)
-        return [nobody if output is None else output for output in outputs]
+        unscored = RewardOutput.unscored(Status.SKIPPED, NO_REWARD)
+        return [unscored if output is None else output for output in outputs]
 
     def close(self) -> None:
         """End the workers of the scorer inside."""

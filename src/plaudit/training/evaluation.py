@@ -48,7 +48,7 @@ RESPONSES_AT_ONCE = 64
 
 @dataclass(frozen=True, slots=True)
 class TrainedModel:
-    """A model that responds to prompts, and how prompts are put to it."""
+    """A model that responds to prompts, with its prompt template."""
 
     name: str
     sampler: Sampler
@@ -126,7 +126,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedTask:
-    """How a model did on the prompts of one task."""
+    """The results of a model on the prompts of one task."""
 
     task: str
     prompts: int

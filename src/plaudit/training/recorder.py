@@ -46,7 +46,7 @@ class Recorder:
         self._writers = [LOG_WRITERS[name](run) for name in names]
         self._log = RunLog(folder)
         self._watch = self._open_watch(folder)
-        self._has_noted_cuts = False
+        self._has_noted_truncation = False
         self.problem: str | None = None
         """Why the run should end, by a sign that the config names."""
 
@@ -54,13 +54,13 @@ class Recorder:
         """Record one step; the evaluation before the first has no batch."""
         number = metrics["step"]
         if batch is not None:
-            metrics = {**metrics, **self._look(number, batch)}
+            metrics = {**metrics, **self._watch_step(number, batch)}
         self._log.step(dict(metrics))
         for writer in self._writers:
             writer.log(number, metrics)
         if batch is not None:
             self._rollouts(number, batch)
-            self._note_cut_episodes(number, batch)
+            self._note_truncated_episodes(number, batch)
         self._progress.step(number, {name: value for name, value in metrics.items() if name != "step"})
 
     def flush(self) -> None:
@@ -86,13 +86,13 @@ class Recorder:
         for rollout in self._kept(step, batch):
             self._log.rollout(rollout)
 
-    def _note_cut_episodes(self, step: int, batch: Batch) -> None:
+    def _note_truncated_episodes(self, step: int, batch: Batch) -> None:
         """Report once that all episodes of a step ended at the turn limit: most agents give a reward only when done."""
         limit, episodes = self._config.training.agent_max_steps, [row.steps for row in batch.sampled.trajectories]
         ended = any(row.metadata.get("finish_reason") != "length" for row in batch.sampled.trajectories)
-        if self._has_noted_cuts or ended or not episodes or any(len(steps) < limit for steps in episodes):
+        if self._has_noted_truncation or ended or not episodes or any(len(steps) < limit for steps in episodes):
             return
-        self._has_noted_cuts = True
+        self._has_noted_truncation = True
         self._progress.note(
             f"step {step}: all {len(episodes)} episodes ended at the turn limit of {limit} before the environment was "
             f"done; raise training.agent_max_steps (--max_steps), or end episodes earlier"
@@ -103,8 +103,8 @@ class Recorder:
         every = self._config.logging.rollouts_every
         if not every or step % every:
             return []
-        kept = [Rollout(self._to_keep(trajectory), output) for trajectory, output in batch.scored]
-        left_out = [Rollout(self._to_keep(each, left_out=True), output) for each, output in batch.left_out]
+        kept = [Rollout(self._for_file(trajectory), output) for trajectory, output in batch.scored]
+        left_out = [Rollout(self._for_file(each, left_out=True), output) for each, output in batch.left_out]
         return [*kept, *left_out]
 
     def _open_watch(self, folder: RunFolder) -> RewardWatch | None:
@@ -117,7 +117,7 @@ class Recorder:
             deque(watch_run(folder.path, watch), maxlen=0)
         return watch
 
-    def _look(self, step: int, batch: Batch) -> dict[str, float]:
+    def _watch_step(self, step: int, batch: Batch) -> dict[str, float]:
         """The signs that the watch sees in the latest steps, as metrics; new ones are reported as notes."""
         look = None if self._watch is None else self._watch.observe(step, self._kept(step, batch))
         if look is None:
@@ -128,7 +128,7 @@ class Recorder:
             self.problem = f"stopped at step {step} by logging.stop_on: {look.stop.name}: {look.stop.message}"
         return look.to_metrics()
 
-    def _to_keep(self, trajectory: Trajectory, **columns: bool) -> Trajectory:
+    def _for_file(self, trajectory: Trajectory, **columns: bool) -> Trajectory:
         """The part of a trajectory that rollouts.jsonl keeps."""
         tokens = trajectory.tokens if self._config.logging.tokens else None
         return msgspec.structs.replace(trajectory, tokens=tokens, columns={**trajectory.columns, **columns})
@@ -234,7 +234,7 @@ LOG_WRITERS: dict[str, type[TensorBoardWriter | WandbWriter]] = {
 
 
 def check_logs(config: RunConfig) -> None:
-    """Raise an error for a log that the config asks for and that is not installed, or that nobody logged in to."""
+    """Raise an error for a log of the config whose package is not installed, or without a login."""
     for name in LOG_WRITERS:
         if getattr(config.logging, name):
             package = require(name, extra="logs", purpose=f"logging.{name}=true")
@@ -254,13 +254,13 @@ def _check_login(wandb: Any) -> None:
 
 
 def _unreachable(error: Exception) -> InvalidSettings:
-    """An invalid API key, or no network: the user's to fix, whatever wandb calls it."""
+    """An error for an invalid API key or a missing network, which the user can fix."""
     reason = (str(error).splitlines() or [type(error).__name__])[0]
     return InvalidSettings(f"logging.wandb=true: cannot log in to Weights & Biases ({reason:.160}); {LOGIN}")
 
 
 def _numbers(metrics: Mapping[str, Any]) -> dict[str, float]:
-    """What can be drawn; the step is given apart."""
+    """The metrics that are numbers, without the step."""
     return {name: float(value) for name, value in metrics.items() if isinstance(value, int | float) and name != "step"}
 
 

@@ -1,4 +1,4 @@
-"""A run, made ready from its config: task, policy, rewards, folder. What is wrong with the config shows here.
+"""Build a run from its config: task, policy, rewards, folder. Errors in the config are raised here.
 
 Held-out responses are scored by the task's reward where there is a task, not by the reward that is trained on: a bad
 reward must not measure its own effect.

@@ -32,7 +32,7 @@ CreditBy: TypeAlias = Literal["outcome", "tokens", "steps"]
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """What one sample earned: `tokens` has one number per token of the response, `outcome` is earned by all of it.
+    """The reward of one sample, split: `tokens` has one number per token of the response, `outcome` is of all of it.
 
     `action_mask` is 1 on tokens that the policy chose and 0 on feedback, as in `Tokens.mask`.
     """
@@ -191,7 +191,7 @@ class BatchCredit:
 
 
 def assign_credit(trajectory: Trajectory, output: RewardOutput, by: CreditBy = "tokens") -> Credit | None:
-    """Where the sample's reward was earned; None when it was not scored.
+    """The credit of a sample by its reward; None when it was not scored.
 
     `by="tokens"` takes the output's token rewards where there are any, `"steps"` the trajectory's step rewards, each
     at the last token of its step, and `"outcome"` neither.

@@ -1,6 +1,6 @@
 """Every setting of a training run, as one typed tree; the defaults are the embedded demonstration.
 
-A key that is None takes the value of what it belongs to: the task's reward, the loss preset's clipping. Keys are read
+A key that is None takes a default of another object: the task's reward, the loss preset's clipping. Keys are read
 from YAML and `section.key=value` overrides by `plaudit.training.config.reading`.
 """
 

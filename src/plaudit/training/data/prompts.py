@@ -21,7 +21,7 @@ __all__ = ["MixedStream", "PromptLike", "PromptStream", "Prompts", "Stream", "St
 
 
 PromptLike: TypeAlias = Prompt | Trajectory
-"""What a sampler takes for a prompt: text, chat messages, or a row that carries ground truth and columns."""
+"""A prompt for a sampler: text, chat messages, or a row with ground truth and columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Prompts(Sequence[Trajectory]):
 
     @property
     def keys(self) -> list[str]:
-        """What tells the prompts apart: their text, whatever the white space in it."""
+        """Keys that identify prompts: their text with normalised white space."""
         return [" ".join(row.prompt_text.split()) for row in self.rows]
 
     def split(self, held_out: int, seed: int) -> "tuple[Prompts, Prompts]":
@@ -106,7 +106,7 @@ def _row(prompt: Any, index: int) -> Trajectory:
 
 
 class Stream(Protocol):
-    """What a training loop takes its prompts from."""
+    """A source of prompts for the training loop."""
 
     prompts: Prompts
 
@@ -248,7 +248,7 @@ class Task:
     warm_start_steps: int = 60
     """How many supervised steps the embedded model needs to get a right response now and then."""
     notes: tuple[str, ...] = ()
-    """What the user should know of the data."""
+    """Notes on the data for the user."""
     runs_inline: bool = False
     """The reward is quick and cannot hang, so it needs no process of its own and no deadline."""
     weights: Mapping[str, float] = field(default_factory=dict)

@@ -115,7 +115,7 @@ def _value(columns: Mapping[str, Any], name: str) -> str:
 _ABSENT = object()
 
 
-OF_A_RESPONSE = ("response", "tokens", "steps", "training_step", OUTPUT_KEY)
+RESPONSE_COLUMNS = ("response", "tokens", "steps", "training_step", OUTPUT_KEY)
 
 
 def read_prompts(
@@ -128,8 +128,8 @@ def read_prompts(
 ) -> Prompts:
     """The prompts of a data file, with ground truths and columns.
 
-    `columns` says which column holds which field (`{"ground_truth": "answers"}`), `template` how a prompt is made of
-    them, `split` which part of a dataset folder is meant. `limit` stops after so many rows.
+    `columns` maps fields to columns (`{"ground_truth": "answers"}`), `template` builds prompts from columns, `split`
+    selects a part of a dataset folder. `limit` stops after so many rows.
     """
     rows = _read_rows(path, split, partial(_row, ColumnMapping(columns or {}), template or PromptTemplate()), limit)
     if not rows:
@@ -167,7 +167,7 @@ def _read_rows(
 def _row(mapping: ColumnMapping, template: PromptTemplate, raw: Mapping[str, Any]) -> Trajectory:
     if not isinstance(raw, Mapping):
         raise DataError(f"expected an object with a prompt, got {type(raw).__name__} {raw!r:.60}")
-    kept = {name: value for name, value in raw.items() if name not in OF_A_RESPONSE}
+    kept = {name: value for name, value in raw.items() if name not in RESPONSE_COLUMNS}
     return _fill(mapping, template, kept, {**_drop_answer(kept), "response": ""})
 
 
@@ -207,7 +207,7 @@ Rows = Iterator[tuple[str, Mapping[str, Any]]]
 """Rows with how messages name them: file and line."""
 
 FILES = (".jsonl", ".gz", ".parquet", ".csv")
-_BEYOND = "\0beyond"
+_EXTRA_CELLS = "\0beyond"
 _HUB_NAME = re.compile(r"(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<subset>[\w.-]+))?")
 """`gsm8k`, `openai/gsm8k`, or `openai/gsm8k@main` with the subset that is meant."""
 
@@ -246,10 +246,10 @@ def _beside(path: Path) -> list[str]:
 def _csv_rows(path: Path) -> Rows:
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file, strict=True, restkey=_BEYOND)
+            reader = csv.DictReader(file, strict=True, restkey=_EXTRA_CELLS)
             for row in reader:
                 name = f"{path}:{reader.line_num}"
-                if _BEYOND in row or None in row.values():
+                if _EXTRA_CELLS in row or None in row.values():
                     raise DataError(
                         f"{name}: the line has not as many cells as the first one ({len(reader.fieldnames or [])})"
                     )

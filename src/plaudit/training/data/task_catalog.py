@@ -212,7 +212,7 @@ FAMILIES: dict[str, Callable[..., Task]] = {"reasoning_gym": reasoning_task}
 
 _SPEC = re.compile(r"(?P<name>[^(]+?)\s*(?P<arguments>\(.*\))?", re.DOTALL)
 _FILE = re.compile(r"(?P<path>.+?\.py)(?::(?P<member>\w+))?")
-KEPT = 16
+CACHED_TASKS = 16
 
 
 def find_task(spec: str, options: Mapping[str, Any] | None = None) -> Task:
@@ -249,7 +249,7 @@ def _find(name: str, options: Mapping[str, Any]) -> Task:
     )
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=CACHED_TASKS)
 def _make_once(name: str, options: str) -> Task:
     return _call(TASKS[name], name, json.loads(options))
 

@@ -35,7 +35,7 @@ class OtherLogprobs:
     reference: Tensor | None = None
     sampler: Tensor | None = None
     entropy: Tensor | None = None
-    """How undecided the policy is at each token, with its gradient, where a bonus for it is in the loss."""
+    """The entropy at each token, with its gradient, if the loss has an entropy bonus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def policy_loss(
                   reference=other.reference, sampler=other.sampler)  # fmt: skip
     weights = token_weights(mask, settings) if weights is None else weights
     counts = mask.bool()
-    # What stands on padding may be anything, even NaN, and must not reach a gradient.
+    # Values on padding may be anything, even NaN, and must not reach a gradient.
     logprobs, old_logprobs, advantages = (
         _zero_padding(tensor, counts) for tensor in (logprobs, old_logprobs, advantages)
     )
@@ -292,7 +292,7 @@ _AVERAGES: dict[str, Callable[[Tensor, LossSettings], Tensor]] = {
 def _ratio_stats(
     ratio: Tensor, log_ratio: Tensor, advantages: Tensor, counts: Tensor, settings: LossSettings
 ) -> dict[str, float]:
-    """How far the policy has moved from the one that sampled, and how often the clip bit."""
+    """Statistics of the ratio to the sampling policy, and how often it was clipped."""
     ratio, log_ratio = ratio.detach(), log_ratio.detach()
     low = (ratio < 1.0 - settings.clip_low) & (advantages < 0)
     high = (ratio > 1.0 + settings.clip_high) & (advantages > 0)

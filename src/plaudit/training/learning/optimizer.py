@@ -61,7 +61,7 @@ class MasterAdamW:
 
     @torch.no_grad()
     def step(self) -> None:
-        """Update the parameters; call `clip` before."""
+        """Update the parameters; `clip` must be called first."""
         self._optimizer.step()
         for parameter, master in self._pairs():
             parameter.copy_(master)

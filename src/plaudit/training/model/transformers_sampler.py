@@ -1,4 +1,4 @@
-"""Sample from a model in this process: with our own cached decoder where we know the family, else with `generate`.
+"""Sample from a model in this process: with our own cached decoder for known model families, else with `generate`.
 
 Both use the same random numbers in the same order, so which of the two runs shows in the speed, not in the samples.
 """

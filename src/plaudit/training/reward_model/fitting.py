@@ -46,7 +46,7 @@ PLAIN_TEMPLATE = (
     "{{ eos_token if message['role'] == 'assistant' else '\\n' }}"
     "{% endfor %}"
 )
-"""What was asked, a line break, what was answered, and the token that ends texts."""
+"""The prompt, a line break, the response, and the end-of-text token."""
 HEAD = "ForSequenceClassification"
 
 
@@ -187,7 +187,7 @@ def fit(config: RewardModelConfig, pairs: Sequence[PreferencePair], scratch: Pat
 def encode_pairs(
     classifier: Classifier, pairs: Sequence[PreferencePair], config: RewardModelConfig, progress: Progress
 ) -> list[dict[str, Any]]:
-    """The pairs as TRL takes them once they are tokens; what cannot be learnt from is left out and told."""
+    """The tokenized pairs as TRL takes them; pairs without a learning signal are left out, with a note."""
     chosen = classifier.encode([pair.chosen for pair in pairs])
     rejected = classifier.encode([pair.rejected for pair in pairs])
     longest, leave_out = classifier.longest, config.data.too_long == "skip"

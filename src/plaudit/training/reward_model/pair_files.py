@@ -169,13 +169,13 @@ class PairSettings:
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """What became of the samples and the groups."""
+    """Counts of samples and groups by what happened to them."""
 
     samples: int
     unscored: int
     """Samples without a value to order them by: they are in no pair."""
     empty: int
-    """Samples with an empty response, which a reward model has nothing to read of."""
+    """Samples with an empty response, which a reward model cannot read."""
     copies: int
     """Samples that repeat another of their group; a text counts once, with the mean of its values."""
     thinned: int

@@ -46,14 +46,14 @@ CONFIG, REPORT, METRICS, HELD_OUT = "training.yaml", "report.json", "metrics.jso
 
 @dataclass(frozen=True, slots=True)
 class RewardModelReport:
-    """How a reward model orders held-out pairs, how sure it may be, and whether it only counts characters."""
+    """Accuracy, calibration and length bias of a reward model on held-out pairs."""
 
     trained_on: int
     """Pairs."""
     accuracy: Estimate
     """On held-out pairs, whose prompts were not trained on."""
     train_accuracy: Estimate | None
-    """On some of the pairs it was trained on: where it is much higher, the model has learnt them by heart."""
+    """On some of the training pairs: a much higher value shows overfitting."""
     margins: Distribution
     calibration: Calibration
     length: LengthReport
@@ -97,7 +97,7 @@ def write_json(plain: Any, path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TrainedRewardModel:
-    """A folder that `RewardModel` loads, and what is known of it."""
+    """A folder that `RewardModel` loads, with its report."""
 
     folder: Path
     steps: int
@@ -195,7 +195,7 @@ def _read(config: RewardModelConfig, progress: Progress) -> PairSplit:
 
 
 def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, progress: Progress) -> RewardModelReport:
-    """Ask the saved model, as it will be used, and write down what it says."""
+    """Evaluate the saved model on held-out pairs, and write the report."""
     skips = config.data.too_long == "skip"
     model = RewardModel(str(folder), device=config.model.device, too_long="refuse" if skips else "truncate")
     failures: list[str] = []

@@ -1,6 +1,6 @@
-"""What each key of a config is called in TRL, and which values TRL's GRPOTrainer has no word for.
+"""The TRL argument of each config key, and the values that TRL's GRPOTrainer cannot express.
 
-What TRL cannot express is refused by name before anything is loaded: a key without a counterpart must be at its
+Values that TRL cannot express are errors before anything is loaded: a key without a counterpart must be at its
 default.
 """
 

@@ -127,7 +127,7 @@ def _starts(indices: Sequence[int], size: int) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class _Response:
-    """One response as TRL tells of it: which prompt it answers, its tokens, its text."""
+    """One response of TRL: the index of its prompt, its tokens, its text."""
 
     row: int
     ids: list[int]
@@ -144,7 +144,7 @@ class TRLReward:
     def __init__(self, config: RunConfig, prompts: Prompts, policy: Policy, scorer: SharedScorer, ranks: Ranks) -> None:
         self.batch: Batch | None = None
         self.began = self.ended = 0.0
-        """When the last batch was given here, and when it was scored, on the clock of `time.perf_counter`."""
+        """Times of `time.perf_counter` at which scoring of the last batch began and ended."""
         self.prompts = prompts
         self._config, self._scorer, self._ranks = config, scorer, ranks
         self._tokenizer = policy.tokenizer
