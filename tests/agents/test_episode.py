@@ -97,7 +97,7 @@ def test_a_first_observation_that_leaves_no_room_is_an_error_and_not_cut():
 
 
 @pytest.mark.parametrize("wrong", [{"max_steps": 0}, {"max_length": -1}, {"max_steps": None}, {"deadline_s": 0.0}])
-def test_limits_that_make_no_sense_are_errors(wrong):
+def test_invalid_limits_are_errors(wrong):
     with pytest.raises((AgentError, InvalidSettings)):
         EpisodeLimits(**wrong)
 

@@ -156,7 +156,7 @@ def test_a_code_follows_from_the_texts_and_stands_in_none_of_them():
         assert make_nonce([text], {}) not in text
 
 
-def test_a_code_is_not_spelt_in_the_texts_either(monkeypatch):
+def test_nonce_occurs_in_no_spelling_of_the_texts(monkeypatch):
     drawn = iter(["abcdefgh", "abcdefgh", "jkmnpqrs"])
     monkeypatch.setattr("plaudit.judges.texts._nonce_letters", lambda digest: next(drawn))
     assert make_nonce(["a\u200bb-C d\uff45", "f_g h: ABCD-\uff25\u2060FG_h"], {}) == "jkmnpqrs"

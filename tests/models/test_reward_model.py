@@ -282,7 +282,7 @@ def test_other_weights_in_the_same_folder_are_another_model(copied):
     assert after != before
 
 
-def test_a_pool_has_one_copy_unless_told_otherwise(folder):
+def test_a_pool_has_one_copy_by_default(folder):
     spec = f"0.5 * reward_model(model='{folder}') + length"
     assert load(spec).parts[0] == RewardModel(folder)
     with Scorer(spec, workers=4, deadline_s=30) as scorer:
