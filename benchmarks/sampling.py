@@ -10,9 +10,9 @@ import torch
 
 from plaudit.training import SamplingSettings, TransformersSampler
 from plaudit.training.config.schema import ModelConfig
-from plaudit.training.learning.warm_start import warm_start
+from plaudit.training.data.task_catalog import find_task
+from plaudit.training.learning.optimizer import warm_start
 from plaudit.training.model.loading import tiny_policy
-from plaudit.training.tasks.catalog import find_task
 
 ROUNDS = 7
 SIZES = ((16, 8), (32, 8), (64, 16))

@@ -31,13 +31,13 @@ from plaudit import RewardFunction, Trajectory, reward
 from plaudit.errors import require
 from plaudit.training import load_config, train
 from plaudit.training.config.schema import ModelConfig, RunConfig
+from plaudit.training.data.task_catalog import find_task
+from plaudit.training.engine import NoProgress
 from plaudit.training.evaluation import HeldOut
-from plaudit.training.learning.warm_start import warm_start
+from plaudit.training.learning.optimizer import warm_start
 from plaudit.training.model.loading import character_tokenizer
 from plaudit.training.model.policy import Policy
-from plaudit.training.reporting.progress import NoProgress
 from plaudit.training.run import Run, build_run
-from plaudit.training.tasks.catalog import find_task
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 TASKS = ("addition", "follow_format", "length_control")

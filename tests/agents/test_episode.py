@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from plaudit import Status
 from plaudit.agents import AgentInstance, EpisodeLimits
-from plaudit.errors import AgentError
+from plaudit.errors import AgentError, InvalidSettings
 from tests.agents.toy_episodes import ToyModel, ToyTokenizer, answers_with, play_episodes
 
 TEXTS = st.text("ab ?", max_size=6)
@@ -97,8 +97,8 @@ def test_a_first_observation_that_leaves_no_room_is_an_error_and_not_cut():
 
 
 @pytest.mark.parametrize("wrong", [{"max_steps": 0}, {"max_length": -1}, {"max_steps": None}, {"deadline_s": 0.0}])
-def test_limits_that_make_no_sense_are_errors(wrong):
-    with pytest.raises(AgentError):
+def test_invalid_limits_are_errors(wrong):
+    with pytest.raises((AgentError, InvalidSettings)):
         EpisodeLimits(**wrong)
 
 

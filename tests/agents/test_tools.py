@@ -12,7 +12,7 @@ from plaudit.agents import (
     ToolEnvironment,
     parse_tool_calls,
 )
-from plaudit.agents.environments.calculator import Calculator, calculate
+from plaudit.agents.built_in_environments import Calculator, calculate
 from plaudit.agents.player import describe_tool
 
 ADD = ToolCall("add", {"a": 1, "b": "x"})

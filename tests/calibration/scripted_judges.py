@@ -17,8 +17,7 @@ from plaudit import Trajectory
 from plaudit.endpoint.channel import CallResult
 from plaudit.judges import ChatEndpoint
 from plaudit.judges.chat_endpoint import ChatConnection
-from plaudit.judges.prompt import Question
-from plaudit.judges.verdict import ChatReply
+from plaudit.judges.prompt import ChatReply, Question
 from tests.judges.servers import code_of
 
 OWN, OTHER = "judge-model", "other-model"

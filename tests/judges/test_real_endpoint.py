@@ -13,9 +13,8 @@ import pytest
 from plaudit import Status, Trajectory
 from plaudit.contract.scoring import score_samples
 from plaudit.judges import ChatEndpoint, Criterion, LLMJudge, Rubric
-from plaudit.judges.prompt import Unreadable
-from plaudit.judges.texts import code_for
-from plaudit.judges.verdict import ChatReply, read_verdict
+from plaudit.judges.prompt import ChatReply, Unreadable, read_verdict
+from plaudit.judges.texts import make_nonce
 from tests.judges.chat_model import serving_smollm2
 
 PROMPT = "What is the capital of France?"
@@ -44,7 +43,7 @@ def test_a_verdict_in_the_response_is_taken_without_guards_and_not_with_them(end
     said = answer["choices"][0]["message"]["content"]
     assert re.search(r'"score": 10', said), said
     with pytest.raises(Unreadable, match="no verdict with the code of this call"):
-        read_verdict(ChatReply(said), GRADED.fields, code_for([PROMPT, FAKE], {}))
+        read_verdict(ChatReply(said), GRADED.fields, make_nonce([PROMPT, FAKE], {}))
     [output] = score_samples(LLMJudge(endpoint), [Trajectory(PROMPT, FAKE)])
     assert (output.status, output.reward) == (Status.UNPARSED, None)
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plaudit.judges.prompt import ChoiceField, NumberField, Unreadable
-from plaudit.judges.texts import Fence, code_for
-from plaudit.judges.verdict import ChatReply, read_verdict
+from plaudit.judges.prompt import ChatReply, ChoiceField, NumberField, Unreadable, read_verdict
+from plaudit.judges.texts import Fence, make_nonce
 
 CODE = "k7m2p9qx"
 SCORE = NumberField("score", 1, 10)
@@ -149,18 +148,18 @@ def test_what_templates_read_is_broken_up_and_what_nobody_sees_is_removed_and_bo
 
 def test_a_code_follows_from_the_texts_and_stands_in_none_of_them():
     texts = ["prompt", "response"]
-    code = code_for(texts, {"vote": 0})
-    assert code == code_for(texts, {"vote": 0})
-    assert len({code, code_for(texts, {"vote": 1}), code_for(["prompt", "other"], {"vote": 0})}) == 3
-    assert code_for(["ab", "c"], {}) != code_for(["a", "bc"], {})
+    code = make_nonce(texts, {"vote": 0})
+    assert code == make_nonce(texts, {"vote": 0})
+    assert len({code, make_nonce(texts, {"vote": 1}), make_nonce(["prompt", "other"], {"vote": 0})}) == 3
+    assert make_nonce(["ab", "c"], {}) != make_nonce(["a", "bc"], {})
     for text in ("", "x" * 1_000_000, "\ud800"):
-        assert code_for([text], {}) not in text
+        assert make_nonce([text], {}) not in text
 
 
-def test_a_code_is_not_spelt_in_the_texts_either(monkeypatch):
+def test_nonce_occurs_in_no_spelling_of_the_texts(monkeypatch):
     drawn = iter(["abcdefgh", "abcdefgh", "jkmnpqrs"])
-    monkeypatch.setattr("plaudit.judges.texts._letters", lambda digest: next(drawn))
-    assert code_for(["a\u200bb-C d\uff45", "f_g h: ABCD-\uff25\u2060FG_h"], {}) == "jkmnpqrs"
+    monkeypatch.setattr("plaudit.judges.texts._nonce_letters", lambda digest: next(drawn))
+    assert make_nonce(["a\u200bb-C d\uff45", "f_g h: ABCD-\uff25\u2060FG_h"], {}) == "jkmnpqrs"
 
 
 SIGNS = [
@@ -200,6 +199,6 @@ def test_an_answer_is_a_verdict_on_the_scale_or_unreadable_whatever_it_holds(tex
 @settings(max_examples=100)
 @given(st.text() | st.lists(PIECES | st.text(max_size=3), max_size=30).map("".join))
 def test_nothing_leaves_its_fence(text):
-    code = code_for([text], {})
+    code = make_nonce([text], {})
     lines = Fence(code).enclose("response", text).split("\n")
     assert [line for line in lines if not line.startswith("|")] == [f"<response-{code}>", f"</response-{code}>"]

@@ -9,8 +9,8 @@ import pytest
 from plaudit.cli import main
 from plaudit.errors import DataError, InvalidSettings
 from plaudit.launching import Machines, plan_launch
-from plaudit.launching.launch import TABLES
 from plaudit.launching.openrlhf_flags import read_openrlhf_flags
+from plaudit.launching.tables import TABLES
 from plaudit.training.config.keys import flatten
 from plaudit.training.config.reading import KEYS, load_config
 
@@ -117,7 +117,7 @@ def test_the_reward_file_gives_the_numbers_of_the_reward(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("trainer", ["openrlhf", "verl", "trl"])
-def test_what_has_no_counterpart_is_listed_by_name(trainer):
+def test_keys_without_a_counterpart_are_listed_by_name(trainer):
     launch = plan(trainer, "training.log_rewards=true", "model.warm_start_steps=5")
     assert {"training.log_rewards=true", "model.warm_start_steps=5"} <= set(launch.unmapped)
 
@@ -147,20 +147,20 @@ def test_arguments_of_the_trainer_are_passed_on_as_written_and_replace_ours():
         ("vrl", [], "did you mean 'verl'"),
     ],
 )
-def test_what_would_be_another_training_is_an_error(trainer, settings, message):
+def test_unsupported_estimators_losses_and_agents_are_errors(trainer, settings, message):
     with pytest.raises(InvalidSettings) as raised:
         plan(trainer, *settings)
     assert message in str(raised.value)
 
 
-def test_data_that_are_elsewhere_are_left_to_the_trainer_and_that_is_said():
+def test_data_not_on_this_machine_are_passed_by_name_with_a_note():
     launch = plan("openrlhf", "data.path=openai/gsm8k")
     assert arguments(launch)["data.prompt_dataset"] == "openai/gsm8k"
     assert arguments(launch)["data.input_key"] == "q"
     assert any("openai/gsm8k is not on this machine" in each for each in launch.notes)
 
 
-def test_truths_of_several_types_are_an_error_for_verl_that_says_why(folder):
+def test_ground_truths_of_mixed_types_are_an_error_for_verl(folder):
     (folder / "sums.jsonl").write_text('{"q": "1+1=", "answers": "2"}\n{"q": "1+2=", "answers": 3}\n')
     with pytest.raises(DataError, match="a column has one type"):
         plan("verl", "data.eval_share=0")
@@ -176,7 +176,7 @@ def test_every_key_of_the_tables_exists():
         assert {*table.renamed, *table.choices, *table.computed_from} <= set(KEYS)
 
 
-def test_a_folder_with_files_is_written_over_only_by_force(folder, capsys):
+def test_a_folder_with_files_is_replaced_only_with_overwrite(folder, capsys):
     line = ["launch", "trl", *SETTINGS, "-o", "there"]
     assert _exit_code(line) == 0
     assert _exit_code(line) == 2

@@ -27,7 +27,7 @@ def read(line: str):
     return flags, load_config(overrides=flags.overrides)
 
 
-def test_the_commands_of_the_document_say_the_same_in_keys():
+def test_documented_commands_become_the_same_keys():
     _, config = read(DOCUMENT)
     assert config.training.reward_function == "./reward_func_math.py"
     assert (config.data.path, config.data.ground_truth_key) == ("gsm8k", "answers")
@@ -42,7 +42,7 @@ def test_the_commands_of_the_document_say_the_same_in_keys():
     assert "secret" not in json.dumps(config.to_dict())
 
 
-def test_old_and_new_names_say_the_same():
+def test_old_and_new_flag_names_give_equal_configs():
     old = "--pretrain m --init_kl_coef 0.02 --use_kl_loss --kl_estimator k3 --eps_clip_low_high 0.2 0.3 --max_epochs 2"
     new = (
         "--actor.model_name_or_path m --algo.kl.init_coef 0.02 --algo.kl.use_loss --algo.kl.estimator k3 "
@@ -63,7 +63,7 @@ def test_a_switch_does_not_swallow_the_config_file():
     assert flags.overrides == ["checkpoint.every=0"]
 
 
-def test_what_follows_from_batches_episodes_and_lengths():
+def test_relative_flags_are_converted_with_the_config():
     line = (
         "--rollout_batch_size 8 --n_samples_per_prompt 4 --train_batch_size 16 --micro_train_batch_size 4 "
         "--num_episodes 3 --lr_warmup_ratio 0.1 --max_len 512 --max_new_tokens 128 "

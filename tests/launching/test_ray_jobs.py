@@ -103,8 +103,8 @@ class ForgetfulClient:
     [
         (["one\n", "two\nthree\n"], ["one\n", "two\nthree\n"]),
         (["one\n"], ["one\n", "two\nthree\n"]),
-        (["one\n", "three\n"], ["one\n", "three\n", "\n(a part of the log was lost; the log from there on:)\n",
-                               "two\nthree\n"]),
+        (["one\n", "three\n"], ["one\n", "three\n", "\n(a part of the log was lost; the whole log:)\n",
+                               "one\ntwo\nthree\n"]),
     ],
 )  # fmt: skip
 def test_what_a_connection_loses_of_the_log_is_shown_at_the_end(parts, shown):

@@ -208,9 +208,9 @@ def test_a_tokenizer_without_a_chat_template_is_refused_with_the_ways_out(tmp_pa
         ({"dtype": "float8"}, "did you mean 'float32'"),
         ({"device": "gpu"}, "no device 'gpu'"),
         ({"format": "chatt"}, "did you mean 'chat'"),
-        ({"too_long": "cut"}, "there are truncate, refuse"),
-        ({"batch_size": 0}, "batch_size >= 1"),
-        ({"copies": 0}, "copies >= 1"),
+        ({"too_long": "cut"}, "one of truncate, refuse"),
+        ({"batch_size": 0}, "batch_size: expected int >= 1"),
+        ({"copies": 0}, "copies: expected int >= 1"),
         ({"label": "good"}, "one output"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -282,7 +282,7 @@ def test_other_weights_in_the_same_folder_are_another_model(copied):
     assert after != before
 
 
-def test_a_pool_has_one_copy_unless_told_otherwise(folder):
+def test_a_pool_has_one_copy_by_default(folder):
     spec = f"0.5 * reward_model(model='{folder}') + length"
     assert load(spec).parts[0] == RewardModel(folder)
     with Scorer(spec, workers=4, deadline_s=30) as scorer:

@@ -9,7 +9,7 @@ import msgspec
 
 from plaudit import Trajectory
 from plaudit.engine import Scorer
-from plaudit.training.batches.collecting import Collector
+from plaudit.training.collecting import Collector
 from plaudit.training.config.schema import FilterConfig, RunConfig, SamplingConfig, SamplingSettings
 from plaudit.training.data.prompts import Prompts, PromptStream
 from plaudit.training.sampling.sampler import Samples

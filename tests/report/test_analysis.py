@@ -8,7 +8,7 @@ from plaudit import RewardOutput, Status, Trajectory
 from plaudit.report import collect_figures
 from plaudit.report.statistics.patterns import NEAR_KINDS, find_kinds
 from plaudit.report.terminal.analysis_text import WIDTH, describe_batch, render_analysis
-from plaudit.training.reporting.metrics import reward_metrics
+from plaudit.training.metrics import reward_metrics
 
 
 def judged(response, reward, *, score=None, reason="", step=None, prompt="What is 2 + 2?", **metadata):

@@ -7,7 +7,7 @@ import torch
 from plaudit import RewardFunction, Trajectory
 from plaudit.training import GRPOAdvantage, SamplingSettings, TransformersSampler, find_task, policy_loss, tiny_policy
 from plaudit.training.config.schema import ModelConfig
-from plaudit.training.learning.warm_start import warm_start
+from plaudit.training.learning.optimizer import warm_start
 
 
 class SortReward(RewardFunction):

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from plaudit.training.config.schema import ModelConfig
-from plaudit.training.learning.warm_start import warm_start
+from plaudit.training.data.task_catalog import find_task
+from plaudit.training.learning.optimizer import warm_start
 from plaudit.training.model.loading import tiny_policy
 from plaudit.training.model.policy import Policy
-from plaudit.training.tasks.catalog import find_task
 
 
 @pytest.fixture(scope="session", autouse=True)

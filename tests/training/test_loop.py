@@ -11,10 +11,10 @@ from plaudit.errors import DataError, InvalidAdvantage, InvalidSettings, Plaudit
 from plaudit.launching.openrlhf_flags import read_openrlhf_flags
 from plaudit.serving import ServerSettings, ServerThread
 from plaudit.training import Samples, train
-from plaudit.training.batches.collecting import Batch
+from plaudit.training.collecting import Batch
 from plaudit.training.config.reading import load_config
-from plaudit.training.reporting.progress import NoProgress
-from plaudit.training.reporting.recorder import RunName, UnscoredBatches, WandbWriter
+from plaudit.training.engine import NoProgress
+from plaudit.training.recorder import RunName, UnscoredBatches, WandbWriter
 from tests.training.runs import curves, metrics, rollouts, small, varied
 
 EVERYTHING = (
@@ -326,7 +326,7 @@ def test_a_failed_start_leaves_no_folder_that_blocks_the_next(tmp_path, monkeypa
     def fail(*_):
         raise InvalidSettings("no login")
 
-    monkeypatch.setattr("plaudit.training.reporting.recorder.RunLog", fail)
+    monkeypatch.setattr("plaudit.training.recorder.RunLog", fail)
     with pytest.raises(InvalidSettings, match="no login"):
         train(small(tmp_path / "run"))
     assert not (tmp_path / "run").exists()

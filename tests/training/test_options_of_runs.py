@@ -8,7 +8,7 @@ import pytest
 
 from plaudit.errors import InvalidSettings
 from plaudit.training import train
-from plaudit.training.reporting.progress import NoProgress
+from plaudit.training.engine import NoProgress
 from tests.training.runs import curves, small
 
 MANY = (

@@ -9,7 +9,7 @@ import pytest
 from plaudit import Trajectory, load, score
 from plaudit.cli import main
 from plaudit.training import load_config
-from plaudit.training.tasks.config_task import load_task
+from plaudit.training.data.config_task import load_task
 from tests.training.runs import metrics
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ import pytest
 
 from plaudit.errors import TrainingError
 from plaudit.training import train
-from plaudit.training.reporting.checkpoint import Checkpoints
+from plaudit.training.run_folder import Checkpoints
 from tests.forked import ForkedCommand
 from tests.training.runs import SMALL, curves, metrics, rollouts, small
 

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from plaudit.agents.environment import Environment, EpisodeStart, read_number
-from plaudit.agents.episode import Episode, EpisodeLimits, Segment
 from plaudit.agents.generation import ActionSampler
 from plaudit.agents.hosts import EnvironmentHost, LocalHost
-from plaudit.agents.player import Player
+from plaudit.agents.player import Episode, EpisodeLimits, Player, Segment
 from plaudit.agents.process_host import ProcessHost
 from plaudit.contract.output import Status
 from plaudit.errors import AgentError

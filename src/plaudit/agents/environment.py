@@ -1,4 +1,4 @@
-"""The environment of an episode: it is reset once and then answers every action.
+"""The environment of an episode: it is reset once and then answers every action; and one that runs tool calls.
 
 There are two contracts. `Environment` is typed: text in, `StepResult` out, sync or async. `AgentInstance` has the dicts
 of OpenRLHF, so that its agent files run unchanged. What either returns is checked here. An environment that gives no
@@ -12,10 +12,15 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from plaudit.contract.output import as_number
-from plaudit.errors import AgentError, rename_hint
+from plaudit.errors import AgentError, did_you_mean, rename_hint
 from plaudit.jsonline import as_plain
+from plaudit.verify.tools.parsing import MalformedCall, ToolCall, parse_tool_calls
 
-__all__ = ["AgentInstance", "Environment", "EpisodeStart", "Example", "StepResult", "check_encodable", "read_number"]
+__all__ = [
+    "AgentInstance", "Environment", "EpisodeStart", "Example", "MalformedCall", "StepResult", "ToolCall",
+    "ToolEnvironment", "call_tool", "check_encodable", "parse_tool_calls", "read_number",
+]  # fmt: skip
+
 
 KEYS = ("rewards", "scores", "environment_feedback", "done", "sampling_params", "extra_logs")
 
@@ -24,8 +29,8 @@ KEYS = ("rewards", "scores", "environment_feedback", "done", "sampling_params", 
 class EpisodeStart:
     """The start of an episode.
 
-    `prompt` is text; of chat messages it is what the user said last, and `messages` has them all. `seed` is for all
-    that an environment leaves to chance: it follows from the run's seed, the batch and the index in it.
+    `prompt` is text; of chat messages it is the last one of the user, and `messages` has all of them. All randomness of
+    an environment follows from `seed`, which is derived from the run's seed, the batch and the index in it.
     """
 
     prompt: str
@@ -33,9 +38,9 @@ class EpisodeStart:
     seed: int = 0
     messages: tuple[Mapping[str, Any], ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    """All else that the prompt's row carries."""
+    """The other columns of the prompt's row."""
     images: Any = None
-    """Handed on as they came: plaudit's own samplers do not see them."""
+    """Passed on unchanged; plaudit's own samplers ignore them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +51,12 @@ class StepResult:
     done: bool
     reward: float | None = None
     score: float | None = None
-    """How right the episode is so far, from 0 to 1; the last one filters groups."""
+    """Correctness of the episode so far, from 0 to 1; groups are filtered by the last one."""
     sampling_params: Any = None
-    """How the next action is drawn, where that changes."""
+    """Sampling params for the next action; None keeps the current ones."""
     logs: Mapping[str, Any] = field(default_factory=dict)
     role: Literal["user", "tool"] = "user"
-    """Who says the feedback, in chats."""
+    """The chat role of the feedback."""
     state: str | None = None
     """The state in which the action was taken, for credit by `states`; None: the conversation before it."""
 
@@ -106,13 +111,13 @@ class Example(NamedTuple):
 class Environment(ABC):
     """One episode: `reset` begins it, `step` answers each action; both, and `close`, may be `async def`.
 
-    An instance serves one episode, and instances share nothing. All chance comes from `start.seed`.
+    An instance serves one episode, and instances share no state. All randomness is derived from `start.seed`.
     """
 
     tools: ClassVar[Sequence[Callable[..., Any]]] = ()
     """Functions whose signatures a chat template shows the model."""
     in_threads: ClassVar[bool] = False
-    """Whether instances are sure to answer, so that they need no processes of their own."""
+    """Whether instances cannot hang, so that they need no worker processes."""
 
     @abstractmethod
     def reset(self, start: EpisodeStart) -> Any:
@@ -149,7 +154,7 @@ class AgentInstance(ABC):
 
 
 def check_encodable(what: str, text: str) -> None:
-    """Raise AgentError if text has halves of characters, which no tokenizer and no file takes."""
+    """Raise AgentError if the text has unpaired surrogates, which cannot be encoded."""
     if text.isascii():
         return
     try:
@@ -172,3 +177,55 @@ def _unwrap(value: Any) -> Any:
     while isinstance(plain, list | tuple) and len(plain) == 1 and not isinstance(plain[0], Mapping):
         plain = plain[0]
     return plain
+
+
+MAX_ANSWER = 4000
+
+
+class ToolEnvironment(Environment):
+    """An action with tool calls runs the functions in `tools`; an action without one is the final answer.
+
+    A method with the name of a function replaces it. A malformed call, an unknown tool, wrong arguments and an
+    exception are answered with an error that the model can read. `finish` scores the action that calls nothing.
+    """
+
+    call_cost: ClassVar[float] = 0.0
+    """Cost of a call that could not be made."""
+
+    @abstractmethod
+    def finish(self, action: str) -> StepResult:
+        """The result of an action without a call."""
+
+    def step(self, action: str) -> Any:
+        calls = parse_tool_calls(action)
+        if not calls:
+            return self.finish(action)
+        tools = {tool.__name__: getattr(self, tool.__name__, tool) for tool in self.tools}
+        answers = [call_tool(tools, call) for call in calls]
+        failed = sum(not done for _, done in answers)
+        return StepResult(
+            "\n".join(answer for answer, _ in answers),
+            done=False,
+            reward=-self.call_cost * failed,
+            logs={"calls": len(calls), "failed_calls": failed},
+            role="tool",
+        )
+
+
+def call_tool(tools: dict[str, Callable[..., Any]], call: ToolCall | MalformedCall) -> tuple[str, bool]:
+    """The answer to a call, and whether the call was made."""
+    if isinstance(call, MalformedCall):
+        return f"error: malformed tool call: {call.reason}", False
+    if call.name not in tools:
+        known = ", ".join(tools) or "none"
+        return f"error: no tool named {call.name!r}{did_you_mean(call.name, tools)} (there is {known})", False
+    tool = tools[call.name]
+    try:
+        bound = inspect.signature(tool).bind(*call.positional, **call.arguments)
+    except TypeError as error:
+        return f"error: {call.name}{inspect.signature(tool)}: {error}", False
+    try:
+        answer = str(tool(*bound.args, **bound.kwargs))
+    except Exception as error:  # noqa: BLE001 - a tool's failure is an observation, which the model can learn from
+        return f"error: {type(error).__name__}: {error}"[:MAX_ANSWER], False
+    return (answer if len(answer) <= MAX_ANSWER else f"{answer[:MAX_ANSWER]}… ({len(answer):,} characters)"), True

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -25,14 +25,9 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import AgentError
 
 __all__ = [
-    "ActionStates",
-    "EnvironmentCalls",
-    "EnvironmentHost",
-    "EnvironmentSession",
-    "FirstObservation",
-    "HostedEnvironment",
-    "LocalHost",
-]
+    "ActionStates", "EnvironmentCalls", "EnvironmentHost", "EnvironmentSession", "FirstObservation",
+    "HostedEnvironment", "LocalHost", "name_method",
+]  # fmt: skip
 
 RunCall = Callable[[Callable[[], Any]], Awaitable[Any]]
 """Runs a call that may block, and awaits what it returns."""
@@ -65,20 +60,8 @@ class HostedEnvironment(ABC):
     """The environment of one episode, in this process or another."""
 
     @abstractmethod
-    async def create(self) -> None:
-        """Make the instance."""
-
-    @abstractmethod
-    async def reset(self, start: EpisodeStart) -> FirstObservation:
-        """The first observation."""
-
-    @abstractmethod
-    async def step(self, states: ActionStates) -> StepResult:
-        """The result of an action."""
-
-    @abstractmethod
-    async def close(self) -> None:
-        """End what the instance holds."""
+    async def call(self, method: str, *arguments: Any) -> Any:
+        """The result of `create`, of `reset` with an EpisodeStart, of `step` with ActionStates, or of `close`."""
 
     @abstractmethod
     def end(self, *, kill: bool = False) -> None:
@@ -166,7 +149,7 @@ class EnvironmentSession:
             raise AgentError(f"step must return a StepResult, got {type(result).__name__}")
         return result
 
-    async def close(self, _: None = None) -> None:
+    async def close(self) -> None:
         """End what the instance holds."""
         await self._call(self._instance.close)
 
@@ -186,7 +169,7 @@ class EnvironmentCalls:
     def __init__(self, host: EnvironmentHost, deadline_s: float | None) -> None:
         self._host, self._deadline_s = host, deadline_s
         self._hosted: HostedEnvironment | None = None
-        self._calls: asyncio.Queue[_Call] = asyncio.Queue()
+        self._calls: asyncio.Queue[tuple[str, Callable[[], Any], asyncio.Future[Any]]] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
         self._has_returned, self._was_reset = True, False
 
@@ -203,9 +186,9 @@ class EnvironmentCalls:
         """The return value of a method of the hosted environment, or a RewardOutput with the reason of its failure."""
         assert self._hosted is not None
         assert self._task is not None
-        name = f"{self._host.environment.__name__}.{'__init__' if method == 'create' else method}"
+        name = name_method(self._host.environment, method)
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._calls.put_nowait(_Call(name, partial(getattr(self._hosted, method), *arguments), answer))
+        self._calls.put_nowait((name, partial(self._hosted.call, method, *arguments), answer))
         self._has_returned, self._was_reset = False, self._was_reset or method == "reset"
         await asyncio.wait({answer, self._task}, timeout=self._deadline_s, return_when=asyncio.FIRST_COMPLETED)
         if not answer.done() and not self._task.done():
@@ -237,13 +220,12 @@ class EnvironmentCalls:
                     answer.set_result(result)
 
 
-class _Call(NamedTuple):
-    name: str
-    call: Callable[[], Any]
-    answer: "asyncio.Future[Any]"
-
-
 _running: set["asyncio.Task[None]"] = set()  # the event loop holds tasks by weak references only
+
+
+def name_method(environment: type, method: str) -> str:
+    """How messages name a method of an environment."""
+    return f"{environment.__name__}.{'__init__' if method == 'create' else method}"
 
 
 def _cancelled_itself(name: str) -> RewardOutput:
@@ -255,17 +237,8 @@ class _LocalEnvironment(HostedEnvironment):
         self._thread: _EpisodeThread | None = None
         self._session = EnvironmentSession(environment, self._run_blocking)
 
-    async def create(self) -> None:
-        await self._session.create()
-
-    async def reset(self, start: EpisodeStart) -> FirstObservation:
-        return await self._session.reset(start)
-
-    async def step(self, states: ActionStates) -> StepResult:
-        return await self._session.step(states)
-
-    async def close(self) -> None:
-        await self._session.close()
+    async def call(self, method: str, *arguments: Any) -> Any:
+        return await getattr(self._session, method)(*arguments)
 
     def end(self, *, kill: bool = False) -> None:
         if self._thread is not None:

@@ -14,10 +14,9 @@ import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
-from plaudit.agents.environment import EpisodeStart, StepResult
-from plaudit.agents.hosts import ActionStates, EnvironmentHost, EnvironmentSession, FirstObservation, HostedEnvironment
+from plaudit.agents.hosts import EnvironmentHost, EnvironmentSession, HostedEnvironment, name_method
 from plaudit.contract.failures import DescribedFailure, attempt
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import AgentError
@@ -62,7 +61,7 @@ class ProcessHost(EnvironmentHost):
             try:
                 await room
             except asyncio.CancelledError:
-                if room.done() and not room.cancelled():  # the room is for another one who waits
+                if room.done() and not room.cancelled():  # pass the slot on to the next caller
                     self._wake_next()
                 raise
         if self._idle:
@@ -94,7 +93,7 @@ class ProcessHost(EnvironmentHost):
         return worker
 
     def _release(self, worker: "_Worker", *, kill: bool) -> None:
-        """Keep a worker for the next episode, or make room for a new one, and wake who waits longest."""
+        """Keep a worker for the next episode, or free its slot, and wake the caller that has waited longest."""
         worker.rest()
         if kill:
             worker.kill()
@@ -115,27 +114,15 @@ class _ProcessEnvironment(HostedEnvironment):
     def __init__(self, host: ProcessHost, worker: "_Worker") -> None:
         self._host, self._worker, self._ended, self._broken = host, worker, False, False
 
-    async def create(self) -> None:
-        await self._call("create", None)
-
-    async def reset(self, start: EpisodeStart) -> FirstObservation:
-        return cast(FirstObservation, await self._call("reset", start))
-
-    async def step(self, states: ActionStates) -> StepResult:
-        return cast(StepResult, await self._call("step", states))
-
-    async def close(self) -> None:
-        await self._call("close", None)
-
     def end(self, *, kill: bool = False) -> None:
         if not self._ended:
             self._ended = True
             self._host._release(self._worker, kill=kill or self._broken)
 
-    async def _call(self, method: str, argument: Any) -> Any:
+    async def call(self, method: str, *arguments: Any) -> Any:
         self._broken = True  # until it has answered
         try:
-            await self._worker.send((method, argument))
+            await self._worker.send((method, arguments))
             body = await self._worker.receive()
         except (EOFError, OSError, FrameTooLong):
             raise AgentError("the environment's process died") from None
@@ -162,7 +149,7 @@ class _Worker:
         try:
             body = pickle.dumps(message)
         except Exception as error:
-            raise AgentError(f"what the episode has cannot be sent to another process: {error}") from error
+            raise AgentError(f"the episode's data cannot be sent to another process: {error}") from error
         self.process.send(PoolUnit(body, 1).message())
         loop = asyncio.get_running_loop()
         while self.process.unsent:
@@ -187,7 +174,7 @@ class _Worker:
         return self._messages.popleft()
 
     def rest(self) -> None:
-        """The episode has ended, and the event loop may."""
+        """Stop watching the pipe: the episode has ended, and its event loop may end too."""
         self._watch(None)
 
     def kill(self) -> None:
@@ -246,14 +233,12 @@ class EnvironmentHandler:
         self._session = self._new_session()
 
     def __call__(self, body: bytes, progress: UnitProgress) -> bytes:
-        method, argument = pickle.loads(body)
+        method, arguments = pickle.loads(body)
         if method == "create":
             self._session = self._new_session()
-            call = attempt(f"{self._environment.__name__}.__init__", self._session.create)
-        else:
-            if isinstance(argument, EpisodeStart):
-                _seed_everything(argument.seed)
-            call = attempt(f"{self._environment.__name__}.{method}", partial(getattr(self._session, method), argument))
+        elif method == "reset":
+            _seed_everything(arguments[0].seed)
+        call = attempt(name_method(self._environment, method), partial(getattr(self._session, method), *arguments))
         return _pack(self._loop.run_until_complete(call) if self._session.is_async(method) else _run_at_once(call))
 
     def _new_session(self) -> EnvironmentSession:

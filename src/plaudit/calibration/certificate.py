@@ -22,9 +22,8 @@ from plaudit.endpoint.channel import CallFailed, CallResult
 from plaudit.errors import InvalidSettings
 from plaudit.judges.chat_endpoint import ChatConnection, ChatEndpoint
 from plaudit.judges.llm_judge import RubricJudge
-from plaudit.judges.prompt import Question
+from plaudit.judges.prompt import ChatReply, Question
 from plaudit.judges.rubric import Rubric
-from plaudit.judges.verdict import ChatReply
 from plaudit.trajectory import Trajectory
 from plaudit.version import __version__
 

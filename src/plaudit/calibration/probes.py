@@ -27,8 +27,8 @@ from plaudit.contract.output import RewardOutput
 from plaudit.engine import Scorer
 from plaudit.judges.comparing import BETTER, FIRST, SECOND, TIE, Comparison
 from plaudit.judges.llm_judge import RubricJudge
+from plaudit.judges.prompt import Verdict
 from plaudit.judges.texts import Refused, SampleTexts
-from plaudit.judges.verdict import Verdict
 from plaudit.report.selection import ABSENT, column_of
 from plaudit.trajectory import Trajectory
 

@@ -19,8 +19,7 @@ from plaudit.endpoint.channel import CallFailed, CallResult
 from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import InvalidSettings
 from plaudit.judges.chat_endpoint import ChatConnection, ChatEndpoint
-from plaudit.judges.prompt import Question
-from plaudit.judges.verdict import ChatReply
+from plaudit.judges.prompt import ChatReply, Question
 
 __all__ = ["RecordedEndpoint", "Transcript", "digest_question"]
 

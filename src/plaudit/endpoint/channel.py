@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 POLL_S = 0.05
-"""How often waiting callers look whether the prober has returned; it may run in another event loop."""
+"""How often waiting callers check whether the prober has returned; it may run in another event loop."""
 
 T = TypeVar("T")
 Clock: TypeAlias = Callable[[], float]

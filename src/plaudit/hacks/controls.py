@@ -4,8 +4,7 @@ import re
 import sqlite3
 
 from plaudit.contract.output import RewardOutput
-from plaudit.hacks.exercises import BOXES, ITEMS, QUERIES, SENTENCES, SUMS, TAGS, TOOLS, WORDS
-from plaudit.hacks.hack import control
+from plaudit.hacks.hack import BOXES, ITEMS, QUERIES, SENTENCES, SUMS, TAGS, TOOLS, WORDS, control
 from plaudit.hacks.worlds import Boxes
 from plaudit.verify.math.verdict import verify_math
 

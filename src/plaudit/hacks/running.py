@@ -22,9 +22,8 @@ from plaudit.hacks.hack import TRUE_SCORE, Hack, find_hack
 from plaudit.loading import load_agent
 from plaudit.training.config.reading import load_config
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.engine import train
-from plaudit.training.reporting.progress import Progress
-from plaudit.training.tasks.task import Task
+from plaudit.training.data.prompts import Task
+from plaudit.training.engine import Progress, train
 from plaudit.trajectory import Trajectory
 from plaudit.watch import RewardWatch, watch_run
 

@@ -12,14 +12,15 @@ from contextlib import asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
+import msgspec
+
 from plaudit.contract.output import Status
 from plaudit.endpoint.channel import CallFailed, CallResult, Channel, EndpointPolicy
 from plaudit.endpoint.http_client import HttpClient, KeySource, check_url
 from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import InvalidSettings, TransientError
-from plaudit.judges.prompt import Question, Unreadable
-from plaudit.judges.verdict import ChatReply, Verdict, read_verdict
-from plaudit.settings import check_fields, read_settings, set_field
+from plaudit.judges.prompt import ChatReply, Question, Unreadable, Verdict, read_verdict
+from plaudit.settings import NonNegative, check_fields, read_settings, set_field
 
 __all__ = ["CallOutcome", "ChatConnection", "ChatEndpoint", "ask", "report_calls"]
 
@@ -47,9 +48,9 @@ class ChatEndpoint:
     api_key_file: str | None = None
     policy: EndpointPolicy | Mapping[str, Any] = field(default_factory=EndpointPolicy)
     prices: tuple[float, float] | None = None
-    """What a million tokens cost, of prompts and of answers; the `cost` of each call follows from it."""
+    """Prices of a million prompt tokens and of a million response tokens, for the `cost` of each call."""
     system: bool = True
-    """False for models that know no system message: the instructions then begin the user's."""
+    """False for models without a system role: the instructions then begin the user's message."""
 
     def __post_init__(self) -> None:
         set_field(self, "url", check_url(self.url))
@@ -64,10 +65,7 @@ class ChatEndpoint:
         if self.prices is not None:
             set_field(self, "prices", _checked_prices(self.prices))
         self._key  # noqa: B018 - says now what is wrong with it
-        self._open()
-
-    def _open(self) -> None:
-        set_field(self, "_channel", Channel(self._policy))
+        set_field(self, "_channel", Channel(self._policy))  # unpickling makes another
         set_field(self, "_takes_schema", True)  # until it refuses one
 
     @property
@@ -98,13 +96,6 @@ class ChatEndpoint:
         finally:
             await connection.close()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._open()
-
 
 class ChatConnection:
     """The connections of one batch to an endpoint; `ask` sends a question."""
@@ -112,11 +103,11 @@ class ChatConnection:
     def __init__(self, endpoint: ChatEndpoint, key: str | None) -> None:
         self._endpoint, self.url = endpoint, endpoint.url
         self._client = HttpClient(endpoint.url, key, purpose=f"the judge at {endpoint.url}")
-        self._channel: Channel = endpoint._channel  # type: ignore[attr-defined]  # set in _open
+        self._channel: Channel = endpoint._channel  # type: ignore[attr-defined]  # set when it is built
 
     async def ask(self, question: Question) -> CallResult[ChatReply]:
         """The reply to a question; CallFailed when the endpoint was given up, HttpRefusal when it refused."""
-        if self._endpoint._takes_schema:  # type: ignore[attr-defined]  # set in _open
+        if self._endpoint._takes_schema:  # type: ignore[attr-defined]  # set when it is built
             try:
                 return await self._channel.send(functools.partial(self._send, question, with_schema=True))
             except HttpRefusal as refusal:
@@ -235,9 +226,8 @@ def _is_count(value: Any) -> bool:
 
 
 def _checked_prices(prices: Any) -> tuple[float, float]:
-    listed = list(prices) if isinstance(prices, list | tuple) else []
-    if len(listed) != 2 or any(
-        isinstance(each, bool) or not isinstance(each, int | float) or each < 0 for each in listed
-    ):
-        raise InvalidSettings(f"prices are two numbers, a million tokens of prompts and of answers; got {prices!r:.60}")
-    return float(listed[0]), float(listed[1])
+    try:
+        return msgspec.convert(prices, tuple[NonNegative, NonNegative])
+    except msgspec.ValidationError:
+        message = f"prices are two numbers, a million tokens of prompts and of answers; got {prices!r:.60}"
+        raise InvalidSettings(message) from None

@@ -18,7 +18,7 @@ from plaudit.judges.chat_endpoint import CallOutcome, ChatConnection, ChatEndpoi
 from plaudit.judges.prompt import ChoiceField, FencedQuestion, NumberField
 from plaudit.judges.rating import MAX_REASON, Votes, describe_criteria
 from plaudit.judges.rubric import Rubric
-from plaudit.judges.texts import Fence, Refused, SampleTexts, TextLimits, code_for
+from plaudit.judges.texts import Fence, Refused, SampleTexts, TextLimits, make_nonce
 from plaudit.trajectory import Trajectory
 
 __all__ = ["BETTER", "FIRST", "SECOND", "TIE", "Comparison"]
@@ -55,8 +55,6 @@ class Comparison:
     async def compare_pairs(self, connection: ChatConnection, group: Sequence[Trajectory]) -> list[RewardOutput]:
         """The share of comparisons that each member wins; a tie is half a win."""
         texts, outputs = self._read(group)
-        if isinstance(texts, str):
-            return [RewardOutput.unscored(Status.SKIPPED, f"{self.name}: {texts}")] * len(group)
         pairs = await asyncio.gather(*(self._compare(connection, texts, pair) for pair in self._pairs(sorted(texts))))
         for index in texts:
             outputs[index] = self._settle_pairs(index, [pair for pair in pairs if index in pair.members])
@@ -65,8 +63,6 @@ class Comparison:
     async def rank(self, connection: ChatConnection, group: Sequence[Trajectory]) -> list[RewardOutput]:
         """The share of the others that each member is ranked above; equals share their ranks."""
         texts, outputs = self._read(group)
-        if isinstance(texts, str):
-            return [RewardOutput.unscored(Status.SKIPPED, f"{self.name}: {texts}")] * len(group)
         first_with: dict[str, int] = {}  # equal responses are shown once
         for index in sorted(texts):
             if not texts[index].is_empty:
@@ -94,8 +90,8 @@ class Comparison:
                 outputs[index] = self._settle_ranks(index, texts, first_with, ranks or [{}], reasoning)
         return self._report(outputs, texts, outcomes)
 
-    def _read(self, group: Sequence[Trajectory]) -> tuple[dict[int, SampleTexts] | str, list[RewardOutput]]:
-        """The texts of the members by index, with outputs for those who cannot take part; or why none can."""
+    def _read(self, group: Sequence[Trajectory]) -> tuple[dict[int, SampleTexts], list[RewardOutput]]:
+        """The texts of the members by index, with outputs for those who cannot take part; none if no two can."""
         texts: dict[int, SampleTexts] = {}
         outputs = [RewardOutput.unscored(Status.SKIPPED, "")] * len(group)
         for index, trajectory in enumerate(group):
@@ -104,10 +100,12 @@ class Comparison:
             except Refused as refused:
                 outputs[index] = RewardOutput.unscored(Status.SKIPPED, f"{self.name}: {refused}")
         if len({(each.prompt, each.reference) for each in texts.values()}) > 1:
-            return "the samples of this group have different prompts or references, and cannot be compared", outputs
-        if len(texts) == 1:
-            return "there is nothing to compare this response with: its group has no other that can be shown", outputs
-        return texts, outputs
+            problem = "the samples of this group have different prompts or references, and cannot be compared"
+        elif len(texts) == 1:
+            problem = "there is nothing to compare this response with: its group has no other that can be shown"
+        else:
+            return texts, outputs
+        return {}, [RewardOutput.unscored(Status.SKIPPED, f"{self.name}: {problem}")] * len(group)
 
     def _pairs(self, indices: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Every pair once; with `opponents`, each member and as many that follow it in a ring as make that number."""
@@ -198,7 +196,7 @@ class Comparison:
         return outputs
 
     def _comparison(self, first: SampleTexts, second: SampleTexts) -> FencedQuestion:
-        code = code_for([*first.all, *second.all], {"asked": "better"})
+        code = make_nonce([*first.all, *second.all], {"asked": "better"})
         fence = Fence(code)
         material = [
             *_shared(fence, first),
@@ -214,7 +212,7 @@ class Comparison:
     def _shuffle(self, texts: dict[int, SampleTexts], distinct: Sequence[int], number: int) -> tuple[list[int], str]:
         """An order of the members that follows from their texts, and the code of the call."""
         every = [text for index in distinct for text in texts[index].all]
-        code = code_for(every, {"asked": "ranks", "vote": number})
+        code = make_nonce(every, {"asked": "ranks", "vote": number})
         order = list(distinct)
         random.Random(code).shuffle(order)
         return order, code

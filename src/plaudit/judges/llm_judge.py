@@ -34,7 +34,7 @@ __all__ = ["JudgePanel", "LLMJudge", "RubricJudge", "RubricReward"]
 
 Mode: TypeAlias = Literal["pointwise", "pairwise", "ranked"]
 AHEAD = 8
-"""How many times the concurrency of its endpoint a judge is given at once, so that none waits for the slowest."""
+"""A batch of a judge is so many times the concurrency of its endpoint, so that few calls wait for the slowest."""
 GOOD = Rubric((Criterion(UNNAMED),))
 
 

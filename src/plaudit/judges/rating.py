@@ -11,7 +11,7 @@ from plaudit.errors import InvalidSettings
 from plaudit.judges.chat_endpoint import CallOutcome, ChatConnection, ChatEndpoint, ask
 from plaudit.judges.prompt import Exchange, FencedQuestion
 from plaudit.judges.rubric import UNNAMED, Criterion, Example, Rubric
-from plaudit.judges.texts import Fence, SampleTexts, code_for
+from plaudit.judges.texts import Fence, SampleTexts, make_nonce
 from plaudit.settings import Count, Share
 
 __all__ = ["MAX_REASON", "Rating", "Votes", "describe_criteria", "rate"]
@@ -93,7 +93,7 @@ def describe_criteria(rubric: Rubric) -> str:
 def _question(
     endpoint: ChatEndpoint, texts: SampleTexts, rubric: Rubric, votes: Votes, number: int
 ) -> tuple[FencedQuestion, Fence]:
-    code = code_for(texts.all, {"vote": number, "criteria": [criterion.name for criterion in rubric.criteria]})
+    code = make_nonce(texts.all, {"vote": number, "criteria": [criterion.name for criterion in rubric.criteria]})
     fence = Fence(code)
     examples = tuple(
         Exchange(_example_material(Fence(code), example), rubric.example_values(example), example.reasoning)

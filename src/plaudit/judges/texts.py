@@ -20,7 +20,7 @@ from msgspec import Meta
 from plaudit.trajectory import Prompt, Trajectory, message_text
 from plaudit.verify.text import remove_invisible
 
-__all__ = ["BAR", "Fence", "Refused", "SampleTexts", "TextLimits", "break_marks", "code_for", "remove_unseen"]
+__all__ = ["BAR", "Fence", "Refused", "SampleTexts", "TextLimits", "break_marks", "make_nonce", "remove_unseen"]
 
 BAR = "| "
 CODE_LENGTH = 8
@@ -133,7 +133,7 @@ def break_marks(text: str) -> str:
     return _TEMPLATE_MARKS.sub(lambda match: f"{match[0]} ", text)
 
 
-def code_for(texts: Iterable[str], settings: Mapping[str, object]) -> str:
+def make_nonce(texts: Iterable[str], settings: Mapping[str, object]) -> str:
     """A nonce derived from the texts and settings that occurs in none of the texts, in any spelling."""
     listed = list(texts)
     spelt = [_spelling(text) for text in listed]
@@ -142,7 +142,7 @@ def code_for(texts: Iterable[str], settings: Mapping[str, object]) -> str:
         encoded = text.encode("utf-8", "surrogatepass")
         digest.update(len(encoded).to_bytes(8, "big") + encoded)
     while True:
-        code = _letters(digest.digest())
+        code = _nonce_letters(digest.digest())
         if not any(code in text for text in spelt):
             return code
         digest.update(b"again")
@@ -153,7 +153,7 @@ def _spelling(text: str) -> str:
     return _BETWEEN.sub("", unicodedata.normalize("NFKC", remove_unseen(text)).casefold())
 
 
-def _letters(digest: bytes) -> str:
+def _nonce_letters(digest: bytes) -> str:
     """Letters and digits that tokenizers and people do not confuse."""
     alphabet = "abcdefghjkmnpqrstuvwxyz23456789"
     return "".join(alphabet[byte % len(alphabet)] for byte in digest[:CODE_LENGTH])

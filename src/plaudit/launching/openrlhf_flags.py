@@ -130,7 +130,7 @@ RELATIVE: dict[str, tuple[str, ...]] = {
     "warmup_ratio": ("lr_warmup_ratio", "actor.lr_warmup_ratio"),
     "critic_lr": ("critic_learning_rate", "critic.adam.lr"),
 }
-"""Flags whose number means something only together with the rest of the config."""
+"""Flags whose number is relative to the rest of the config."""
 PLACEMENT = re.compile(
     r"(vllm|colocate|ring|rollout\.vllm|train\.colocate)[._].*|ds\.(?!lora\.).*|.*num_(nodes|gpus_per_node)|zero_stage|zpg|.*offload"
     r"|enforce_eager|enable_prefix_caching|.*packing_samples|.*attn_implementation|.*flash_attn|overlap_comm"
@@ -164,7 +164,7 @@ class ForeignFlags:
     """Environment variables that carry secrets, such as the login of W&B."""
     resume: bool = False
     relative: dict[str, float] = field(default_factory=dict)
-    """Numbers that mean something only together with the rest of the config, such as `--train_batch_size`."""
+    """Numbers that are relative to the rest of the config, such as `--train_batch_size`."""
 
     def complete(self, config: RunConfig, count_prompts: Callable[[RunConfig], int]) -> RunConfig:
         """The config with the settings that follow from it and the flags; `--num_episodes` needs the prompt count."""

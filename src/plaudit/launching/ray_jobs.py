@@ -1,4 +1,4 @@
-"""Run a command as a job on a Ray cluster with Ray's own job client, and follow what it prints.
+"""Run a command as a job on a Ray cluster with Ray's own job client, and follow its log.
 
 The job runs in this folder, with this Python: the cluster's nodes must see the same files, as with the Ray backend.
 """
@@ -51,7 +51,11 @@ class RayJob:
             if status.is_terminal():
                 break
             time.sleep(PAUSE_S)  # the connection ended before the job did
-        self._show_rest(show, shown)
+        whole = self.client.get_job_logs(self.id)
+        if not whole.startswith(shown):
+            show("\n(a part of the log was lost; the whole log:)\n")
+        if rest := whole.removeprefix(shown):
+            show(rest)
         if status.value == "SUCCEEDED":
             return None
         return f"{status.value}: {str(self.client.get_job_info(self.id).message or '').strip()}"
@@ -67,18 +71,6 @@ class RayJob:
                     show(new)
                     shown += new
         return shown
-
-    def _show_rest(self, show: Callable[[str], None], shown: str) -> None:
-        """Show what the connections lost, which may also be a line in the middle."""
-        whole = self.client.get_job_logs(self.id)
-        kept = next(
-            (n for n, (a, b) in enumerate(zip(shown, whole, strict=False)) if a != b), min(len(shown), len(whole))
-        )
-        if kept < len(shown):
-            show("\n(a part of the log was lost; the log from there on:)\n")
-            kept = whole.rfind("\n", 0, kept) + 1
-        if kept < len(whole):
-            show(whole[kept:])
 
     @property
     def commands(self) -> str:

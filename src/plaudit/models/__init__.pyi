@@ -1,5 +1,5 @@
-from .embeddings import SimilarityReward as SimilarityReward
-from .likelihood import LikelihoodReward as LikelihoodReward
-from .pipeline_reward import PipelineReward as PipelineReward
+from .classifiers import PipelineReward as PipelineReward
+from .classifiers import RewardModel as RewardModel
 from .process_reward_model import ProcessRewardModel as ProcessRewardModel
-from .reward_model import RewardModel as RewardModel
+from .reference_rewards import LikelihoodReward as LikelihoodReward
+from .reference_rewards import SimilarityReward as SimilarityReward

@@ -193,7 +193,7 @@ def _set_padding(model: Any, tokenizer: Any) -> None:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether memory ran out: torch says so in several ways."""
+    """Whether memory ran out, which torch reports in several ways."""
     return isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError)
         and (type(error).__name__ == "OutOfMemoryError" or "can't allocate memory" in str(error))

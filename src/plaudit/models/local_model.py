@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
@@ -13,12 +13,11 @@ from plaudit.models.cpu_precision import import_torch
 from plaudit.models.inputs import FORMATS, Encoded, InputFormat, Text, encode_texts
 from plaudit.models.loading import LoadedModel, ModelKey, check_placement, is_out_of_memory, loaded_model, unload_model
 from plaudit.models.locating import ModelFolder, locate_model
-from plaudit.settings import check_choice, check_number, set_field
+from plaudit.settings import Count, check_choice, check_fields, check_number, set_field
 from plaudit.trajectory import Trajectory
 
 __all__ = ["LocalModelReward", "check_labels", "compute_batched"]
 
-TOO_LONG = ("truncate", "refuse")
 MOST_TOKENS = 16_384  # of a batch, padding counted: a batch of long texts is smaller
 MOST_NUMBERS = 2**19  # of a batch on a CPU, one for each token and unit of the model's width: 683 tokens of 768 numbers
 T = TypeVar("T")
@@ -37,10 +36,10 @@ class LocalModelReward(RewardFunction):
     _: KW_ONLY
     dtype: str = "float32"
     device: str = "auto"
-    batch_size: int = 32
-    max_length: int | None = None
-    too_long: str = "truncate"
-    copies: int | None = 1
+    batch_size: Count = 32
+    max_length: Count | None = None
+    too_long: Literal["truncate", "refuse"] = "truncate"
+    copies: Count | None = 1
     folder: ModelFolder = field(init=False, repr=False)
 
     max_batch = 256
@@ -49,11 +48,7 @@ class LocalModelReward(RewardFunction):
 
     def __post_init__(self) -> None:
         check_placement(self.dtype, self.device)
-        check_choice("too_long", self.too_long, TOO_LONG)
-        check_number("batch_size", self.batch_size, least=1)
-        for name in ("max_length", "copies"):
-            if getattr(self, name) is not None:
-                check_number(name, getattr(self, name), least=1)
+        check_fields(self)
         set_field(self, "folder", locate_model(self.model, purpose=self.name))
 
     @property

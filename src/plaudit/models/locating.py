@@ -180,7 +180,7 @@ def _download(hub: Any, name: str, purpose: str) -> Path:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what a library says, which is often followed by advice for its own users."""
+    """The first line of a library's error message; advice for users of that library often follows."""
     return str(error).strip().partition("\n")[0][:300] or type(error).__name__
 
 

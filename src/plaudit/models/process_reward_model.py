@@ -1,7 +1,7 @@
-"""Process reward models: a value for every step of a response, and what the steps make together.
+"""Process reward models: a value for every step of a response, and one value for all steps.
 
 Two kinds are known: a token classifier, whose output at the last token of a step is the step's value (as TRL trains
-them), and a causal language model that says after each step whether it was good, by one of two tokens (Math-Shepherd).
+them), and a causal language model that predicts one of two tokens after each step, good or bad (Math-Shepherd).
 """
 
 import math
@@ -32,7 +32,7 @@ COMBINE: dict[str, Callable[[Sequence[float]], float]] = {
 
 @dataclass(frozen=True, repr=False)
 class ProcessRewardModel(LocalModelReward):
-    """What a process reward model says of every step: `ProcessRewardModel("my-prm", combine="min")`.
+    """The values of a process reward model for all steps, combined: `ProcessRewardModel("my-prm", combine="min")`.
 
     Steps end at each `separator` in the response (white space; a line end by default). `combine` is "min", "mean",
     "product" or "last". Each step earns, at its last word, what it changed in the combined value (with "mean", its

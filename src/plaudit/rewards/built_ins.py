@@ -97,11 +97,11 @@ GROUPS: dict[str, dict[str, str]] = {
     "models and judges": {
         "judge": "judges.llm_judge:LLMJudge",
         "rubric": "judges.llm_judge:RubricReward",
-        "pipeline": "models.pipeline_reward:PipelineReward",
-        "reward_model": "models.reward_model:RewardModel",
+        "pipeline": "models.classifiers:PipelineReward",
+        "reward_model": "models.classifiers:RewardModel",
         "process_reward_model": "models.process_reward_model:ProcessRewardModel",
-        "similarity": "models.embeddings:SimilarityReward",
-        "likelihood": "models.likelihood:LikelihoodReward",
+        "similarity": "models.reference_rewards:SimilarityReward",
+        "likelihood": "models.reference_rewards:LikelihoodReward",
     },
     "shaping": {
         "length_penalty": "shaping:LengthPenalty",

@@ -1,22 +1,76 @@
-"""Start a training run with the engine that its config names.
+"""Start a training run with the engine that its config names; its options, progress, stop signals and outcome.
 
 An engine is a module with a function `train(config, options)`. It is imported when it is used, since each engine needs
 other packages.
 """
 
 import importlib
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from types import FrameType, TracebackType
+from typing import Any, NamedTuple, Protocol
 
 from plaudit.contract.function import RewardLike
 from plaudit.errors import require
 from plaudit.models.cpu_precision import limit_instructions
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.reporting.progress import NoProgress, Progress
-from plaudit.training.reporting.run_folder import RunFolder
+from plaudit.training.run_folder import RunFolder
 
-__all__ = ["ENGINES", "Outcome", "RunOptions", "train"]
+__all__ = ["ENGINES", "NoProgress", "Outcome", "Progress", "RunOptions", "StopSignals", "train"]
+
+
+class Progress(Protocol):
+    """Receives the events of a run: the command line draws them, a notebook may plot them. It changes nothing."""
+
+    def warm_start(self, step: int, steps: int, loss: float) -> None:
+        """A supervised step was taken."""
+
+    def step(self, step: int, metrics: Mapping[str, float]) -> None:
+        """A training step was taken; step 0 is the evaluation before the first."""
+
+    def note(self, text: str) -> None:
+        """Something else that the user should know."""
+
+
+class NoProgress:
+    """Reports nothing."""
+
+    def warm_start(self, step: int, steps: int, loss: float) -> None:
+        pass
+
+    def step(self, step: int, metrics: Mapping[str, float]) -> None:
+        pass
+
+    def note(self, text: str) -> None:
+        pass
+
+
+class StopSignals:
+    """SIGTERM and Ctrl-C end a run after the step it is at, with a checkpoint; a second Ctrl-C ends it at once.
+
+    While entered in the main thread, the signals only set `requested_by`.
+    """
+
+    def __init__(self) -> None:
+        self.requested_by: str | None = None
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> "StopSignals":
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGINT):
+                self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self.requested_by is not None and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        self.requested_by = signal.Signals(number).name
 
 
 class _Engine(NamedTuple):

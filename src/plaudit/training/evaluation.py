@@ -21,21 +21,20 @@ from plaudit.errors import InvalidSettings, PolicyError
 from plaudit.report.coverage import CoveredMean, mean_reward, mean_score, wilson_interval
 from plaudit.report.statistics.groups import pass_at_k
 from plaudit.rollouts import Rollout, ScoredRollout
-from plaudit.training.batches.collecting import Scoring
+from plaudit.training.collecting import Scoring
 from plaudit.training.config.keys import read_config_file
 from plaudit.training.config.reading import load_config
 from plaudit.training.config.schema import EvalConfig, RunConfig, SamplingSettings
+from plaudit.training.data.config_task import load_task
 from plaudit.training.data.curriculum import Levels
-from plaudit.training.data.prompts import Prompts
+from plaudit.training.data.prompts import Prompts, Task
 from plaudit.training.data.sources import PromptTemplate
+from plaudit.training.metrics import split_by
 from plaudit.training.model.loading import load_policy
 from plaudit.training.model.policy import Policy
-from plaudit.training.reporting.metrics import split_by
-from plaudit.training.reporting.run_folder import RunFolder
-from plaudit.training.sampling.endpoint import EndpointSampler
+from plaudit.training.run_folder import RunFolder
+from plaudit.training.sampling.external import EndpointSampler
 from plaudit.training.sampling.sampler import Sampler, derive_seed
-from plaudit.training.tasks.config_task import load_task
-from plaudit.training.tasks.task import Task
 from plaudit.trajectory import GroupKey, Trajectory
 
 __all__ = [
@@ -49,7 +48,7 @@ RESPONSES_AT_ONCE = 64
 
 @dataclass(frozen=True, slots=True)
 class TrainedModel:
-    """A model that responds to prompts, and how prompts are put to it."""
+    """A model that responds to prompts, with its prompt template."""
 
     name: str
     sampler: Sampler
@@ -127,7 +126,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedTask:
-    """How a model did on the prompts of one task."""
+    """The results of a model on the prompts of one task."""
 
     task: str
     prompts: int

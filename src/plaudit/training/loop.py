@@ -10,13 +10,11 @@ from typing import Any
 
 from plaudit.errors import TrainingError
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.engine import Outcome, RunOptions
-from plaudit.training.reporting.checkpoint import Checkpoints
-from plaudit.training.reporting.final_report import write_report
-from plaudit.training.reporting.metrics import split_metrics, step_metrics
-from plaudit.training.reporting.progress import Progress, StopSignals
-from plaudit.training.reporting.recorder import Recorder, UnscoredBatches
+from plaudit.training.engine import Outcome, Progress, RunOptions, StopSignals
+from plaudit.training.metrics import split_metrics, step_metrics
+from plaudit.training.recorder import Recorder, UnscoredBatches, write_report
 from plaudit.training.run import Run, open_run
+from plaudit.training.run_folder import Checkpoints
 
 __all__ = ["train"]
 

@@ -1,4 +1,4 @@
-"""A run, made ready from its config: task, policy, rewards, folder. What is wrong with the config shows here.
+"""Build a run from its config: task, policy, rewards, folder. Errors in the config are raised here.
 
 Held-out responses are scored by the task's reward where there is a task, not by the reward that is trained on: a bad
 reward must not measure its own effect.
@@ -25,25 +25,23 @@ from plaudit.engine.batch_dependence import warn_of_batch_dependence
 from plaudit.errors import InvalidSettings, RolloutsError, TrainingError
 from plaudit.loading import load_agent, resolve
 from plaudit.models.loading import choose_device
-from plaudit.training.batches.collecting import Collector, PrefetchedBatches, Scoring, SequentialBatches
-from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
+from plaudit.training.collecting import Collector, PrefetchedBatches, Scoring, SequentialBatches
 from plaudit.training.config.schema import RunConfig, SamplingSettings
+from plaudit.training.data.config_task import MAX_NEW_TOKENS, load_demonstrations, load_task
 from plaudit.training.data.curriculum import Levels, build_stream
-from plaudit.training.data.prompts import Prompts
+from plaudit.training.data.prompts import Prompts, Task, ground_truth_text
 from plaudit.training.data.sources import set_template_arguments
-from plaudit.training.engine import RunOptions
+from plaudit.training.engine import Progress, RunOptions
+from plaudit.training.episodes import EpisodeSampler, EpisodeScorer
 from plaudit.training.evaluation import HeldOut
+from plaudit.training.learning.optimizer import train_own_weights, warm_start
 from plaudit.training.learning.updater import Updater, check_learning
-from plaudit.training.learning.warm_start import train_own_weights, warm_start
 from plaudit.training.model.loading import EMBEDDED, add_lora, load_policy
 from plaudit.training.model.policy import Policy
-from plaudit.training.reporting.progress import Progress
-from plaudit.training.reporting.recorder import check_logs
-from plaudit.training.reporting.run_folder import RunFolder
+from plaudit.training.recorder import check_logs
+from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.encoding import keep_fitting
 from plaudit.training.sampling.sampler import Sampler, derive_seed
-from plaudit.training.tasks.config_task import MAX_NEW_TOKENS, load_demonstrations, load_task
-from plaudit.training.tasks.task import Task, ground_truth_text
 from plaudit.trajectory import Trajectory
 
 __all__ = ["MAX_NEW_TOKENS", "Run", "build_run", "open_run"]

@@ -13,8 +13,7 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from typing import Any, ClassVar
 
-from plaudit.agents.environment import EpisodeStart
-from plaudit.agents.tools import MAX_ANSWER
+from plaudit.agents.environment import MAX_ANSWER, EpisodeStart
 from plaudit.errors import AgentError, require
 from plaudit.worlds.remote_tools import RemoteEnvironment, as_function
 

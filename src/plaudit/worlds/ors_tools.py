@@ -13,8 +13,7 @@ import urllib.request
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
-from plaudit.agents.environment import EpisodeStart, StepResult
-from plaudit.agents.tools import MAX_ANSWER
+from plaudit.agents.environment import MAX_ANSWER, EpisodeStart, StepResult
 from plaudit.errors import AgentError
 from plaudit.worlds.remote_tools import RemoteEnvironment, as_function
 

@@ -18,8 +18,7 @@ from typing import Any, ClassVar, NamedTuple, get_type_hints
 
 import msgspec
 
-from plaudit.agents.environment import Environment, EpisodeStart, Example, StepResult
-from plaudit.agents.tools import call_tool
+from plaudit.agents.environment import Environment, EpisodeStart, Example, StepResult, call_tool
 from plaudit.errors import AgentError, did_you_mean
 from plaudit.verify.tools.parsing import MalformedCall, ToolCall, parse_tool_calls
 from plaudit.worlds.state import Change, as_data, changes, restore, snapshot

@@ -56,7 +56,7 @@ def test_no_pair_at_all_is_told_with_a_way_out_and_leaves_no_file(plaudit, score
     [
         (("rollouts.jsonl", "-o", "pairs.jsonl"), "is not scored; score the file first"),
         (("scored.jsonl", "-o", "pairs.csv"), "pairs are written as JSON lines"),
-        (("scored.jsonl", "-o", "pairs.jsonl", "--margin", "-1"), "give the least difference"),
+        (("scored.jsonl", "-o", "pairs.jsonl", "--margin", "-1"), "margin: expected float >= 0.0"),
         (("scored.jsonl", "-o", "-", "--json"), "both write to standard output"),
     ],
     ids=["not scored", "csv", "negative margin", "both to stdout"],

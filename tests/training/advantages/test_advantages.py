@@ -147,7 +147,7 @@ MISTAKES = {
     "text": (lambda: GRPOAdvantage()([1.0, "high"], 2), r"rewards\[1\] must be one number or None, got 'high'"),
     "nested": (lambda: GRPOAdvantage()(torch.ones(2, 2), 2), r"rewards\[0\] must be one number"),
     "unknown scale": (lambda: GRPOAdvantage(scale="grup"), "did you mean 'group'"),
-    "gamma": (lambda: GRPOAdvantage(gamma=1.5), r"\[0, 1\], got 1.5"),
+    "gamma": (lambda: GRPOAdvantage(gamma=1.5), r"gamma: expected float <= 1.0, got 1.5"),
     "unknown estimator": (lambda: advantage("gpro"), "no advantage named 'gpro'; did you mean 'grpo'"),
     "gae without values": (lambda: GAEAdvantage()([1.0]), "needs a critic's values"),
     "gdpo without components": (lambda: GDPOAdvantage()([1.0]), "by component, as a mapping; got list"),

@@ -10,9 +10,9 @@ from plaudit.training.advantages.credit import BatchCredit, Credit
 from plaudit.training.advantages.estimators import GAEAdvantage
 from plaudit.training.config.learning_keys import OptimizerConfig
 from plaudit.training.config.reading import load_config
+from plaudit.training.engine import NoProgress
 from plaudit.training.learning.critic import Critic
 from plaudit.training.model.loading import tiny_policy
-from plaudit.training.reporting.progress import NoProgress
 from tests.training.runs import metrics, small
 
 REWARDS = {"1=": 1.0, "2=": -0.5}

@@ -195,7 +195,7 @@ def test_kl_estimators_are_their_formulas_and_agree_in_the_mean():
         assert expected.item() == pytest.approx(true.item())
     assert (kl_divergence(policy, reference, "k3") >= 0).all()
     assert torch.allclose(kl_divergence(policy, reference, "k2"), (policy - reference) ** 2 / 2)
-    with pytest.raises(InvalidSettings, match="no KL estimator 'k4'"):
+    with pytest.raises(InvalidSettings, match="no KL estimator named 'k4'"):
         kl_divergence(policy, reference, "k4")
 
 

@@ -8,7 +8,7 @@ import torch
 
 from plaudit import RewardOutput
 from plaudit.training import load_config
-from plaudit.training.batches.collecting import Batch
+from plaudit.training.collecting import Batch
 from plaudit.training.config.schema import ModelConfig, SamplingSettings
 from plaudit.training.learning.updater import Updater
 from plaudit.training.model.loading import add_lora

@@ -6,7 +6,7 @@ import torch
 from plaudit.errors import InvalidSettings, PolicyError
 from plaudit.training import SamplingSettings
 from plaudit.training.config.schema import ModelConfig
-from plaudit.training.learning.warm_start import warm_start
+from plaudit.training.learning.optimizer import warm_start
 from plaudit.training.model.loading import add_lora, load_policy, tiny_policy
 from plaudit.training.model.policy import Policy
 from plaudit.trajectory import Tokens, Trajectory

@@ -15,7 +15,7 @@ from plaudit import RewardOutput, Status, reward
 from plaudit.errors import InvalidSettings, TrainingError
 from plaudit.training import RLOOAdvantage, train
 from plaudit.training.config.reading import KEYS
-from plaudit.training.reporting.progress import NoProgress
+from plaudit.training.engine import NoProgress
 from plaudit.training.trl.arguments import (
     ADVANTAGES,
     BY_PLAUDIT,

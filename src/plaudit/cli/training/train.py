@@ -25,7 +25,7 @@ from plaudit.training.config.keys import flatten, read_config_file, write_value
 from plaudit.training.config.reading import KEYS, document_config, load_config
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.engine import Outcome
-from plaudit.training.reporting.run_folder import RunFolder
+from plaudit.training.run_folder import RunFolder
 
 __all__ = ["TrainingProgress", "outcome_table", "train"]
 

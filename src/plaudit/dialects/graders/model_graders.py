@@ -16,8 +16,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.dialects.graders.templates import fill
 from plaudit.errors import InvalidSettings
 from plaudit.judges.chat_endpoint import ChatEndpoint, ask, report_calls
-from plaudit.judges.prompt import ChoiceField, NumberField, VerdictField
-from plaudit.judges.verdict import Verdict
+from plaudit.judges.prompt import ChoiceField, NumberField, Verdict, VerdictField
 from plaudit.trajectory import Trajectory
 
 __all__ = ["LabelModelGrader", "ScoreModelGrader"]

@@ -10,7 +10,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
-from plaudit.errors import InvalidAdvantage, InvalidSettings
+from plaudit.errors import InvalidAdvantage
+from plaudit.settings import Share, check_fields
 from plaudit.training.advantages.credit import BatchCredit, Credit, returns
 
 __all__ = ["Advantage", "BaselineAdvantage", "Estimates", "GroupReturns", "check_comparable", "deviation", "whiten"]
@@ -83,13 +84,12 @@ class BaselineAdvantage(Advantage):
     discount every token gets the sample's own advantage. Penalties (a KL) are subtracted from the scaled advantages:
     a small one stays small, whatever the spread of the rewards."""
 
-    gamma: float = 1.0
+    gamma: Share = 1.0
     compares: ClassVar[bool] = True
     whitened: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.gamma <= 1.0:
-            raise InvalidSettings(f"gamma must lie in [0, 1], got {self.gamma}")
+        check_fields(self)
 
     def estimate(self, batch_credit: BatchCredit) -> Estimates:
         if self.compares:

@@ -13,8 +13,9 @@ from typing import Any, Literal, TypeAlias
 
 from plaudit.contract.alignment import token_rewards_of
 from plaudit.contract.output import RewardOutput
-from plaudit.errors import InvalidAdvantage, InvalidSettings, did_you_mean
+from plaudit.errors import InvalidAdvantage
 from plaudit.normalize import Moments
+from plaudit.settings import check_choice
 from plaudit.trajectory import Trajectory
 
 __all__ = [
@@ -31,7 +32,7 @@ CreditBy: TypeAlias = Literal["outcome", "tokens", "steps"]
 
 @dataclass(frozen=True, slots=True)
 class Credit:
-    """What one sample earned: `tokens` has one number per token of the response, `outcome` is earned by all of it.
+    """The reward of one sample, split: `tokens` has one number per token of the response, `outcome` is of all of it.
 
     `action_mask` is 1 on tokens that the policy chose and 0 on feedback, as in `Tokens.mask`.
     """
@@ -190,13 +191,12 @@ class BatchCredit:
 
 
 def assign_credit(trajectory: Trajectory, output: RewardOutput, by: CreditBy = "tokens") -> Credit | None:
-    """Where the sample's reward was earned; None when it was not scored.
+    """The credit of a sample by its reward; None when it was not scored.
 
     `by="tokens"` takes the output's token rewards where there are any, `"steps"` the trajectory's step rewards, each
     at the last token of its step, and `"outcome"` neither.
     """
-    if by not in CREDITS:
-        raise InvalidSettings(f"no credit by {by!r}{did_you_mean(by, CREDITS)} (there is {', '.join(CREDITS)})")
+    check_choice("credit", by, CREDITS)
     if output.reward is None:
         return None
     if trajectory.tokens is None:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
-from plaudit.errors import InvalidAdvantage, InvalidSettings, did_you_mean
+from plaudit.errors import InvalidAdvantage, did_you_mean
+from plaudit.settings import Count, Share, check_choice, check_fields
 from plaudit.training.advantages.baseline import (
     Advantage,
     BaselineAdvantage,
@@ -31,7 +32,6 @@ __all__ = [
 
 
 Scale: TypeAlias = Literal["group", "batch", "none"]
-SCALES = ("group", "batch", "none")
 EPSILON = 1e-6
 
 
@@ -100,12 +100,6 @@ class GRPOAdvantage(DrGRPOAdvantage):
     scale: Scale = "group"
     epsilon: float = EPSILON
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.scale not in SCALES:
-            hint = did_you_mean(str(self.scale), SCALES)
-            raise InvalidSettings(f"no scale {self.scale!r}{hint} (there is {', '.join(SCALES)})")
-
     def _scales(self, groups: dict[Hashable, GroupReturns], batch_credit: BatchCredit) -> dict[Hashable, float]:
         if self.scale == "none":
             return dict.fromkeys(groups, 1.0)
@@ -138,13 +132,8 @@ class PassAtKAdvantage(BaselineAdvantage):
     A sample is right when its reward is at least `right`.
     """
 
-    k: int = 4
+    k: Count = 4
     right: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.k < 1:
-            raise InvalidSettings(f"k must be at least 1, got {self.k}")
 
     def _centre(self, values: Sequence[float], lengths: Sequence[int]) -> list[float]:
         n, wrong = len(values), sum(value < self.right for value in values)
@@ -247,18 +236,14 @@ class StepAdvantage(Advantage):
     GRPO; without, they are differences to the mean.
     """
 
-    gamma: float = 1.0
+    gamma: Share = 1.0
     by: CompareBy = "state"
     episode_weight: float = 1.0
     step_weight: float = 1.0
     scaled: bool = True
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.gamma <= 1.0:
-            raise InvalidSettings(f"gamma must lie in [0, 1], got {self.gamma}")
-        if self.by not in ("state", "turn"):
-            hint = did_you_mean(str(self.by), ("state", "turn"))
-            raise InvalidSettings(f"steps are compared by state or turn, not by {self.by!r}{hint}")
+        check_fields(self)
 
     def estimate(self, batch_credit: BatchCredit) -> Estimates:
         check_comparable(type(self).__name__, batch_credit)
@@ -336,9 +321,7 @@ ADVANTAGES: dict[str, _Build] = {
 
 def advantage(name: str, *, gamma: float = 1.0) -> Advantage:
     """The estimator of that name; `gamma` discounts what is earned later, per token, or per step in gigpo and turns."""
-    if name not in ADVANTAGES:
-        known = ", ".join(ADVANTAGES)
-        raise InvalidSettings(f"no advantage named {name!r}{did_you_mean(name, ADVANTAGES)} (there is {known})")
+    check_choice("advantage", name, ADVANTAGES)
     return ADVANTAGES[name](gamma=gamma)
 
 

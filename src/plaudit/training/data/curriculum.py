@@ -55,7 +55,7 @@ class Levels:
 
     @classmethod
     def of_usable(cls, rows: Iterable[Trajectory]) -> "Levels":
-        """The levels, or none where the difficulties make none: for those who only tell of them."""
+        """The levels, or none if the difficulties cannot be ordered: for callers that only report them."""
         try:
             return cls.of(rows)
         except DataError:
@@ -154,7 +154,7 @@ def _of(task: str) -> str:
 
 
 PRIOR = 1.0
-"""How many samples the guess of ½ counts as."""
+"""The weight of the prior ½, in samples."""
 
 
 class CurriculumStream:
@@ -234,13 +234,13 @@ class CurriculumStream:
 class SuccessRates:
     """Successes and samples by key; what was seen earlier counts less, by `memory` at each observation.
 
-    A group that is all right or all wrong has no advantage, so what can be learnt from a prompt goes with p(1 − p), the
-    variance of its success. What was not tried yet counts as p = ½.
+    A group that is all right or all wrong has no advantage, so the weight of a prompt is p(1 − p), the variance of its
+    success. Untried keys have p = ½.
     """
 
     memory: float = 0.8
     epsilon: float = 0.05
-    """What every key may be drawn for, however little there is to learn: abilities change."""
+    """A minimum weight for every key, because success rates change during training."""
     seen: dict[Any, tuple[float, float]] = field(default_factory=dict)
 
     def observe(self, key: Any, scores: Iterable[float]) -> None:
@@ -256,7 +256,7 @@ class SuccessRates:
         return (right + PRIOR * 0.5) / (count + PRIOR)
 
     def weight(self, key: Any) -> float:
-        """How often to draw it: p(1 − p) + ε."""
+        """The sampling weight: p(1 − p) + ε."""
         rate = self.rate(key)
         return rate * (1.0 - rate) + self.epsilon
 

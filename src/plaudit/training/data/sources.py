@@ -9,8 +9,10 @@ import csv
 import json
 import re
 import string
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +115,7 @@ def _value(columns: Mapping[str, Any], name: str) -> str:
 _ABSENT = object()
 
 
-OF_A_RESPONSE = ("response", "tokens", "steps", "training_step", OUTPUT_KEY)
+RESPONSE_COLUMNS = ("response", "tokens", "steps", "training_step", OUTPUT_KEY)
 
 
 def read_prompts(
@@ -126,18 +128,10 @@ def read_prompts(
 ) -> Prompts:
     """The prompts of a data file, with ground truths and columns.
 
-    `columns` says which column holds which field (`{"ground_truth": "answers"}`), `template` how a prompt is made of
-    them, `split` which part of a dataset folder is meant. `limit` stops after so many rows.
+    `columns` maps fields to columns (`{"ground_truth": "answers"}`), `template` builds prompts from columns, `split`
+    selects a part of a dataset folder. `limit` stops after so many rows.
     """
-    mapping, template = ColumnMapping(columns or {}), template or PromptTemplate()
-    rows: list[Trajectory] = []
-    for name, raw in rows_of(Path(path), split):
-        if limit is not None and len(rows) >= limit:
-            break
-        try:
-            rows.append(_row(raw, mapping, template))
-        except PlauditError as error:
-            raise DataError(f"{name}: {error}") from None
+    rows = _read_rows(path, split, partial(_row, ColumnMapping(columns or {}), template or PromptTemplate()), limit)
     if not rows:
         raise DataError(f"{path} holds no prompts")
     return Prompts(tuple(rows))
@@ -151,32 +145,45 @@ def read_demonstrations(
     split: str = "train",
 ) -> list[Trajectory]:
     """Prompts with the responses to learn; chat messages end with the response."""
-    mapping, template = ColumnMapping(columns or {}), template or PromptTemplate()
-    rows: list[Trajectory] = []
-    for name, raw in rows_of(Path(path), split):
-        try:
-            made = {"prompt": ""} if template.text is not None and not _has_prompt(raw, mapping) else {}
-            renamed = mapping.rename({**raw, **made})
-            row = Trajectory.from_dict({**renamed, "prompt": template.fill(raw, renamed["prompt"])})
-        except PlauditError as error:
-            raise DataError(f"{name}: {error}") from None
-        if not row.response.strip():
-            raise DataError(f"{name}: the response is empty; a demonstration says what is to be answered")
-        rows.append(row)
+    make = partial(_demonstration, ColumnMapping(columns or {}), template or PromptTemplate())
+    rows = _read_rows(path, split, make, None)
     if not rows:
         raise DataError(f"{path} holds no demonstrations")
     return rows
 
 
-def _row(raw: Mapping[str, Any], mapping: ColumnMapping, template: PromptTemplate) -> Trajectory:
+def _read_rows(
+    path: str | Path, split: str, make: Callable[[Mapping[str, Any]], Trajectory], limit: int | None
+) -> list[Trajectory]:
+    rows: list[Trajectory] = []
+    for name, raw in islice(rows_of(Path(path), split), limit):
+        try:
+            rows.append(make(raw))
+        except PlauditError as error:
+            raise DataError(f"{name}: {error}") from None
+    return rows
+
+
+def _row(mapping: ColumnMapping, template: PromptTemplate, raw: Mapping[str, Any]) -> Trajectory:
     if not isinstance(raw, Mapping):
         raise DataError(f"expected an object with a prompt, got {type(raw).__name__} {raw!r:.60}")
-    kept = {name: value for name, value in raw.items() if name not in OF_A_RESPONSE}
-    row = {**_drop_answer(kept), "response": ""}
-    if template.text is not None and not _has_prompt(kept, mapping):
+    kept = {name: value for name, value in raw.items() if name not in RESPONSE_COLUMNS}
+    return _fill(mapping, template, kept, {**_drop_answer(kept), "response": ""})
+
+
+def _demonstration(mapping: ColumnMapping, template: PromptTemplate, raw: Mapping[str, Any]) -> Trajectory:
+    row = _fill(mapping, template, raw, dict(raw))
+    if not row.response.strip():
+        raise DataError("the response is empty; a demonstration says what is to be answered")
+    return row
+
+
+def _fill(mapping: ColumnMapping, template: PromptTemplate, raw: Mapping[str, Any], row: dict[str, Any]) -> Trajectory:
+    """The trajectory of a row, with the template filled from the columns of `raw`."""
+    if template.text is not None and not _has_prompt(raw, mapping):
         row["prompt"] = ""  # the template builds one from other columns
     renamed = mapping.rename(row)
-    return Trajectory.from_dict({**renamed, "prompt": template.fill(kept, renamed["prompt"])})
+    return Trajectory.from_dict({**renamed, "prompt": template.fill(raw, renamed["prompt"])})
 
 
 def _has_prompt(row: Mapping[str, Any], mapping: ColumnMapping) -> bool:
@@ -200,7 +207,7 @@ Rows = Iterator[tuple[str, Mapping[str, Any]]]
 """Rows with how messages name them: file and line."""
 
 FILES = (".jsonl", ".gz", ".parquet", ".csv")
-_BEYOND = "\0beyond"
+_EXTRA_CELLS = "\0beyond"
 _HUB_NAME = re.compile(r"(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<subset>[\w.-]+))?")
 """`gsm8k`, `openai/gsm8k`, or `openai/gsm8k@main` with the subset that is meant."""
 
@@ -239,10 +246,10 @@ def _beside(path: Path) -> list[str]:
 def _csv_rows(path: Path) -> Rows:
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file, strict=True, restkey=_BEYOND)
+            reader = csv.DictReader(file, strict=True, restkey=_EXTRA_CELLS)
             for row in reader:
                 name = f"{path}:{reader.line_num}"
-                if _BEYOND in row or None in row.values():
+                if _EXTRA_CELLS in row or None in row.values():
                     raise DataError(
                         f"{name}: the line has not as many cells as the first one ({len(reader.fieldnames or [])})"
                     )

@@ -1,7 +1,7 @@
-"""A critic for `gae`: a model beside the policy that learns what is still to be earned from each token on.
+"""A critic for `gae`: a model beside the policy that learns the return from each token on.
 
-It begins as a copy of the policy with a head that says 0 everywhere, and learns from the same batches. Its values are
-those before a token is known: at the index of the token before it.
+It begins as a copy of the policy with a head that outputs 0, and learns from the same batches. The value of a token is
+the output at the token before it.
 """
 
 # ruff: noqa: N806 - tensor names carry shapes
@@ -47,7 +47,7 @@ class Critic:
         self._optimizer = MasterAdamW(self._parameters(), optimizer or OptimizerConfig())
 
     def values(self, batch: TokenBatch) -> Tensor:
-        """What is expected from each token of the responses on, before that token is known: (B, T)."""
+        """The expected return from each token of the responses on, before that token is known: (B, T)."""
         real = torch.arange(batch.ids_B_L.shape[1], device=batch.ids_B_L.device)
         mask_B_L = (real < (batch.starts_B + batch.lengths_B)[:, None]).long()
         hidden_B_L_D = self._trunk(input_ids=batch.ids_B_L, attention_mask=mask_B_L, use_cache=False).last_hidden_state

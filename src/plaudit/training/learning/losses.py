@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from plaudit.errors import InvalidAdvantage, InvalidSettings, did_you_mean
+from plaudit.errors import InvalidAdvantage
+from plaudit.settings import check_choice
 from plaudit.training.config.learning_keys import ImportanceLevel, ImportanceMode, KLEstimator, LossSettings
 
 __all__ = [
@@ -34,7 +35,7 @@ class OtherLogprobs:
     reference: Tensor | None = None
     sampler: Tensor | None = None
     entropy: Tensor | None = None
-    """How undecided the policy is at each token, with its gradient, where a bonus for it is in the loss."""
+    """The entropy at each token, with its gradient, if the loss has an entropy bonus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def policy_loss(
                   reference=other.reference, sampler=other.sampler)  # fmt: skip
     weights = token_weights(mask, settings) if weights is None else weights
     counts = mask.bool()
-    # What stands on padding may be anything, even NaN, and must not reach a gradient.
+    # Values on padding may be anything, even NaN, and must not reach a gradient.
     logprobs, old_logprobs, advantages = (
         _zero_padding(tensor, counts) for tensor in (logprobs, old_logprobs, advantages)
     )
@@ -144,9 +145,7 @@ def kl_divergence(logprobs: Tensor, reference: Tensor, estimator: KLEstimator = 
     With d = log π − log π_ref: k1 = d, unbiased; k2 = d²/2, whose gradient is the right one in a loss; k3 = e^(−d) − 1
     + d, unbiased and never negative.
     """
-    if estimator not in KL_ESTIMATORS:
-        hint = did_you_mean(str(estimator), KL_ESTIMATORS)
-        raise InvalidSettings(f"no KL estimator {estimator!r}{hint} (there is {', '.join(KL_ESTIMATORS)})")
+    check_choice("KL estimator", estimator, KL_ESTIMATORS)
     return KL_ESTIMATORS[estimator](logprobs - reference)
 
 
@@ -293,7 +292,7 @@ _AVERAGES: dict[str, Callable[[Tensor, LossSettings], Tensor]] = {
 def _ratio_stats(
     ratio: Tensor, log_ratio: Tensor, advantages: Tensor, counts: Tensor, settings: LossSettings
 ) -> dict[str, float]:
-    """How far the policy has moved from the one that sampled, and how often the clip bit."""
+    """Statistics of the ratio to the sampling policy, and how often it was clipped."""
     ratio, log_ratio = ratio.detach(), log_ratio.detach()
     low = (ratio < 1.0 - settings.clip_low) & (advantages < 0)
     high = (ratio > 1.0 + settings.clip_high) & (advantages > 0)

@@ -1,21 +1,26 @@
-"""AdamW whose weights and moments are float32, whatever the model computes in; and the learning rate over a run.
+"""AdamW with float32 weights and moments, the learning rate over a run, and a supervised beginning.
 
 A bfloat16 weight has three decimal digits: an update of lr 1e-6 rounds to nothing on nearly all of them. Parameters of
-lower precision therefore get a float32 copy which is what learns; the model sees it rounded.
+lower precision therefore get a float32 copy which is what learns; the model sees it rounded. A warm start shows the
+model correct responses: one that never earns a reward has nothing to reinforce.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import Parameter
 
+from plaudit.errors import DataError
 from plaudit.schedules import CosineSchedule, LinearSchedule, PiecewiseSchedule, Schedule
 from plaudit.training.config.learning_keys import OptimizerConfig
-from plaudit.training.config.schema import RunConfig
+from plaudit.training.config.schema import ModelConfig, RunConfig
+from plaudit.training.model.policy import Policy
+from plaudit.trajectory import Trajectory
 
-__all__ = ["MasterAdamW", "learning_rate"]
+__all__ = ["MasterAdamW", "imitate", "learning_rate", "train_own_weights", "warm_start"]
 
 
 FUSED = ("cpu", "cuda", "mps")
@@ -56,7 +61,7 @@ class MasterAdamW:
 
     @torch.no_grad()
     def step(self) -> None:
-        """Update the parameters; call `clip` before."""
+        """Update the parameters; `clip` must be called first."""
         self._optimizer.step()
         for parameter, master in self._pairs():
             parameter.copy_(master)
@@ -94,3 +99,64 @@ _SCHEDULES: dict[str, Callable[[int], Schedule]] = {
 
 def _master(parameter: Parameter) -> Parameter:
     return parameter if parameter.dtype == torch.float32 else Parameter(parameter.detach().float())
+
+
+LEARNING_RATE = 3e-3
+"""Of the embedded model, where the settings have none."""
+
+
+def warm_start(
+    policy: Policy,
+    demonstrations: Sequence[Trajectory],
+    settings: ModelConfig,
+    *,
+    seed: int = 0,
+    micro_batches: int = 1,
+    on_step: Callable[[int, float], None] | None = None,
+) -> float:
+    """Teach the responses of `demonstrations` in `warm_start_steps`; returns the loss of the last step.
+
+    A step is computed in `micro_batches` to save memory; `on_step` is called with the number and the loss of each step.
+    """
+    if not demonstrations:
+        raise DataError("there are no demonstrations to learn from; give some, or set warm-start steps to 0")
+    chance = torch.Generator().manual_seed(seed)
+    lr = settings.warm_start_lr or LEARNING_RATE
+    adamw = OptimizerConfig(lr=lr, betas=(0.9, 0.999), weight_decay=0.01)  # as torch has it
+    optimizer = MasterAdamW(policy.parameters(), adamw)
+    loss = float("nan")
+    for step in range(settings.warm_start_steps or 0):
+        picked = torch.randint(len(demonstrations), (settings.warm_start_batch,), generator=chance).tolist()
+        optimizer.zero_grad()
+        loss = imitate(policy, [demonstrations[index] for index in picked], micro_batches)
+        optimizer.clip()
+        optimizer.step()
+        if on_step is not None:
+            on_step(step, loss)
+    return loss
+
+
+def imitate(
+    policy: Policy, demonstrations: Sequence[Trajectory], micro_batches: int = 1, *, weight: float = 1.0
+) -> float:
+    """Add the gradient of `weight` times the mean cross entropy of the demonstrations' tokens; that mean."""
+    batch = policy.encode_demonstrations(demonstrations)
+    count, total = batch.mask_B_T.sum(), 0.0
+    for rows in batch.split(micro_batches):
+        loss = -policy.logprobs(batch.pick(rows)).logprobs_B_T.sum() / count
+        torch.autograd.backward(weight * loss)
+        total += float(loss.detach())
+    return total
+
+
+@contextmanager
+def train_own_weights(policy: Policy) -> Iterator[None]:
+    """While entered, a LoRA policy trains the model's own weights: adapters could not teach an empty model to speak."""
+    flags = [(parameter, parameter.requires_grad) for parameter in policy.model.parameters()]
+    try:
+        for parameter, trained in flags:
+            parameter.requires_grad_(not trained if policy.is_lora else trained)
+        yield
+    finally:
+        for parameter, trained in flags:
+            parameter.requires_grad_(trained)

@@ -19,13 +19,12 @@ from plaudit.errors import InvalidSettings
 from plaudit.training.advantages.baseline import Advantage, BaselineAdvantage
 from plaudit.training.advantages.credit import BatchCredit, TaskScale
 from plaudit.training.advantages.estimators import GAEAdvantage, advantage
-from plaudit.training.batches.collecting import Batch
+from plaudit.training.collecting import Batch
 from plaudit.training.config.learning_keys import LossSettings
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.learning.critic import Critic
 from plaudit.training.learning.losses import OtherLogprobs, kl_divergence, pad_advantages, policy_loss, token_weights
-from plaudit.training.learning.optimizer import MasterAdamW, learning_rate
-from plaudit.training.learning.warm_start import imitate
+from plaudit.training.learning.optimizer import MasterAdamW, imitate, learning_rate
 from plaudit.training.model.policy import Policy, TokenBatch
 from plaudit.training.sampling.sampler import derive_seed
 from plaudit.trajectory import Trajectory
@@ -59,7 +58,7 @@ class UpdateBatch:
         optional = (None if each is None else cut(each) for each in (self.old, self.reference, self.sampler))
         return UpdateBatch(tokens, cut(self.advantages), cut(self.mask), *optional)
 
-    def find_teaching(self, *, without_advantage: bool) -> Tensor:
+    def rows_with_gradient(self, *, without_advantage: bool) -> Tensor:
         """The rows of samples with a gradient: those with an advantage, or also those without one where something in
         the loss (a KL, an entropy bonus) moves them all the same."""
         counts = self.mask.bool() if without_advantage else self.mask.bool() & (self.advantages != 0)
@@ -159,7 +158,7 @@ class Updater:
         if self.config.loss.mask_truncated:
             mask = mask * _mark_ended(batch).to(mask.device)[:, None]
         if self.config.loss.top_entropy < 1.0:
-            advantages = advantages * self._mark_undecided(tokens, mask)
+            advantages = advantages * self._mark_high_entropy(tokens, mask)
         sampler = _read_sampler_logprobs(batch, tokens) if self.off_policy else None
         return UpdateBatch(tokens, advantages, mask, old, reference, sampler), metrics
 
@@ -178,7 +177,7 @@ class Updater:
         )
 
     @torch.no_grad()
-    def _mark_undecided(self, tokens: TokenBatch, mask: Tensor) -> Tensor:
+    def _mark_high_entropy(self, tokens: TokenBatch, mask: Tensor) -> Tensor:
         """1 on the share of tokens with the highest entropy (arXiv:2506.01939)."""
         entropy = tokens.compute(
             lambda part: self.policy.logprobs(part, temperature=self._temperature).entropy_B_T, self.micro_batches
@@ -190,7 +189,7 @@ class Updater:
         return self.config.sampling.temperature
 
     def _parts(self, prepared: UpdateBatch, step: int) -> Iterator[UpdateBatch]:
-        """What each optimizer step is computed on: every pass cuts the batch anew."""
+        """The mini-batch of each optimizer step; every pass shuffles and splits the batch again."""
         count = self.config.training.minibatches
         for turn in range(self.config.training.updates_per_batch):
             if count == 1:
@@ -201,10 +200,10 @@ class Updater:
             yield from (prepared.pick(rows) for rows in torch.tensor(order).chunk(count))
 
     def _optimize(self, part: UpdateBatch, seed: str) -> dict[str, float]:
-        """One optimizer step; nothing happens where nothing can be learnt."""
+        """One optimizer step; none if no sample has a gradient."""
         weights = token_weights(part.mask, self.loss)
         moves_all = part.reference is not None or self.loss.entropy_bonus > 0
-        rows = part.find_teaching(without_advantage=moves_all)
+        rows = part.rows_with_gradient(without_advantage=moves_all)
         if not len(rows) and not self.demonstrations:
             return {}
         self.optimizer.zero_grad()

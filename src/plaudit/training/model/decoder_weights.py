@@ -23,7 +23,7 @@ JOINED_BELOW = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """What LoRA adds to a product: down to its rank, up again, times a number."""
+    """A LoRA adapter of a product: a projection down to its rank and up again, times a scale."""
 
     down: Tensor
     up: Tensor

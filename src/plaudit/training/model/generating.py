@@ -67,7 +67,7 @@ def generate(
 
 
 class _Rows:
-    """The responses that still grow: where they stand in the batch, their cache, and the logits of their next token."""
+    """The unfinished responses: their indices in the batch, their cache, and the logits of their next token."""
 
     def __init__(
         self, weights: DecoderWeights, prompt_ids: list[list[int]], num_samples: int, max_new_tokens: int
@@ -105,7 +105,7 @@ class _Rows:
 
 
 class _Record:
-    """What was drawn, for all rows of the batch; tokens behind the end of a row mean nothing."""
+    """The drawn tokens of all rows of the batch; tokens after the end of a row are padding."""
 
     def __init__(self, total: int, max_new_tokens: int, device: torch.device) -> None:
         self.tokens_T_N = torch.zeros((max_new_tokens, total), dtype=torch.long, device=device)
@@ -160,9 +160,9 @@ def apply_temperature(logits: Tensor, settings: SamplingSettings) -> Tensor:
 
 
 def draw_numbers(steps: int, rows: int, settings: SamplingSettings, generator: torch.Generator) -> Tensor | None:
-    """The random numbers (T, B) of a whole call, one for each token it may draw; None where nothing is left to chance.
+    """The random numbers (T, B) of a whole call, one for each token it may draw; None for greedy decoding.
 
-    They are drawn at once, so that what a row gets does not depend on when other rows end.
+    They are drawn at once, so that the numbers of a row do not depend on when other rows end.
     """
     if not settings.temperature:
         return None

@@ -144,8 +144,8 @@ class Policy:
     def logprobs(self, batch: TokenBatch, *, temperature: float = 1.0, entropy_gradient: bool = False) -> TokenLogprobs:
         """Log-probability (with gradient) and entropy (without, unless asked for) of every token of the responses."""
         width = batch.mask_B_T.shape[1]
-        places_B_T = torch.arange(width, device=batch.ids_B_L.device)[None]
-        rows, columns = (places_B_T < batch.lengths_B[:, None]).nonzero(as_tuple=True)
+        indices_B_T = torch.arange(width, device=batch.ids_B_L.device)[None]
+        rows, columns = (indices_B_T < batch.lengths_B[:, None]).nonzero(as_tuple=True)
         at = batch.starts_B[rows] + columns
         logits_N_V = self._logits(batch, rows, columns)
         if temperature not in (0.0, 1.0):
@@ -156,7 +156,7 @@ class Policy:
         return TokenLogprobs(empty.index_put((rows, columns), chosen_N), empty.index_put((rows, columns), entropy_N))
 
     def reference(self) -> "Policy":
-        """The policy as it is now, frozen: what a KL penalty compares with.
+        """A frozen copy of the policy as it is now, the reference of a KL penalty.
 
         With LoRA it shares the model and runs it without the adapters; otherwise it is a copy.
         """
@@ -233,7 +233,7 @@ class Policy:
 
 
 class _WithoutAdapters(Policy):
-    """A LoRA policy's model as it was before training: its adapters are switched off while it is asked."""
+    """A LoRA policy's model as it was before training: its forward passes disable the adapters."""
 
     def _adapter_state(self) -> AbstractContextManager[Any]:
         context: AbstractContextManager[Any] = self.model.disable_adapter()

@@ -1,4 +1,4 @@
-"""Sample from a model in this process: with our own cached decoder where we know the family, else with `generate`.
+"""Sample from a model in this process: with our own cached decoder for known model families, else with `generate`.
 
 Both use the same random numbers in the same order, so which of the two runs shows in the speed, not in the samples.
 """
@@ -35,13 +35,13 @@ from plaudit.training.sampling.encoding import (
     find_end_ids,
     find_offsets,
 )
-from plaudit.training.sampling.sampler import PromptSampler, Response, Samples, group_responses
+from plaudit.training.sampling.sampler import Response, Samples, TokenSampler, group_responses
 from plaudit.trajectory import Tokens
 
 __all__ = ["TransformersSampler", "generate_with_transformers"]
 
 
-class TransformersSampler(PromptSampler):
+class TransformersSampler(TokenSampler):
     """Draws responses from a Hugging Face model and tokenizer.
 
     `generator` is the stream of random numbers that the sampler goes on with from call to call; its state is all that
@@ -179,7 +179,8 @@ def generate_with_transformers(
     finally:
         model.train(was_training)
     new_B_T = sequences[:, ids.shape[1] :]
-    return _cut_all(new_B_T, torch.stack(drawing.logprobs, dim=1), ending)
+    logprobs_B_T = torch.stack(drawing.logprobs, dim=1)
+    return [_cut(*row, ending) for row in zip(new_B_T.tolist(), logprobs_B_T.tolist(), strict=True)]
 
 
 class _Drawing:
@@ -212,10 +213,6 @@ def _options(settings: SamplingSettings, ending: Ending) -> dict[str, Any]:
         "do_sample": False,
         "stop_strings": list(settings.stop) or None,
     }
-
-
-def _cut_all(new_B_T: Tensor, logprobs_B_T: Tensor, ending: Ending) -> list[Generated]:
-    return [_cut(ids, logprobs, ending) for ids, logprobs in zip(new_B_T.tolist(), logprobs_B_T.tolist(), strict=True)]
 
 
 def _cut(ids: list[int], logprobs: list[float], ending: Ending) -> Generated:

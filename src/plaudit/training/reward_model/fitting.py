@@ -5,7 +5,6 @@ by TRL, so that training reads exactly what `RewardModel` reads later.
 """
 
 import dataclasses
-import logging
 import math
 import warnings
 from collections.abc import Iterator, Sequence
@@ -23,17 +22,17 @@ from plaudit.errors import (
     InvalidTrajectory,
     PolicyError,
     TrainingError,
-    did_you_mean,
     require,
 )
 from plaudit.models.cpu_precision import usable_dtype
 from plaudit.models.inputs import FORMATS
 from plaudit.models.loading import choose_device, load_model, silence_transformers
 from plaudit.models.locating import first_line, locate_model
+from plaudit.training.engine import Progress, StopSignals
 from plaudit.training.model.loading import EMBEDDED, add_adapters, load_policy
-from plaudit.training.reporting.progress import Progress, StopSignals
 from plaudit.training.reward_model.pair import PreferencePair
 from plaudit.training.reward_model.settings import ClassifierConfig, RewardModelConfig
+from plaudit.training.trl.arguments import refuse_taken
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Classifier", "Fitted", "PLAIN_TEMPLATE", "encode_pairs", "fit", "load_classifier"]
@@ -47,7 +46,7 @@ PLAIN_TEMPLATE = (
     "{{ eos_token if message['role'] == 'assistant' else '\\n' }}"
     "{% endfor %}"
 )
-"""What was asked, a line break, what was answered, and the token that ends texts."""
+"""The prompt, a line break, the response, and the end-of-text token."""
 HEAD = "ForSequenceClassification"
 
 
@@ -159,7 +158,8 @@ class Fitted:
 
 def fit(config: RewardModelConfig, pairs: Sequence[PreferencePair], scratch: Path, progress: Progress) -> Fitted:
     """Train as the config says; SIGTERM and Ctrl-C end it after the step it is at."""
-    _check_passed_through(config)
+    known = {field.name for field in dataclasses.fields(reward_config.RewardConfig)}
+    refuse_taken(config.trl, known, dict.fromkeys(_own_arguments(config, 1, Path()), ""))
     torch.set_num_threads(config.model.threads)
     classifier = load_classifier(config.model, seed=config.seed)
     examples = encode_pairs(classifier, pairs, config, progress)
@@ -187,7 +187,7 @@ def fit(config: RewardModelConfig, pairs: Sequence[PreferencePair], scratch: Pat
 def encode_pairs(
     classifier: Classifier, pairs: Sequence[PreferencePair], config: RewardModelConfig, progress: Progress
 ) -> list[dict[str, Any]]:
-    """The pairs as TRL takes them once they are tokens; what cannot be learnt from is left out and told."""
+    """The tokenized pairs as TRL takes them; pairs without a learning signal are left out, with a note."""
     chosen = classifier.encode([pair.chosen for pair in pairs])
     rejected = classifier.encode([pair.rejected for pair in pairs])
     longest, leave_out = classifier.longest, config.data.too_long == "skip"
@@ -252,17 +252,6 @@ def _own_arguments(config: RewardModelConfig, steps: int, scratch: Path) -> dict
     }
 
 
-def _check_passed_through(config: RewardModelConfig) -> None:
-    """Raise InvalidSettings for a `trl.KEY` that TRL does not know, or that the config stands for already."""
-    known = {field.name for field in dataclasses.fields(reward_config.RewardConfig)}
-    ours = _own_arguments(config, 1, Path())
-    for name in config.trl:
-        if name not in known:
-            raise InvalidSettings(f"trl.{name}: TRL's RewardConfig has no {name!r}{did_you_mean(name, known)}")
-        if name in ours:
-            raise InvalidSettings(f"trl.{name} stands for something that plaudit's config has, or sets itself")
-
-
 class _Callback(transformers.TrainerCallback):  # type: ignore[misc,name-defined]  # transformers is not read by the type checker
     """Tells of every step, keeps what was logged, and stops when asked to."""
 
@@ -292,14 +281,10 @@ class _Callback(transformers.TrainerCallback):  # type: ignore[misc,name-defined
 @contextmanager
 def _quiet() -> Iterator[None]:
     """No bars beside our own, and no advice on tokenizers that the code here follows already."""
-    logger = logging.getLogger("transformers")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
     disable_progress_bars()
     try:
-        with warnings.catch_warnings():
+        with silence_transformers(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
         enable_progress_bars()
-        logger.setLevel(level)

@@ -36,7 +36,7 @@ BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class RatedPair:
-    """A pair and what a reward model gives both responses."""
+    """A pair with the rewards of both responses."""
 
     pair: PreferencePair
     chosen_reward: float
@@ -70,7 +70,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """Pairs about which the model is about equally sure: what it claims, and what is so."""
+    """Pairs with similar claimed probability: the mean claim and the observed accuracy."""
 
     low: float
     high: float
@@ -131,9 +131,10 @@ def sigmoid(value: float) -> float:
 MATCHED = 0.1
 """Responses are length-matched when they differ by at most this share of the longer one."""
 ENOUGH = 10
-"""So many pairs that length does not decide the usual way are enough to judge by."""
+"""The least number of pairs against the usual direction of length that a judgement needs."""
 KEPT_LEAST, KEPT_MOST = 0.5, 0.8
-"""What must be left of the accuracy above chance, once length is controlled, not to be biased, and not to lean."""
+"""Shares of the accuracy above chance that must remain once length is controlled: below the first a model is biased,
+below the second it leans."""
 Z = 1.96
 
 Rate: TypeAlias = Callable[[Sequence[PreferencePair]], list[RatedPair]]
@@ -141,7 +142,7 @@ Rate: TypeAlias = Callable[[Sequence[PreferencePair]], list[RatedPair]]
 
 
 class LengthVerdict(enum.StrEnum):
-    """What is to be thought of a model's accuracy."""
+    """Whether the accuracy of a model comes from length."""
 
     CLEAR = "not length-biased"
     LEANING = "leans on length"

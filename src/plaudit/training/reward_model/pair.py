@@ -40,12 +40,12 @@ class PreferencePair:
 
     @property
     def prompt_key(self) -> str:
-        """What tells prompts apart: the text before both responses, whatever the white space in it."""
+        """The key of the prompt: the text before both responses with normalised white space."""
         return " ".join(_shared_text(self.chosen, self.rejected).split())
 
     @property
     def response_keys(self) -> tuple[str, str]:
-        """What tells responses apart, chosen and rejected."""
+        """The keys of both responses, chosen and rejected."""
         return tuple(" ".join(side.response.split()) for side in (self.chosen, self.rejected))  # type: ignore[return-value]  # of two
 
     def to_row(self) -> dict[str, Any]:

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from plaudit import jsonline
-from plaudit.errors import DataError, InvalidSettings, RolloutsError
+from plaudit.errors import DataError, RolloutsError
 from plaudit.rollouts import Rollout
 from plaudit.rollouts.atomic_file import write_atomically
+from plaudit.settings import Count, NonNegative, check_fields
 from plaudit.training.data.sources import rows_of
 from plaudit.training.reward_model.pair import PairColumns, PreferencePair, read_pair
 from plaudit.trajectory import Trajectory
@@ -154,30 +155,27 @@ LARGEST_GROUP = 256
 class PairSettings:
     """Which pairs are built; the same seed picks the same ones."""
 
-    margin: float = 0.0
+    margin: NonNegative = 0.0
     """The least difference of a pair; differences of 0 are ties."""
-    per_group: int | None = 4
+    per_group: Count | None = 4
     """The most pairs of one group, so that no group outweighs the others; None: all."""
     by: Value = "reward"
     """What orders responses: the reward, or the score (how right the outcome was)."""
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.margin) and self.margin >= 0):
-            raise InvalidSettings(f"margin={self.margin:g}: give the least difference of a pair, 0 or more")
-        if self.per_group is not None and self.per_group < 1:
-            raise InvalidSettings(f"per_group={self.per_group}: give the most pairs of a group, at least 1")
+        check_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """What became of the samples and the groups."""
+    """Counts of samples and groups by what happened to them."""
 
     samples: int
     unscored: int
     """Samples without a value to order them by: they are in no pair."""
     empty: int
-    """Samples with an empty response, which a reward model has nothing to read of."""
+    """Samples with an empty response, which a reward model cannot read."""
     copies: int
     """Samples that repeat another of their group; a text counts once, with the mean of its values."""
     thinned: int

@@ -27,58 +27,43 @@ PRETRAINED_LR, LORA_LR = 1e-5, 1e-4
 class ClassifierConfig(BaseModelConfig, frozen=True):
     """The model that is to become a reward model."""
 
-    max_tokens: Count = 512
-    """Of prompt and response together; see data.too_long"""
+    max_tokens: Annotated[Count, "Of prompt and response together; see data.too_long"] = 512
 
 
 class PairsConfig(Section, frozen=True):
     """The preference pairs."""
 
-    path: str | None = None
-    """JSONL, Parquet, CSV or a dataset folder with chosen and rejected"""
-    held_out_path: str | None = None
-    """Pairs to judge by; null sets held_out_share of `path` aside, by prompt"""
-    held_out_share: Annotated[float, Meta(gt=0, lt=1)] = 0.2
-    """The share of pairs that is never trained on"""
-    prompt_key: str | None = None
-    """The column with the prompt; null: by its usual names"""
-    chosen_key: str | None = None
-    """The column with the better response; null: chosen"""
-    rejected_key: str | None = None
-    """The column with the worse one; null: rejected"""
-    split: str = "train"
-    """Which split of a Hugging Face dataset folder"""
-    limit: Count | None = None
-    """Read no more pairs than this"""
-    too_long: Literal["truncate", "skip"] = "truncate"
-    """Pairs longer than model.max_tokens lose their beginning, or are left out"""
-    skip_bad: bool = False
-    """Leave out rows that hold no pair, and say how many there were"""
+    path: Annotated[str | None, "JSONL, Parquet, CSV or a dataset folder with chosen and rejected"] = None
+    held_out_path: Annotated[str | None, "Pairs to judge by; null sets held_out_share of `path` aside, by prompt"] = (
+        None
+    )
+    held_out_share: Annotated[Annotated[float, Meta(gt=0, lt=1)], "The share of pairs that is never trained on"] = 0.2
+    prompt_key: Annotated[str | None, "The column with the prompt; null: by its usual names"] = None
+    chosen_key: Annotated[str | None, "The column with the better response; null: chosen"] = None
+    rejected_key: Annotated[str | None, "The column with the worse one; null: rejected"] = None
+    split: Annotated[str, "Which split of a Hugging Face dataset folder"] = "train"
+    limit: Annotated[Count | None, "Read no more pairs than this"] = None
+    too_long: Annotated[
+        Literal["truncate", "skip"], "Pairs longer than model.max_tokens lose their beginning, or are left out"
+    ] = "truncate"
+    skip_bad: Annotated[bool, "Leave out rows that hold no pair, and say how many there were"] = False
 
 
 class FitConfig(Section, frozen=True):
     """How the model is fitted to the pairs."""
 
-    steps: Count | None = None
-    """Optimizer steps; null: a minute of them for the embedded model, else epochs"""
-    epochs: Positive | None = None
-    """Instead: how often every pair is seen; null: once"""
-    batch_size: Count = 32
-    """Pairs in a step"""
-    gradient_accumulation: Count = 1
-    """Compute a step in this many pieces: less memory"""
-    lr: Positive | None = None
-    """Learning rate; null: 0.002 for the embedded model, 0.0001 with LoRA, else 1e-05"""
-    schedule: Literal["linear", "cosine", "constant"] = "cosine"
-    """How it falls to 0"""
-    warmup_share: Share = 0.05
-    """The share of the steps in which it rises from 0"""
-    weight_decay: NonNegative = 0.01
-    """Of AdamW"""
-    max_grad_norm: Positive = 1.0
-    """Gradients are clipped to this norm"""
-    center: NonNegative = 0.01
-    """Weight of (chosen + rejected)² in the loss: rewards stay around 0; 0: none"""
+    steps: Annotated[Count | None, "Optimizer steps; null: a minute of them for the embedded model, else epochs"] = None
+    epochs: Annotated[Positive | None, "Instead: how often every pair is seen; null: once"] = None
+    batch_size: Annotated[Count, "Pairs in a step"] = 32
+    gradient_accumulation: Annotated[Count, "Compute a step in this many pieces: less memory"] = 1
+    lr: Annotated[
+        Positive | None, "Learning rate; null: 0.002 for the embedded model, 0.0001 with LoRA, else 1e-05"
+    ] = None
+    schedule: Annotated[Literal["linear", "cosine", "constant"], "How it falls to 0"] = "cosine"
+    warmup_share: Annotated[Share, "The share of the steps in which it rises from 0"] = 0.05
+    weight_decay: Annotated[NonNegative, "Of AdamW"] = 0.01
+    max_grad_norm: Annotated[Positive, "Gradients are clipped to this norm"] = 1.0
+    center: Annotated[NonNegative, "Weight of (chosen + rejected)² in the loss: rewards stay around 0; 0: none"] = 0.01
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -93,12 +78,11 @@ class FitConfig(Section, frozen=True):
 class RewardModelConfig(Section, frozen=True):
     """A whole training of a reward model: `plaudit train-reward-model --print-config` shows it with its meanings."""
 
-    output_dir: str = "runs/reward-model"
-    """The folder that becomes the reward model"""
-    seed: NonNegativeInt = 1
-    """The same seed gives the same numbers, on the same machine"""
-    trl: dict[str, Any] = msgspec.field(default_factory=dict)
-    """Anything else for TRL's RewardConfig: trl.KEY=value"""
+    output_dir: Annotated[str, "The folder that becomes the reward model"] = "runs/reward-model"
+    seed: Annotated[NonNegativeInt, "The same seed gives the same numbers, on the same machine"] = 1
+    trl: Annotated[dict[str, Any], "Anything else for TRL's RewardConfig: trl.KEY=value"] = msgspec.field(
+        default_factory=dict
+    )
     model: ClassifierConfig = ClassifierConfig()
     data: PairsConfig = PairsConfig()
     training: FitConfig = FitConfig()

@@ -21,7 +21,7 @@ from plaudit.models import RewardModel
 from plaudit.models.cpu_precision import limit_instructions
 from plaudit.report.figures import Distribution
 from plaudit.rollouts.atomic_file import write_atomically
-from plaudit.training.reporting.progress import NoProgress, Progress
+from plaudit.training.engine import NoProgress, Progress
 from plaudit.training.reward_model.held_out import (
     Calibration,
     Estimate,
@@ -46,14 +46,14 @@ CONFIG, REPORT, METRICS, HELD_OUT = "training.yaml", "report.json", "metrics.jso
 
 @dataclass(frozen=True, slots=True)
 class RewardModelReport:
-    """How a reward model orders held-out pairs, how sure it may be, and whether it only counts characters."""
+    """Accuracy, calibration and length bias of a reward model on held-out pairs."""
 
     trained_on: int
     """Pairs."""
     accuracy: Estimate
     """On held-out pairs, whose prompts were not trained on."""
     train_accuracy: Estimate | None
-    """On some of the pairs it was trained on: where it is much higher, the model has learnt them by heart."""
+    """On some of the training pairs: a much higher value shows overfitting."""
     margins: Distribution
     calibration: Calibration
     length: LengthReport
@@ -97,7 +97,7 @@ def write_json(plain: Any, path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TrainedRewardModel:
-    """A folder that `RewardModel` loads, and what is known of it."""
+    """A folder that `RewardModel` loads, with its report."""
 
     folder: Path
     steps: int
@@ -195,9 +195,9 @@ def _read(config: RewardModelConfig, progress: Progress) -> PairSplit:
 
 
 def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, progress: Progress) -> RewardModelReport:
-    """Ask the saved model, as it will be used, and write down what it says."""
-    too_long = "refuse" if config.data.too_long == "skip" else "truncate"
-    model = RewardModel(str(folder), device=config.model.device, too_long=too_long)
+    """Evaluate the saved model on held-out pairs, and write the report."""
+    skips = config.data.too_long == "skip"
+    model = RewardModel(str(folder), device=config.model.device, too_long="refuse" if skips else "truncate")
     failures: list[str] = []
 
     def rate(pairs: Sequence[PreferencePair]) -> list[RatedPair]:

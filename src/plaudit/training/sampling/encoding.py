@@ -72,7 +72,7 @@ def keep_fitting(prompts: Prompts, tokenizer: Any, longest: int, *, drop: bool =
 
 
 def prompt_text(tokenizer: Any, prompt: Prompt) -> str:
-    """A prompt as the text that the model sees: chat messages through the tokenizer's chat template, if it has one."""
+    """A prompt as the model's input text: chat messages go through the tokenizer's chat template, if it has one."""
     if isinstance(prompt, str):
         return prompt
     if tokenizer.chat_template:
@@ -114,7 +114,7 @@ def find_offsets(tokenizer: Any, ids: Sequence[Sequence[int]], texts: Sequence[s
     again = tokenizer(list(texts), add_special_tokens=False, return_offsets_mapping=True)
     special = set(tokenizer.all_special_ids)
     return [
-        _match_spans(list(sampled), encoded, spans, special) or _by_beginnings(tokenizer, sampled, text)
+        _match_spans(list(sampled), encoded, spans, special) or _offsets_by_prefixes(tokenizer, sampled, text)
         for sampled, text, encoded, spans in zip(ids, texts, again["input_ids"], again["offset_mapping"], strict=True)
     ]
 
@@ -129,7 +129,7 @@ def _match_spans(
     return [*((begin, stop) for begin, stop in spans), *((end, end) for _ in rest)]
 
 
-def _by_beginnings(tokenizer: Any, ids: Sequence[int], text: str) -> list[tuple[int, int]]:
+def _offsets_by_prefixes(tokenizer: Any, ids: Sequence[int], text: str) -> list[tuple[int, int]]:
     beginnings = decode_responses(tokenizer, [ids[: index + 1] for index in range(len(ids))])
     ends: list[int] = []
     for beginning in beginnings:  # half a character decodes to a replacement sign, which may be too long

@@ -8,7 +8,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -19,7 +19,7 @@ from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.trajectory import Tokens, Trajectory
 
 __all__ = [
-    "PromptSampler", "Response", "Sampler", "Samples", "TextPolicySampler", "TokenSampler",
+    "Response", "Sampler", "Samples", "TextPolicySampler", "TokenSampler",
     "derive_seed", "fill_row", "group_responses",
 ]  # fmt: skip
 
@@ -65,42 +65,8 @@ def derive_seed(*parts: object) -> int:
     return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=7).digest())
 
 
-class Sampler(Protocol):
+class Sampler(ABC):
     """Draws responses from a model."""
-
-    def sample(
-        self,
-        batch: PromptLike | Iterable[PromptLike],
-        num_samples: int = 1,
-        *,
-        settings: SamplingSettings | None = None,
-    ) -> Samples:
-        """`num_samples` responses for each prompt; `settings` take the place of the sampler's own for this call."""
-        ...
-
-
-class TokenSampler(Sampler, Protocol):
-    """A sampler that also goes on from token ids, as the turns of an episode need it."""
-
-    tokenizer: Any
-    settings: SamplingSettings
-
-    def continue_from(
-        self,
-        contexts: list[list[int]],
-        settings: SamplingSettings | None = None,
-        *,
-        seeds: Sequence[int] | None = None,
-    ) -> list[Action]:
-        """One continuation of each context, as it was drawn.
-
-        With a seed for each, what is drawn for a context does not depend on the others in the call.
-        """
-        ...
-
-
-class PromptSampler(ABC):
-    """A sampler that draws for rows of prompts; `sample` takes prompts in any form."""
 
     settings: SamplingSettings
 
@@ -120,6 +86,25 @@ class PromptSampler(ABC):
             raise InvalidSettings(f"num_samples must be at least 1, got {num_samples}")
         prompts = Prompts.of(batch)
         return self.draw(prompts, num_samples, settings or self.settings) if prompts else Samples([], [])
+
+
+class TokenSampler(Sampler):
+    """A sampler that also goes on from token ids, as the turns of an episode need it."""
+
+    tokenizer: Any
+
+    @abstractmethod
+    def continue_from(
+        self,
+        contexts: list[list[int]],
+        settings: SamplingSettings | None = None,
+        *,
+        seeds: Sequence[int] | None = None,
+    ) -> list[Action]:
+        """One continuation of each context, as it was drawn.
+
+        With a seed for each, what is drawn for a context does not depend on the others in the call.
+        """
 
 
 def group_responses(
@@ -152,7 +137,7 @@ def fill_row(row: Trajectory, response: Response, index: int) -> Trajectory:
     )
 
 
-class TextPolicySampler(PromptSampler):
+class TextPolicySampler(TokenSampler):
     """Asks `respond(text, settings)` for the next action; tokens are characters and have no log-probabilities."""
 
     def __init__(self, respond: Callable[[str, SamplingSettings], str], settings: SamplingSettings) -> None:

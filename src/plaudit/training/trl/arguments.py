@@ -1,10 +1,10 @@
-"""What each key of a config is called in TRL, and which values TRL's GRPOTrainer has no word for.
+"""The TRL argument of each config key, and the values that TRL's GRPOTrainer cannot express.
 
-What TRL cannot express is refused by name before anything is loaded: a key without a counterpart must be at its
+Values that TRL cannot express are errors before anything is loaded: a key without a counterpart must be at its
 default.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from plaudit.training.config.learning_keys import LossSettings
 from plaudit.training.config.schema import RunConfig
 
 __all__ = [
-    "BY_PLAUDIT", "COMPUTED", "RENAMED", "REQUIRED", "Shape", "check_passed_through", "check_trl_can",
+    "BY_PLAUDIT", "COMPUTED", "RENAMED", "REQUIRED", "Shape", "check_passed_through", "check_trl_can", "refuse_taken",
     "trl_arguments",
 ]  # fmt: skip
 
@@ -134,12 +134,20 @@ def check_passed_through(config: RunConfig, known: Collection[str], shape: Shape
     """Raise InvalidSettings for a `trl.KEY` that TRL does not know, or that another key of the config stands for."""
     ours = {**{argument: name for name, argument in RENAMED.items()}, "output_dir": "output_dir"}
     ours |= {argument: name for name, arguments in COMPUTED.items() for argument in arguments.split(", ")}
-    fixed = {*_own_arguments(config, shape), "output_dir"}
-    for name in config.trl:
+    fixed = (*_own_arguments(config, shape), "output_dir")
+    refuse_taken(config.trl, known, {argument: ours.get(argument, "") for argument in fixed})
+
+
+def refuse_taken(passed: Iterable[str], known: Collection[str], ours: Mapping[str, str]) -> None:
+    """Raise InvalidSettings for a `trl.KEY` that TRL does not know, or that is one of our arguments.
+
+    `ours` maps an argument to the key that stands for it, or to nothing where plaudit sets it.
+    """
+    for name in passed:
         if name not in known:
-            raise InvalidSettings(f"trl.{name}: TRL's GRPOConfig has no {name!r}{did_you_mean(name, known)}")
-        if name in fixed:
-            instead = f"; set {ours[name]} instead" if name in ours else ", which plaudit sets itself"
+            raise InvalidSettings(f"trl.{name}: TRL has no {name!r}{did_you_mean(name, known)}")
+        if name in ours:
+            instead = f"; set {ours[name]} instead" if ours[name] else ", which plaudit sets itself"
             raise InvalidSettings(f"trl.{name} stands for something that plaudit's config has{instead}")
 
 

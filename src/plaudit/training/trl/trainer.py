@@ -26,21 +26,27 @@ from plaudit.errors import DataError, InvalidSettings, TrainingError
 from plaudit.models.cpu_precision import usable_dtype
 from plaudit.models.loading import silence_transformers
 from plaudit.training.config.schema import RunConfig
+from plaudit.training.data.config_task import MAX_NEW_TOKENS
 from plaudit.training.data.curriculum import build_stream
 from plaudit.training.data.prompts import Prompts
-from plaudit.training.engine import Outcome, RunOptions
+from plaudit.training.engine import NoProgress, Outcome, Progress, RunOptions, StopSignals
 from plaudit.training.evaluation import HeldOut
 from plaudit.training.model.policy import Policy
 from plaudit.training.model.transformers_sampler import TransformersSampler
-from plaudit.training.reporting.final_report import write_report
-from plaudit.training.reporting.progress import NoProgress, Progress, StopSignals
-from plaudit.training.reporting.recorder import Recorder, UnscoredBatches
-from plaudit.training.reporting.run_folder import RunFolder
+from plaudit.training.recorder import Recorder, UnscoredBatches, write_report
 from plaudit.training.run import Run, build_run
-from plaudit.training.tasks.config_task import MAX_NEW_TOKENS
+from plaudit.training.run_folder import RunFolder
 from plaudit.training.trl.arguments import Shape, check_passed_through, check_trl_can, trl_arguments
-from plaudit.training.trl.callback import RunCallback, RunContext, RunState, newest_checkpoint
-from plaudit.training.trl.reward import Ranks, SharedSampler, SharedScorer, TRLReward
+from plaudit.training.trl.hooks import (
+    Ranks,
+    RunCallback,
+    RunContext,
+    RunState,
+    SharedSampler,
+    SharedScorer,
+    TRLReward,
+    newest_checkpoint,
+)
 
 __all__ = ["train"]
 

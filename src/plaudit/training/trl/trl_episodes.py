@@ -9,8 +9,8 @@ from typing import Any
 
 from plaudit.agents import Agent, EnvironmentHost, EpisodeLimits
 from plaudit.errors import DataError, InvalidSettings
-from plaudit.training.batches.episodes import EpisodeSampler, EpisodeScorer
 from plaudit.training.config.schema import SamplingSettings
+from plaudit.training.episodes import EpisodeSampler, EpisodeScorer
 from plaudit.training.model.policy import Policy
 from plaudit.trajectory import Trajectory
 

@@ -1,1 +1,0 @@
-"""Built-in environments, one file each; `catalog` has them by name."""

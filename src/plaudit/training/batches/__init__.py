@@ -1,1 +1,0 @@
-"""Batches to learn from: sampled, scored, filtered, prefetched; responses or whole episodes."""

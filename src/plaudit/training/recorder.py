@@ -1,0 +1,305 @@
+"""Record a run: its files, the displayed progress, TensorBoard and Weights & Biases; and the report at its end.
+
+metrics.jsonl is always written and needs neither of the two logs. A log writer gets all numbers of a step at once,
+under the names that metrics.jsonl has. The report is made of the files of the run, so a resumed run tells of all its
+steps.
+"""
+
+import os
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import msgspec
+
+from plaudit.errors import InvalidSettings, require
+from plaudit.remote.tokens import hide_tokens
+from plaudit.report.page.packing import encode_json
+from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
+from plaudit.report.terminal.analysis_text import describe_batch, render_analysis
+from plaudit.rollouts import Rollout, ScoredRollout, read_rollouts
+from plaudit.training.collecting import Batch
+from plaudit.training.config.schema import RunConfig
+from plaudit.training.data.prompts import Prompts
+from plaudit.training.engine import Progress
+from plaudit.training.run_folder import RunFolder, RunLog
+from plaudit.trajectory import Trajectory
+from plaudit.watch import RewardWatch, watch_run
+
+__all__ = [
+    "LOG_WRITERS", "Recorder", "RunName", "TensorBoardWriter", "UnscoredBatches", "WandbWriter",
+    "check_logs", "write_report", "write_samples",
+]  # fmt: skip
+
+
+class Recorder:
+    """Writes each step to metrics.jsonl, rollouts.jsonl and the logs that the config asks for, and reports it."""
+
+    def __init__(self, config: RunConfig, folder: RunFolder, progress: Progress, *, first_step: int) -> None:
+        self._config, self._progress = config, progress
+        names = [name for name in LOG_WRITERS if getattr(config.logging, name)]
+        settings = hide_tokens(config.to_dict())
+        run = RunName(folder.path, config.logging.project, config.logging.name, settings, first_step)
+        self._writers = [LOG_WRITERS[name](run) for name in names]
+        self._log = RunLog(folder)
+        self._watch = self._open_watch(folder)
+        self._has_noted_truncation = False
+        self.problem: str | None = None
+        """Why the run should end, by a sign that the config names."""
+
+    def step(self, metrics: Mapping[str, Any], batch: Batch | None = None) -> None:
+        """Record one step; the evaluation before the first has no batch."""
+        number = metrics["step"]
+        if batch is not None:
+            metrics = {**metrics, **self._watch_step(number, batch)}
+        self._log.step(dict(metrics))
+        for writer in self._writers:
+            writer.log(number, metrics)
+        if batch is not None:
+            self._rollouts(number, batch)
+            self._note_truncated_episodes(number, batch)
+        self._progress.step(number, {name: value for name, value in metrics.items() if name != "step"})
+
+    def flush(self) -> None:
+        """Hand everything to the operating system."""
+        self._log.flush()
+
+    def close(self) -> None:
+        """Finish all files and logs."""
+        self._log.close()
+        for writer in self._writers:
+            writer.close()
+
+    def __enter__(self) -> "Recorder":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.close()
+
+    def _rollouts(self, step: int, batch: Batch) -> None:
+        if self._config.training.log_rewards:
+            outputs = [*batch.outputs, *(output for _, output in batch.left_out)]
+            self._progress.note(f"step {step}: {describe_batch(outputs)}")
+        for rollout in self._kept(step, batch):
+            self._log.rollout(rollout)
+
+    def _note_truncated_episodes(self, step: int, batch: Batch) -> None:
+        """Report once that all episodes of a step ended at the turn limit: most agents give a reward only when done."""
+        limit, episodes = self._config.training.agent_max_steps, [row.steps for row in batch.sampled.trajectories]
+        ended = any(row.metadata.get("finish_reason") != "length" for row in batch.sampled.trajectories)
+        if self._has_noted_truncation or ended or not episodes or any(len(steps) < limit for steps in episodes):
+            return
+        self._has_noted_truncation = True
+        self._progress.note(
+            f"step {step}: all {len(episodes)} episodes ended at the turn limit of {limit} before the environment was "
+            f"done; raise training.agent_max_steps (--max_steps), or end episodes earlier"
+        )
+
+    def _kept(self, step: int, batch: Batch) -> list[ScoredRollout]:
+        """The part of a batch that rollouts.jsonl keeps."""
+        every = self._config.logging.rollouts_every
+        if not every or step % every:
+            return []
+        kept = [Rollout(self._for_file(trajectory), output) for trajectory, output in batch.scored]
+        left_out = [Rollout(self._for_file(each, left_out=True), output) for each, output in batch.left_out]
+        return [*kept, *left_out]
+
+    def _open_watch(self, folder: RunFolder) -> RewardWatch | None:
+        """A watch that has seen what is in the rollouts file, so that a resumed run continues as if never stopped."""
+        logging = self._config.logging
+        watch = RewardWatch(every=logging.watch_every or 1, stop_on=logging.stop_on)
+        if not logging.watch_every:
+            return None
+        if folder.rollouts.is_file():
+            deque(watch_run(folder.path, watch), maxlen=0)
+        return watch
+
+    def _watch_step(self, step: int, batch: Batch) -> dict[str, float]:
+        """The signs that the watch sees in the latest steps, as metrics; new ones are reported as notes."""
+        look = None if self._watch is None else self._watch.observe(step, self._kept(step, batch))
+        if look is None:
+            return {}
+        for sign in look.new:
+            self._progress.note(f"step {step}: {sign}")
+        if look.stop is not None:
+            self.problem = f"stopped at step {step} by logging.stop_on: {look.stop.name}: {look.stop.message}"
+        return look.to_metrics()
+
+    def _for_file(self, trajectory: Trajectory, **columns: bool) -> Trajectory:
+        """The part of a trajectory that rollouts.jsonl keeps."""
+        tokens = trajectory.tokens if self._config.logging.tokens else None
+        return msgspec.structs.replace(trajectory, tokens=tokens, columns={**trajectory.columns, **columns})
+
+
+REASONS = 3
+
+
+class UnscoredBatches:
+    """Counts batches without a single score."""
+
+    def __init__(self, limit: int, progress: Progress) -> None:
+        self._limit, self._progress = limit, progress
+        self._in_a_row = 0
+
+    def check(self, batch: Batch) -> str | None:
+        """Report a batch without a score; returns why the run must end once there were too many in a row."""
+        outputs = [*batch.outputs, *(rollout.output for rollout in batch.left_out)]
+        if not outputs or any(output.ok for output in outputs):
+            self._in_a_row = 0
+            return None
+        self._in_a_row += 1
+        reasons = Counter(f"{output.status.value}: {output.reason}" for output in outputs)
+        if self._in_a_row == 1:
+            listed = "".join(f"\n  {count} × {reason}" for reason, count in reasons.most_common(REASONS))
+            self._progress.note(f"step {batch.step}: none of {len(outputs)} samples was scored:{listed}")
+        if self._in_a_row < self._limit:
+            return None
+        return (
+            f"no sample was scored in {self._in_a_row} batches in a row, so there is nothing to learn from "
+            f"({reasons.most_common(1)[0][0]}); mend the reward (`plaudit check` tries one) and go on with --resume, "
+            "or raise training.max_unscored_batches"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RunName:
+    """The name of a run in the logs, its folder, and its config.
+
+    `first_step` is the step a resumed run continues at: what was logged from there on before is replaced where the log
+    can do that (TensorBoard); W&B gets another run in the same group.
+    """
+
+    folder: Path
+    project: str = "plaudit"
+    name: str | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)
+    first_step: int = 0
+
+    @property
+    def label(self) -> str:
+        return self.name or self.folder.name
+
+
+class TensorBoardWriter:
+    """Event files in `<folder>/tensorboard`: `tensorboard --logdir <folder>`."""
+
+    def __init__(self, run: RunName) -> None:
+        require("tensorboard", extra="logs", purpose="logging to TensorBoard")
+        board = require("torch.utils.tensorboard", extra="train", purpose="logging to TensorBoard")
+        self._writer = board.SummaryWriter(str(run.folder / "tensorboard"), purge_step=run.first_step or None)
+
+    def log(self, step: int, metrics: Mapping[str, Any]) -> None:
+        for name, value in _numbers(metrics).items():
+            self._writer.add_scalar(name, value, step)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+LOGIN = "check the network, run `wandb login`, or set WANDB_MODE=offline"
+
+
+class WandbWriter:
+    """A run at Weights & Biases, or in `<folder>/wandb` where WANDB_MODE is offline."""
+
+    def __init__(self, run: RunName) -> None:
+        wandb = require("wandb", extra="logs", purpose="logging to Weights & Biases")
+        run.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._run = wandb.init(
+                project=run.project,
+                name=run.label,
+                group=run.label,
+                dir=str(run.folder),
+                config=dict(run.config),
+                reinit="create_new",  # whatever else logs in this process keeps its own run
+            )
+        except (wandb.Error, OSError) as error:
+            raise _unreachable(error) from error
+
+    def log(self, step: int, metrics: Mapping[str, Any]) -> None:
+        self._run.log(_numbers(metrics), step=step)
+
+    def close(self) -> None:
+        self._run.finish()
+
+
+LOG_WRITERS: dict[str, type[TensorBoardWriter | WandbWriter]] = {
+    "tensorboard": TensorBoardWriter,
+    "wandb": WandbWriter,
+}
+
+
+def check_logs(config: RunConfig) -> None:
+    """Raise an error for a log of the config whose package is not installed, or without a login."""
+    for name in LOG_WRITERS:
+        if getattr(config.logging, name):
+            package = require(name, extra="logs", purpose=f"logging.{name}=true")
+            if name == "wandb" and os.environ.get("WANDB_MODE", "online") == "online":
+                _check_login(package)
+
+
+def _check_login(wandb: Any) -> None:
+    try:
+        logged_in = wandb.login(prompt=False)
+    except TypeError:  # a version that can only be asked by opening a run
+        return
+    except (wandb.Error, OSError) as error:
+        raise _unreachable(error) from error
+    if not logged_in:
+        raise InvalidSettings(f"logging.wandb=true: nobody is logged in to Weights & Biases; {LOGIN}")
+
+
+def _unreachable(error: Exception) -> InvalidSettings:
+    """An error for an invalid API key or a missing network, which the user can fix."""
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    return InvalidSettings(f"logging.wandb=true: cannot log in to Weights & Biases ({reason:.160}); {LOGIN}")
+
+
+def _numbers(metrics: Mapping[str, Any]) -> dict[str, float]:
+    """The metrics that are numbers, without the step."""
+    return {name: float(value) for name, value in metrics.items() if isinstance(value, int | float) and name != "step"}
+
+
+def write_report(
+    folder: RunFolder, config: RunConfig, prompts: Prompts, before: Sequence[str], after: Sequence[str]
+) -> None:
+    """Write everything that is made at the end of a run."""
+    write_samples(folder.samples, prompts, before, after)
+    if folder.rollouts.exists() and folder.rollouts.stat().st_size:
+        _write_figures(folder, config)
+
+
+def write_samples(path: Path, prompts: Prompts, before: Sequence[str], after: Sequence[str]) -> None:
+    """The likeliest responses to held-out prompts before and after training, as a table."""
+    lines = [
+        "# Held-out prompts, before and after",
+        "",
+        "| prompt | before | after | ground truth |",
+        "|---|---|---|---|",
+    ]
+    for row, first, last in zip(prompts, before, after, strict=False):
+        cells = (row.prompt_text, first, last, "" if row.ground_truth is None else str(row.ground_truth))
+        lines.append(f"| {' | '.join(map(_cell, cells))} |")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _write_figures(folder: RunFolder, config: RunConfig) -> None:
+    """report.html, and reward_analysis.json and .txt, from all rollouts and metrics of the run."""
+    scored = (
+        Rollout(line.trajectory, line.output) for line in read_rollouts(folder.rollouts) if line.output is not None
+    )
+    room = MAX_BYTES if config.logging.report else 0
+    run = build_report(folder.path.name, scored, metrics=folder.metrics, room=room)
+    if config.logging.report:
+        write_page([run], folder.report)
+    if config.training.save_reward_analysis:
+        (folder.path / "reward_analysis.json").write_bytes(encode_json(run.figures.to_dict()))
+        (folder.path / "reward_analysis.txt").write_text(render_analysis(run.figures), encoding="utf-8")
+
+
+def _cell(text: str) -> str:
+    return "`" + text.replace("|", "\\|").replace("`", "'").replace("\n", " ⏎ ") + "`" if text else ""

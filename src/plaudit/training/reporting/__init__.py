@@ -1,1 +1,0 @@
-"""What a run reports: metrics, evaluation, logs, curves, the analysis of its rewards."""

@@ -1,1 +1,0 @@
-"""Tasks that come with plaudit, small enough for the embedded model."""
