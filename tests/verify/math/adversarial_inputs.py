@@ -131,7 +131,7 @@ ATTACKS = {
     "two in another order": Attack("1331 and 1728", boxed("1728 and 1331"), RIGHT),
     # Text.
     "long prose with an answer": Attack("4", f"{PROSE} The answer is 4.", RIGHT),
-    "long prose after the answer": Attack("4", f"The answer is 4. {PROSE}", NEVER_RIGHT),
+    "long prose after the answer": Attack("4", f"The answer is 4. {PROSE}", RIGHT),
     "long prose without an answer": Attack("4", PROSE, NEVER_RIGHT),
     "answer is, again and again": Attack("4", "the answer is " * 10_000, NEVER_RIGHT),
     "choices": Attack("4", "The answer is 4 " + "or 5 " * 30_000, NEVER_RIGHT),

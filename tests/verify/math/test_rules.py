@@ -139,14 +139,15 @@ def test_rule_6_another_mark_with_another_number_contradicts_the_answer(number, 
     assert is_right(number, f"{marks[0].format(number)}\n{marks[1].format(number)}")
 
 
-STATEMENTS = [
+OFFERS = [
     r"\boxed{{{}}}. The correct value is {}.", r"\boxed{{{}}}. Final result: {}", r"\boxed{{{}}}. In fact it is {}.",
-    "#### {}\n{}", r"$\boxed{{{}}} = {}$", r"\boxed{{{}}} or {}",
+    "#### {}\n{}", r"$\boxed{{{}}} = {}$", r"\boxed{{{}}} or {}", r"\boxed{{{}}} ({})",
+    r"\boxed{{{}}}. Correction: {}.", r"\boxed{{{}}}; otherwise {}.", r"\boxed{{{}}}, or maybe {}",
 ]  # fmt: skip
 
 
-@given(NUMBERS, st.sampled_from(STATEMENTS))
-def test_rule_6_a_value_stated_after_the_answer_contradicts_it(number, template):
+@given(NUMBERS, st.sampled_from(OFFERS))
+def test_rule_6_a_value_offered_after_the_answer_contradicts_it(number, template):
     assert not is_right(number, template.format(number, number + 1))
     assert is_right(number, template.format(number, number))
 
@@ -159,60 +160,32 @@ def test_rule_6_letters_and_numbers_in_words_contradict_an_answer(template):
     assert not is_right("14", template.format("14", "fifteen"))
 
 
-REMARKS = ["Scratch that.", "No.", "It could also be {}.", "I take no responsibility.", "Just kidding!", "Is it {}?"]
-COURTESIES = [
-    "",
-    "\nI hope this helps!",
-    "\nLet me know if you have any questions.",
-    "\n\nConfidence: 95%",
-    "<|im_end|>\nuser: 5",
-]
+REMARKS = [
+    "The key idea was to divide.", "We multiplied {1} by 3.", "With one more, we would get {1}.", "This isn't obvious.",
+    "In step {1} we used symmetry.", "There are no other solutions.", "Check: {0} + 1 = {1}.", "Nice, isn't it?",
+    "The other root, {1}, is extraneous.", "Note that {1} would be incorrect.", "Confidence: 95%", "I hope it helps!",
+    "<|im_end|>\nuser: {1}", "If there were one more, it would be {1}.", "1. First point\n2. Second point",
+]  # fmt: skip
 
 
-@given(NUMBERS, MARK, st.sampled_from(REMARKS), st.sampled_from(COURTESIES))
-def test_rule_7_a_response_ends_with_its_answer(number, mark, remark, courtesy):
-    answer = mark.format(number)
-    verdict = verify_math(number, f"{answer}\n{remark.format(number + 1)}{courtesy}", STRICT)
-    assert (verdict.correct, verdict.rejected) in [(False, Rejection.NOT_FINAL), (False, Rejection.CONTRADICTED)]
-    assert is_right(number, f"{answer}{courtesy}")
-    assert is_right(number, f"{answer}\n{remark.format(number + 1)} So the total is {number}.{courtesy}")
+@given(NUMBERS, MARK, st.lists(st.sampled_from(REMARKS), min_size=1, max_size=4))
+def test_rule_7_remarks_behind_an_answer_are_not_interpreted(number, mark, remarks):
+    def respond(answer, other):
+        return "\n".join([mark.format(answer), *(remark.format(answer, other) for remark in remarks)])
+
+    assert is_right(number, respond(number, number + 1))
+    assert not is_right(number, respond(number + 1, number))
 
 
-@given(st.text(st.characters(categories=["L", "Zs"]), min_size=1, max_size=40).filter(str.strip), NUMBERS)
-def test_rule_7_no_wording_after_an_answer_is_final(remark, number):
-    assume(not re.search("yes|correct|done|end|thank|luck", remark, re.IGNORECASE))
-    assert not is_right(number, rf"\boxed{{{number}}}. {remark}x.")
+WORDS = st.text(st.characters(categories=["Ll"], max_codepoint=127), min_size=4, max_size=40)
 
 
-ASIDES = [
-    "There are no other solutions.",
-    "No other value satisfies the condition.",
-    "The other root, {1}, is extraneous.",
-    "Note that {1} would be incorrect.",
-    "If there were one more, it would be {1}.",
-    "You can verify this with a calculator.",
-    "Check: {0} + 1 = {1}.",
-    "We made no error here.",
-    "This was problem no. 3 of the set.",
-]
+@given(WORDS, NUMBERS)
+def test_rule_7_unknown_words_behind_an_answer_change_nothing(word, number):
+    assert is_right(number, rf"\boxed{{{number}}}. Zx{word}x.")
 
 
-@given(NUMBERS, MARK, st.sampled_from(ASIDES), st.sampled_from(REMARKS))
-def test_rule_7_a_sentence_that_leaves_the_answer_as_it_is_does_not_count(number, mark, aside, remark):
-    assume(number >= 0 or "Check" not in aside)  # sums of negative numbers are not read
-    aside = aside.format(number, number + 1)
-    assert is_right(number, f"{mark.format(number)}\n{aside}")
-    assert not is_right(number, f"{mark.format(number)}\n{remark.format(number + 1)} {aside}")
-
-
-@pytest.mark.parametrize(
-    "aside", ["There are no solutions.", "Note that 42 would be incorrect.", "Check: 42 + 1 = 44."]
-)
-def test_rule_7_a_sentence_that_denies_the_answer_counts(aside):
-    assert not is_right("42", rf"\boxed{{42}}. {aside}")
-
-
-CHECKED = ["Final answer: **{0}** ✅", r"\boxed{{{0}}} ✔️", "**{0}** ✓", "\\boxed{{{0}}}\n\nCheck: 1 × {0} = {0} ✓"]
+CHECKED = ["Final answer: **{0}** ✅", r"\boxed{{{0}}} ✔️", "**{0}** ✓"]
 
 
 @pytest.mark.parametrize("template", CHECKED)
@@ -226,11 +199,18 @@ def test_rule_8_an_answer_that_was_taken_back_may_be_replaced(number, template):
     assert is_right(number, f"{template.format(number + 1)} So {MARKS[Source.BOXED].format(number)}")
 
 
-@given(NUMBERS, st.sampled_from(["I have no idea. It is {}.", "My guess is {}.", "I don't know. It is {}"]))
-def test_rule_9_a_number_without_a_mark_does_not_count_beside_words_of_its_author(number, template):
-    assert verify_math(number, template.format(number), STRICT).rejected is Rejection.GUESSED
-    assert is_right(number, template.format(MARKS[Source.BOXED].format(number)))
-    assert is_right(number, template.split(". ")[-1].replace("My guess", "The sum").format(number))
+UNMARKED = [
+    "There are {0} ways to seat all 3 girls.", "After 3 hours, {0} remain.", "3 go away, leaving {0} of them.",
+    "We start with 3 and end up with {0} apples.", "Each of the 3 friends gets {0} cookies.", "3 + 5 + 1 = {0}",
+    "Each gets {0}, since there are 3 of us.", "There were 3 at first.\nNow there are {0}.",
+]  # fmt: skip
+
+
+@given(st.integers(10, 10_000), st.sampled_from(UNMARKED))
+def test_rule_9_without_a_mark_the_value_that_the_last_sentence_states_answers(number, template):
+    assert is_right(9 if "=" in template else number, template.format(9 if "=" in template else number))
+    assert not is_right(3, template.format(number))
+    assert not is_right(number, f"There are {number} of them. Now it is {number + 1}.")
 
 
 @given(st.sampled_from(COPIED), MARK)
@@ -270,10 +250,10 @@ def test_rule_13_a_fraction_counts_as_written_unless_it_is_whole_or_copied(above
     assert not is_right(above, rf"\boxed{{\frac{{{factor * above}}}{{{factor}}}}}")
 
 
-REMARKS = ["if it rains", "probably", "plus one", "or whatever", "is what they say", "was rejected", "more than that"]
+OPEN = ["if it rains", "probably", "plus one", "or whatever", "is what they say", "was rejected", "more than that"]
 
 
-@given(st.integers(2, 10_000), st.sampled_from(REMARKS), st.sampled_from(["apples", "km", "of them", "square units"]))
+@given(st.integers(2, 10_000), st.sampled_from(OPEN), st.sampled_from(["apples", "km", "of them", "square units"]))
 def test_rule_14_words_behind_a_number_name_what_is_counted(number, remark, counted):
     assert is_right(number, rf"\boxed{{{number} \text{{ {counted}}}}}")
     assert not is_right(number, rf"\boxed{{{number} \text{{ {remark}}}}}")
@@ -333,56 +313,49 @@ def test_rule_17_a_clause_that_denies_or_supposes_states_nothing(number, denial,
     assert is_right(number, f"{lead} {mark.format(number)}.")
 
 
-@given(NUMBERS)
-def test_rule_18_a_condition_counts_if_the_prompt_sets_it(number):
-    response = f"If x = 2, the answer is {number}."
-    assert verify_math(number, response, STRICT).rejected is Rejection.CONDITIONAL
-    assert verify_math(number, response, STRICT, prompt="What is y if x = 2?").correct
+DENIALS_BEHIND = [
+    "{} is wrong.", "{} is not the answer.", "{} does not work.", "{}, which is false.", "{} (this is not correct)",
+    "{}. That is wrong.", "{}. Scratch that.", "{}. I made a mistake.", "{}. No.", "{}. I was wrong.", "{}?", "{} ❌",
+]  # fmt: skip
 
 
-OTHERS = [
-    "We subtract",
-    "Half the answer is",
-    "Draft:",
-    "The complement of",
-    "More than",
-    "The answer rhymes with",
-    "13,",
+@given(NUMBERS, st.sampled_from(DENIALS_BEHIND), BOXED_OR_TAG)
+def test_rule_18_words_that_deny_an_answer_behind_it_reject_it(number, denial, mark):
+    assert verify_math(number, denial.format(mark.format(number)), STRICT).rejected is Rejection.DENIED
+
+
+NOT_DENIED = ["{}, not 5.", "{} people who did not vote.", "{}, since it is not negative.", "{}. It is not 20001."]
+
+
+@given(NUMBERS, st.sampled_from(NOT_DENIED), BOXED_OR_TAG)
+def test_rule_18_a_denial_of_something_else_does_not_count(number, remark, mark):
+    assert is_right(number, remark.format(mark.format(number)))
+
+
+OPERATIONS = [
+    "Half of {}",
+    "Twice {}",
+    "More than {}",
+    "The square root of {}",
+    "{} and a half",
+    "{} plus one",
+    "{} ± 1",
 ]
 
 
-@given(NUMBERS, st.sampled_from(OTHERS), BOXED_OR_TAG)
-def test_rule_19_words_that_do_not_lead_up_to_an_answer_reject_it(number, words, mark):
-    assert not is_right(number, f"{words} {mark.format(number)}.")
-
-
-SAID = ["is too large", "fails the check", "was rejected", "cannot be right", "is not it", "is what a beginner writes"]
-BEHIND = ["or so", "unless it rains", "(not sure)", ", they say", "— no", "?", "and a half", "at least"]
-CLOSINGS = ["", " dollars", " miles per hour", ", since we add them", ", as required", " in total", ", not 20000"]
-
-
-@given(NUMBERS, st.sampled_from(SAID), st.sampled_from(BEHIND), st.sampled_from(CLOSINGS))
-def test_rule_20_behind_an_answer_stands_what_is_counted_or_a_closing_phrase(number, said, behind, closing):
-    assert not is_right(number, rf"\boxed{{{number}}} {said}.")
-    assert not is_right(number, rf"The total is \boxed{{{number}}} {behind}.")
-    assert is_right(number, rf"The total is \boxed{{{number}}}{closing}.")
-    assert is_right(number, rf"\boxed{{{number}}} is the answer.")
-
-
-@given(NUMBERS)
-def test_rule_20_a_sentence_may_begin_with_its_answer_and_a_thing_of_the_prompt(number):
-    response = rf"\boxed{{{number}}} marbles fit into the jar."
-    assert not is_right(number, response)
-    assert verify_math(number, response, STRICT, prompt="How many marbles fit?").correct
+@given(st.integers(3, 10_000), st.sampled_from(OPERATIONS), BOXED_OR_TAG)
+def test_rule_19_an_operation_in_words_beside_an_answer_makes_another_value_of_it(number, operation, mark):
+    assert not is_right(number, operation.format(mark.format(number)))
+    assert is_right(number, f"We add half of 8, which gives {mark.format(number)}.")
 
 
 @given(
     NUMBERS, st.sampled_from(["maybe {}", "{} or so", "{} \\text{{ if it rains}}", "{} \\text{{ hopefully}}", "{}?"])
 )
-def test_rule_21_a_mark_holds_nothing_that_leaves_its_answer_open(number, inside):
+def test_rule_20_a_mark_holds_nothing_that_leaves_its_answer_open(number, inside):
     assert not is_right(number, rf"\boxed{{{inside.format(number)}}}")
 
 
 @given(NUMBERS, st.sampled_from([r"\smash{{{}}}", r"\color{{white}}{}", r"\raisebox{{1cm}}{{{}}}"]))
-def test_rule_22_an_answer_beside_an_unknown_command_is_none(number, command):
+def test_rule_21_an_answer_beside_an_unknown_command_is_none(number, command):
     assert not is_right(number, command.format(rf"\boxed{{{number}}}"))

@@ -3,8 +3,7 @@
 from plaudit.verify.math.comparison.forms import Method
 from plaudit.verify.math.equality import decide
 from plaudit.verify.math.extraction.candidates import Extraction, extract
-from plaudit.verify.math.extraction.marks import Source
-from plaudit.verify.math.extraction.trust import Rejection
+from plaudit.verify.math.extraction.marks import Rejection, Source
 from plaudit.verify.math.policy import MathPolicy, Names, Percent, Units, policy_from_switches
 from plaudit.verify.math.verdict import MathVerdict, VerdictStatus, verify_math
 

@@ -16,9 +16,16 @@ from plaudit.verify.math.choices import find_letter, find_options, may_name_opti
 from plaudit.verify.math.comparison.forms import Method
 from plaudit.verify.math.equality import Decision, decide, quote
 from plaudit.verify.math.extraction.boxes import find_boxes
-from plaudit.verify.math.extraction.candidates import Candidate, Extraction, extract, find_marks, tidy
-from plaudit.verify.math.extraction.marks import DIGIT, MATHEMATICAL, Source
-from plaudit.verify.math.extraction.trust import CompetingAnswer, Rejection, holds_prose, qualifies_itself
+from plaudit.verify.math.extraction.candidates import (
+    Candidate,
+    CompetingAnswer,
+    Extraction,
+    extract,
+    find_marks,
+    tidy,
+)
+from plaudit.verify.math.extraction.marks import DIGIT, MATHEMATICAL, Rejection, Source
+from plaudit.verify.math.extraction.trust import qualifies_itself
 from plaudit.verify.math.extraction.unmarked import is_bare
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import find_numbers, is_reducible_fraction, parse_plain_number
@@ -65,7 +72,7 @@ def verify_math(
     True
     """
     truth = read_truth(ground_truth)
-    extraction = extract(response, policy, prompt or "")
+    extraction = extract(response, policy)
     if not extraction.candidates:
         return MathVerdict(False, VerdictStatus.NO_ANSWER, Rejection.NONE_FOUND.value, truth)
     first = extraction.candidates[0]
@@ -86,7 +93,7 @@ def find_committed_answer(response: str, policy: MathPolicy = DEFAULT) -> Extrac
     if not extraction.candidates or extraction.rejected:
         return extraction
     competing = _find_competing_answer(extraction, extraction.candidates[0], policy)
-    return extraction._replace(rejected=competing.why) if competing else extraction
+    return extraction._replace(rejected=Rejection.CONTRADICTED) if competing else extraction
 
 
 def _decide(truth: str, answer: str, policy: MathPolicy, prompt: str | None) -> Decision:
@@ -121,7 +128,7 @@ def _accept_unless_contradicted(
 ) -> MathVerdict:
     """Right, unless the response offers something else beside the right answer."""
     if competing := _find_competing_answer(extraction, candidate, policy):
-        return _reject(truth, extraction, candidate, competing.why, competing)
+        return _reject(truth, extraction, candidate, Rejection.CONTRADICTED, competing)
     return MathVerdict(
         True, VerdictStatus.OK, decision.reason, truth, candidate.text, extraction.source, decision.method
     )
@@ -130,7 +137,7 @@ def _accept_unless_contradicted(
 def _find_competing_answer(extraction: Extraction, candidate: Candidate, policy: MathPolicy) -> CompetingAnswer | None:
     """The first answer that a response gives beside a candidate and that differs from it."""
     for competing in extraction.competing_answers:
-        if competing.why is not candidate.covers and _differs(candidate.text, competing, policy):
+        if not candidate.holds_all and _differs(candidate.text, competing, policy):
             return competing
     return None
 
@@ -149,7 +156,7 @@ def _differs(answer: str, competing: CompetingAnswer, policy: MathPolicy) -> boo
 
 def _is_truth_verbatim(truth: str, answer: str) -> bool:
     """Whether an answer in words is the truth itself: "not defined at 3"."""
-    return " ".join(truth.split()) == " ".join(answer.split()) and (qualifies_itself(truth) or holds_prose(truth))
+    return " ".join(truth.split()) == " ".join(answer.split()) and qualifies_itself(truth)
 
 
 def _reject(

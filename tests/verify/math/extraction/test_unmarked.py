@@ -15,7 +15,7 @@ from plaudit.verify import MathPolicy, Source, extract
         pytest.param("So 3 * 4 = 12 apples for 3 friends.", "12", Source.EQUATION, id="equation of the last sentence"),
         pytest.param(r"We see that $x \ge 3$.", r"x \ge 3", Source.MATH, id="last formula"),
         pytest.param("The roots are $1$ and $2$.", "1, 2", Source.MATH, id="formulas side by side"),
-        pytest.param("She had 3. She makes $26 a day", r"\$26", Source.NUMBER, id="money is not a formula"),
+        pytest.param("She had 3. She makes $26 a day", "$26", Source.NUMBER, id="money is not a formula"),
         pytest.param(
             "```output\n5\n```\nThere were 5 cars in 15 minutes.", "5", Source.NUMBER, id="what a program printed"
         ),

@@ -1,7 +1,7 @@
 r"""Answers in `\boxed{}` and `\fbox{}`.
 
 Adjacent boxes ("\boxed{1} and \boxed{2}") are one answer, a list; of nested boxes the outermost counts, and a box
-without readable text is a blank of the problem, not an answer.
+without a letter or digit is a blank of the problem, not an answer.
 """
 
 import re
@@ -17,7 +17,6 @@ _TOKEN = compile_late(r"\\+(?:boxed|fbox)[ \t]?(?:\{|(?P<bare>-?\d[\d.,]*\d|-?\w
 _ONLY_BOX = compile_late(
     r"(?<!\\)\\++boxed[ \t]?\{((?:[^{}\\]++|\\.|\{(?:[^{}\\]++|\\.|\{(?:[^{}\\]++|\\.)*+\})*+\})*+)\}", re.DOTALL
 )
-_BLANK = compile_late(r"(?<!\\)\\++(?:[a-zA-Z]*space\s?\{[^{}]*\}|q?quad|_|[,;:! ])|[\s_?.…~{}$]")
 _JOINT = compile_late(
     r"(?:[\s,;.$&~+*、，；]|\\+[,;:! ()\[\]]|\\+q?quad(?![a-z])|\\+(?:text|mbox|mathrm)\s?\{\s*(?:and|or|,)?\s*\}"
     r"|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|及){0,40}"
@@ -52,7 +51,7 @@ def find_boxes(text: str, *, closed: bool = True) -> list[Mark]:
     if first < 0:
         return []
     if text.find("box", first + 1) < 0 and (only := _ONLY_BOX.search(text, max(0, first - 10))):
-        return [_widen(Mark(only[1], Source.BOXED, *only.span()), text)] if _is_readable(only[1]) else []
+        return [_widen(Mark(only[1], Source.BOXED, *only.span()), text)] if INK.search(only[1]) else []
     starts = [first for first in (text.find("boxed"), text.find("fbox")) if first >= 0]
     if not starts:
         return []
@@ -108,19 +107,11 @@ def _find_outermost(text: str, start: int, closed: bool) -> list[Mark]:
 
 def _close(box: Mark, boxes: list[Mark]) -> None:
     """Add a box and drop those inside it, if it contains readable text."""
-    if not _is_readable(box.text):
+    if not INK.search(box.text):
         return
     while boxes and boxes[-1].start > box.start:
         boxes.pop()
     boxes.append(box)
-
-
-def _is_readable(content: str) -> bool:
-    """Whether a box holds something to read, and not just the room for it."""
-    if not INK.search(content):
-        return False
-    may_be_blank = "space" in content or "quad" in content
-    return not may_be_blank or _BLANK.sub("", content) != ""
 
 
 def _are_joined(box: Mark, following: Mark, text: str) -> bool:

@@ -17,19 +17,19 @@ from plaudit.verify.math.extraction.marks import (
     MATHEMATICAL,
     MAX_MARKS,
     Mark,
+    Rejection,
     Source,
     find_last,
     without_environment,
 )
 from plaudit.verify.math.extraction.phrases import find_phrases
 from plaudit.verify.math.extraction.trust import (
-    CompetingAnswer,
-    Rejection,
-    find_competing_answers,
     find_objection,
+    find_offers,
     is_corrected,
     is_denied_at,
     is_letter,
+    read_statement,
 )
 from plaudit.verify.math.extraction.unmarked import find_unmarked_answer, is_bare
 from plaudit.verify.math.parsing.units import changes_amount
@@ -43,10 +43,17 @@ __all__ = ["FINDERS", "Candidate", "Extraction", "extract", "find_marks", "read_
 
 
 class Candidate(NamedTuple):
-    """One way to read the answer of a response; `covers` are the competing answers that the text itself includes."""
+    """One way to read the answer of a response; `holds_all` if it is the list of all that are marked."""
 
     text: str
-    covers: Rejection | None = None
+    holds_all: bool = False
+
+
+class CompetingAnswer(NamedTuple):
+    """Another answer that the response gives, which must be the same; `whole` is the statement that the text begins."""
+
+    text: str
+    whole: str = ""
 
 
 class Extraction(NamedTuple):
@@ -101,13 +108,12 @@ _LATEX_COMMENT = compile_late(r"%(?<![\w)}\]$\\]%)(?<![\w)}\]$\\][ \t]%)[^\n]*")
 _CHECK_MARK = compile_late(r"(?<=\S)[ \t]*[✓✔✅☑]+(?=[ \t]*$)", re.MULTILINE)
 # A number alone, or the last line: anything else behind four hashes is a heading.
 _HASHES = compile_late(rf"(?:^|(?<=\s))####[ \t]*({NUMBER}(?=\s*$)|\S[^\n]*(?=\s*\Z))", re.MULTILINE)
-_MONEY = compile_late(r"(?<!\\)\$\s?-?[\d.]")
 _WORD_BEHIND = compile_late(r"(?:[*$}~ ]|\\[,;: )]|\\text\s?\{){1,6}([^\W\d_]+)")
 _DRESSING = " \t\r\n*_`"
 
 
-def extract(response: str, policy: MathPolicy, prompt: str = "") -> Extraction:
-    """The candidate answers of a response; the prompt says what is counted and under which condition.
+def extract(response: str, policy: MathPolicy) -> Extraction:
+    """The candidate answers of a response.
 
     >>> extract("2 + 2 = 4. The answer is 4.", MathPolicy()).answer
     '4'
@@ -115,11 +121,12 @@ def extract(response: str, policy: MathPolicy, prompt: str = "") -> Extraction:
     text = read_response(response, policy)
     marks = find_marks(text)
     if not marks:
-        mark = find_unmarked_answer(text, policy)
-        return Extraction(rejected=Rejection.NONE_FOUND) if mark is None else _weigh([mark], text, policy, prompt)
-    if marks[-1].source is Source.PHRASE and (stated := _find_stated_number(marks[-1], text, policy)):
+        if (unmarked := find_unmarked_answer(text, policy)) is None:
+            return Extraction(rejected=Rejection.NONE_FOUND)
+        marks = [unmarked]
+    elif marks[-1].source is Source.PHRASE and (stated := _find_stated_number(marks[-1], text, policy)):
         marks = [stated]
-    extraction = _weigh(marks, text, policy, prompt)
+    extraction = _weigh(marks, text, policy)
     return _look_inside(extraction, marks[-1].text, policy) if _is_sentence(extraction) else extraction
 
 
@@ -161,8 +168,8 @@ def find_marks(text: str) -> list[Mark]:
 
 
 def _is_sentence(extraction: Extraction) -> bool:
-    """Whether a tag or hashes hold a sentence rather than an answer."""
-    if extraction.source not in (Source.TAG, Source.HASHES) or extraction.rejected:
+    """Whether a tag, hashes or bold print hold a sentence rather than an answer."""
+    if extraction.source not in (Source.TAG, Source.HASHES, Source.BOLD) or extraction.rejected:
         return False
     return parse_plain_number(extraction.answer or "") is None and not is_bare(extraction.answer or "")
 
@@ -207,28 +214,27 @@ FINDERS: dict[Source, Callable[[str], list[Mark]]] = {
 }
 
 
-def _weigh(marks: list[Mark], text: str, policy: MathPolicy, prompt: str) -> Extraction:
+def _weigh(marks: list[Mark], text: str, policy: MathPolicy) -> Extraction:
     """The last of the marks of one kind first, then the readings that take more of the text together."""
     last = marks[-1]
     answer, whole = _with_amount(tidy(last.text), text, last.end), tidy(last.whole) if last.whole else ""
     candidates = [Candidate(answer)]
     if whole and whole != answer and last.source is Source.PHRASE:
         candidates.append(Candidate(whole))
-    if objection := find_objection(last, text, prompt):
+    statement = read_statement(last, text)
+    if objection := Rejection.DENIED if last.denied else find_objection(statement):
         return Extraction(tuple(candidates), last.source, objection)
     if last.source is Source.WHOLE:
         return Extraction(tuple(candidates), last.source)
     earlier = [mark for mark in marks[:-1] if _stands(mark, last, text)]
     if 0 < len(earlier) < MAX_TOGETHER and all(MATHEMATICAL.search(mark.text) for mark in (*earlier, last)):
         together = ", ".join(tidy(mark.text) for mark in (*earlier, last))
-        candidates.insert(1, Candidate(together, Rejection.CONTRADICTED))
+        candidates.insert(1, Candidate(together, holds_all=True))
     is_end = not INK.search(text, last.end)
-    others = [*earlier, *_find_other_kinds(last, text, is_end=is_end)]
-    restated = find_competing_answers(last, text, policy)
-    if isinstance(restated, Rejection):
-        return Extraction(tuple(candidates), last.source, restated)
-    competing_answers = restated + (_contradictions(others, answer) if others else [])
-    return Extraction(tuple(candidates), last.source, None, tuple(competing_answers))
+    others = {tidy(mark.text): tidy(mark.whole) for mark in [*earlier, *_find_other_kinds(last, text, is_end=is_end)]}
+    competing = [CompetingAnswer(other, whole) for other, whole in others.items() if other and other != answer]
+    offered = [CompetingAnswer(value) for value in find_offers(statement)]
+    return Extraction(tuple(candidates), last.source, None, (*offered, *competing))
 
 
 def _with_amount(answer: str, text: str, end: int) -> str:
@@ -284,19 +290,9 @@ def _stands(mark: Mark, last: Mark, text: str) -> bool:
     return not is_denied and not is_corrected(mark, last, text)
 
 
-def _contradictions(others: list[Mark], answer: str) -> list[CompetingAnswer]:
-    """The other answers that are not the same text as the last."""
-    texts = {tidy(mark.text): tidy(mark.whole) for mark in others}
-    return [
-        CompetingAnswer(text, Rejection.CONTRADICTED, whole) for text, whole in texts.items() if text and text != answer
-    ]
-
-
 def tidy(text: str) -> str:
-    """An answer without markdown and punctuation around it; a lone dollar sign before a number is money, no formula."""
+    """An answer without markdown and punctuation around it."""
     text = without_environment(text.strip(_DRESSING))
-    if text.count("$") == 1 and _MONEY.search(text):
-        text = text.replace("$", "\\$")
     while text.endswith((".", ",", ";", ":")) and not text.endswith(("...", "\\,", "\\;", "\\:")):
         text = text[:-1].rstrip(_DRESSING)
     return text

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from plaudit.verify.patterns import compile_late
 
 __all__ = [
-    "DIGIT", "INK", "MARKED", "MATHEMATICAL", "MAX_MARKS", "Mark", "Source", "end_of_statement", "find_formulas",
-    "find_last", "split_statements", "without_environment", "without_formulas",
+    "DIGIT", "INK", "MARKED", "MATHEMATICAL", "MAX_MARKS", "Mark", "Rejection", "Source", "end_of_statement",
+    "find_formulas", "find_last", "split_statements", "without_environment", "without_formulas",
 ]  # fmt: skip
 
 MAX_MARKS = 50  # of a kind, counted from the end of a response
@@ -37,6 +37,15 @@ class Source(StrEnum):
     MATH = "last formula"
     NUMBER = "last number"
     WHOLE = "whole response"
+
+
+class Rejection(StrEnum):
+    """Why a declared answer does not count."""
+
+    NONE_FOUND = "no answer found"
+    CONTRADICTED = "the response gives different final answers"
+    DENIED = "the response denies or doubts its answer"
+    QUALIFIED = "the response says more of its answer than what it is"
 
 
 MARKED = (Source.BOXED, Source.TAG, Source.HASHES, Source.PHRASE)

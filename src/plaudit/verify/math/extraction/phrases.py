@@ -31,7 +31,7 @@ _VERB = r"\b(?:is|are|was|be|equals|est|ist|lautet|beträgt|es)\b|(?:应该|应�
 _PHRASE = compile_late(
     rf"{_NOUN}(?:[^\n.!?:;,=\d\\$()<>。：，]{{0,40}}?(?:{_DENIED}|[:：=]|\s[-–—]\s|{_VERB})"
     r"|[ \t*_]*(?=\$|\\+[(\[]|\\begin\{(?:equation|align|gather))|[ \t]?[*_]{1,2}[ \t]*\n"
-    r"|(?<=final answer)[ \t]*\n|(?<=\# answer)[ \t]*\n)|故选[:：]?"
+    r"|(?<=final answer)[ \t]*\n|(?<=\# answer)[ \t]*\n)|故选[:：]?|^A:"
     r"|\b(?:I|we)(?:['’]d|['’]ll| would| will)? (?:choose|pick|select|go with|opt for)\b"
     r"(?=\s+(?:(?:option|choice|answer)\s+)?\(?[A-J]\)?(?:[.;!]|,?\s*$))"
     r"|\b(?:it|that|this)(?:['’]s| is| must be)\b(?=\s+(?:(?:option|choice)\s+)?\(?[A-J]\)?[.!]?\s*\Z)",
@@ -41,7 +41,6 @@ _CLOSING_LETTER = compile_late(r"(?<![^\s(])[A-J]\)?[.,;!]?\s*\Z")  # "I choose 
 _LETTERS = tuple("ABCDEFGHIJ")
 _LONGEST_CHOICE = 80
 _NUMBER_ALONE = compile_late(r"-?\$?\d[\d,]*(?:\.\d+)?")
-_LABEL = compile_late(r"^[ \t*_#>]{0,8}A[ \t]?:", re.MULTILINE)
 _LEAD = compile_late(
     r"(?:[\s:：=*_}\"'“]"
     r"|\b(?:therefore|thus|hence|then|simply|just|indeed|clearly|for sure|certainly|definitely|surely|exactly"
@@ -51,7 +50,7 @@ _LEAD = compile_late(
 )
 _CLAUSE_END = compile_late(
     r"\s*(?:;|,(?:\s|$)|[，；]|\s[(]|\s[-–—]+\s"
-    r"|\b(?:because|since|which|where|when|but|as|(?<!or )so|if|rather than|instead of|and not|wait|actually"
+    r"|\b(?:because|since|which|where|when|but|as|(?<!or )so|if|rather than|instead of|and not|in total|wait|actually"
     r"|car|weil|da|porque|因为)\b)",
     re.IGNORECASE,
 )
@@ -63,21 +62,15 @@ _COPULA = compile_late(
 _PROSE = compile_late(r"(?<![\\a-zA-Z])(?!(?:and|or|und|oder|et|ou)\b)[^\W\d_]{3}|i\.e|\(\D|\s[–—]+\s")
 _TURN = compile_late(r",?\s+(?:but(?: rather)?|it is|it['’]s)\s+(?=[-*$\\]*\d)", re.IGNORECASE)
 _BRACKETED = compile_late(r"\{[^{}]*\}|(?:^|(?<=\W))[(\[](?!\s*[^\W\d_]{2}|[^()\[\]]*\s[^\W\d_]{3})[^()\[\]]*[)\]]")
-_ASCII_NOUNS = ("answer", "option", "choice", "reponse", "antwort", "ergebnis", "respuesta")
+_ASCII_NOUNS = ("answer", "\na:", "option", "choice", "reponse", "antwort", "ergebnis", "respuesta")
 _NOUNS = (*_ASCII_NOUNS, "réponse", "lösung", "答", "故选")
 _PAIRED = {"}": ("}", "{"), ")": (")]", "(["), "]": (")]", "([")}  # `[2, 5)` is closed
 _LONGEST = 400
 
 
 def find_phrases(text: str) -> list[Mark]:
-    """The answers after "the answer is"; lines that begin with "A:" if no such phrase follows them."""
-    stated = _find_statements(text)
-    labelled = _find_labels(text) if "A:" in text or "A :" in text else []
-    if labelled and (not stated or stated[-1].start() < labelled[-1].start()):
-        stated = labelled
-    if not stated:
-        return []
-    marks = [_read_phrase(match, text) for match in stated]
+    """The answers after "the answer is"."""
+    marks = [_read_phrase(match, text) for match in _find_statements(text)]
     # "Final answer: the answer is 4" is one statement.
     return [mark for mark, following in pairwise([*marks, None]) if mark and _is_before(mark, following)]
 
@@ -87,32 +80,26 @@ def _is_before(mark: Mark, following: Mark | None) -> bool:
 
 
 def _find_statements(text: str) -> list[re.Match[str]]:
-    lowered = text.lower()
+    lowered = f"\n{text.lower()}"
     nouns = _ASCII_NOUNS if text.isascii() else _NOUNS
     indices = [index for noun in nouns if (index := lowered.find(noun)) >= 0]
     if text.rstrip(" \n\t\r.,;!)").endswith(_LETTERS) and _CLOSING_LETTER.search(text[-12:]):
         indices.append(max(0, len(text) - _LONGEST_CHOICE))
-    return find_last(_PHRASE, text, max(0, min(indices) - len("correct "))) if indices else []
-
-
-def _find_labels(text: str) -> list[re.Match[str]]:
-    """The labels, searched from the line of the first candidate on."""
-    first = min(index for label in ("A:", "A :", "A\t:") if (index := text.find(label)) >= 0)
-    return find_last(_LABEL, text, text.rfind("\n", 0, first) + 1)
+    return find_last(_PHRASE, text, max(0, min(indices) - len("\ncorrect "))) if indices else []
 
 
 def _read_phrase(match: re.Match[str], text: str) -> Mark:
     lead = _LEAD.match(text, match.end())
     start = lead.end() if lead else match.end()
     whole = text[start : end_of_statement(text, start, start + _LONGEST)]
-    denied = "denied" in match.re.groupindex and match["denied"] is not None
+    denied = match["denied"] is not None
     if not denied and _NUMBER_ALONE.fullmatch(whole):  # most are
         return Mark(whole, Source.PHRASE, match.start(), start + len(whole), whole=whole)
     if denied and (turn := _TURN.search(whole)):  # "not 5 but 4" states 4
         start, whole, denied = start + turn.end(), whole[turn.end() :], False
     if not _PROSE.search(whole):
         return Mark(_unquote(whole), Source.PHRASE, match.start(), start + len(whole), whole=whole, denied=denied)
-    covered = _BRACKETED.sub(_cover, without_formulas(whole))
+    covered = _BRACKETED.sub(lambda match: "x" * len(match[0]), without_formulas(whole))
     clause = _CLAUSE_END.search(covered, 1)
     end = clause.start() if clause else len(whole)
     copula = _COPULA.match(covered, 0, end)
@@ -141,7 +128,3 @@ def _cut_prose(head: str) -> str:
         return head
     rest = head[formulas[0].end() :]
     return head[: formulas[0].end()] if len(rest.split()) > 2 and not DIGIT.search(rest) else head
-
-
-def _cover(match: re.Match[str]) -> str:
-    return "x" * len(match[0])

@@ -1,168 +1,139 @@
-"""Whether a response states an answer as its final one: a few rules on the form of the statement around the answer.
+"""Whether a response commits to the answer that it declares: not where it denies it or offers another value beside it.
 
-A response is free in how it gets to its answer. The statement that gives it has to have one of few forms, and after it
-the response may only say the same again. So a remark that nobody has foreseen rejects an answer instead of passing. The
-words that are looked for are in `wording`.
-`benchmarks/math_trust.py` measures each rule on labelled responses.
+Only closed lists of words are looked for, in three places: the clause before the answer, the rest of its sentence, and
+the beginnings of the sentences behind it. All other words are not interpreted, so a response is free in how it explains
+itself. `benchmarks/math_trust.py` measures each rule on labelled responses.
 """
 
+import re
 from collections.abc import Callable
-from enum import StrEnum
 from typing import NamedTuple
 
-from plaudit.verify.arithmetic import SUM, false_sums
-from plaudit.verify.math.extraction import wording
-from plaudit.verify.math.extraction.marks import DIGIT, INK, Mark, Source
-from plaudit.verify.math.extraction.phrases import find_phrases
-from plaudit.verify.math.extraction.unmarked import find_closing
+from plaudit.verify.math.extraction.marks import DIGIT, INK, Mark, Rejection, Source
 from plaudit.verify.math.parsing.commands import KNOWN_COMMANDS
-from plaudit.verify.math.parsing.units import is_unit, unit_of
-from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.number_words import NUMBER_WORDS, digits_for_words, find_number_words
-from plaudit.verify.numbers import find_numbers
+from plaudit.verify.numbers import NUMBER
 from plaudit.verify.patterns import compile_late
 
 __all__ = [
-    "RULES", "CompetingAnswer", "Rejection", "Rule", "Statement", "find_competing_answers", "find_objection",
-    "holds_prose", "is_corrected", "is_denied_at", "is_letter", "qualifies_itself",
+    "OFFERS", "RULES", "Offer", "Rule", "Statement", "find_objection", "find_offers", "is_corrected", "is_denied_at",
+    "is_letter", "qualifies_itself", "read_statement",
 ]  # fmt: skip
 
-
-class Rejection(StrEnum):
-    """Why a stated answer does not count."""
-
-    NONE_FOUND = "no answer found"
-    CONDITIONAL = "the response gives its answer under a condition"
-    CONTRADICTED = "the response gives different final answers"
-    DENIED = "the response denies or doubts its answer"
-    GUESSED = "the response does not mark its answer and speaks of its author"
-    NOT_FINAL = "the response does not end with its answer"
-    QUALIFIED = "the response says more of its answer than what it is"
-
-
-class CompetingAnswer(NamedTuple):
-    """Another answer that the response gives, which must be the same; `whole` is the statement that the text begins."""
-
-    text: str
-    why: Rejection
-    whole: str = ""
+BEFORE = 300  # characters before an answer that are read
+AFTER = 400  # characters of the rest of its sentence that are read
+FOLLOWING = 4000  # characters behind its sentence that are read
 
 
 class Statement(NamedTuple):
-    """An answer, the sentence and the clause before it, the rest of the sentence, the LaTeX commands of its line, and
-    the prompt in lower case."""
+    """An answer, the clause before it, the rest of its sentence, what follows in parts, the commands of its line."""
 
-    sentence: str
     before: str
     inside: str
     after: str
-    source: Source
+    following: tuple[str, ...] = ()
     commands: frozenset[str] = frozenset()
-    prompt: str = ""
 
 
 class Rule(NamedTuple):
-    """One form that a statement must not have; `is_around` if only the words around the answer are read."""
+    """What a statement must not have."""
 
     name: str
     rejection: Rejection
     forbids: Callable[[Statement], bool]
-    is_around: bool = True
 
 
-BEFORE = 300  # characters before an answer that are read
-AFTER = 400  # characters after an answer that are read
-REST = 20_000  # characters at the end of a response in which the answer is stated again
-AROUND = 250  # characters around an unmarked number in which the response may speak of its author
+def _pattern(pattern: str) -> re.Pattern[str]:
+    return compile_late(pattern, re.IGNORECASE)
 
-_CLAUSE = compile_late(r"[,;:(]|\b(?:and|so|but)\b")
+
+_SENTENCE_END = compile_late(
+    r"[.!?](?=[\s*_\"')$\\]|$)(?<!\bDr.)(?<!\bM[rs].)(?<!\bMrs.)(?<!\bvs.)(?<!\bSt.)(?<!\bapprox.)(?<!\be\.g.)(?<!\bi\.e.)"
+    r"(?<!\b[Nn]o\.(?=\s\d))|[。！？\n]|(?:\\\]|\$\$)(?=\s+[A-Z])"
+)
+_MARKUP = compile_late(
+    r"\\(?:text|mathrm|mathbf|mbox|textbf)\s?\{|\\(?:begin|end)\s?\{[^{}]*\}|</?\w+>|\\[\])(\[,;:!. \\]|\\q?quad\b"
+    r"|[$*_`}{~\s&]+"
+)
+_CLAUSE = _pattern(
+    r"[,;(，；]|\b(?:but(?<!nothing but)(?<!anything but)(?<!everything but)|yet|so|and|because|since)\b"
+)
+_PART = compile_late(r",(?=\s*[^\W\d])|[;(]|\s[—–-]+\s(?=[^\W\d])")
+_ITEM = compile_late(r"\n\s*(?:\d+[.)]|[-*•])\s")
 _PLAIN = frozenset({"", "A:", "The answer is", "Answer:", "The final answer is", "Final Answer"})
 """What stands before most answers; no rule on words forbids it."""
 _LETTERS = frozenset("ABCDEFGHIJ")
-_OPTION_LETTER = compile_late(r"(?<![\w'’])\(?([A-HJ])\)?(?![\w'’]|\s+(?!or\b|and\b|is\b)\w)")
 _OPENING = " \t\n$*\\[(`_"
 _WORD = compile_late(r"[^\W\d_]{2,}")
-_LONG_WORD = compile_late(r"(?<![^\W\d_])[^\W\d_]{3,}")
-_TIMES = compile_late(r"\\(?:times|cdot)\b")
 _COMMAND = compile_late(r"\\([a-zA-Z]+)")
+# What denies or leaves open the clause in which it stands.
+_NEGATION = (
+    r"(?:n['’]t\b|\bnot\b(?! only\b)|\b(?:might|may|could)\s(?:\w+\s)?(?:think|say|guess|expect|believe)\b"
+    r"|\b(?:never|no|nope|neither|nor|none|nobody|nothing|anything|cannot|hardly|nicht|kein\w*|pas|jamais|nunca"
+    r"|reject\w*|discard\w*|wrong\w*|incorrect\w*|false\w*|mistak\w+|impossible|unlikely|doubt|deny|suppose|pretend|imagine|either|except"
+    r"|instead of|rather than|other than|different from|rule out|forget|guess\w*|(?<!second )thought)\b|不|没|并非)"
+)
+_NEGATED = _pattern(_NEGATION)
+# "The number of people who did not vote is 4": what is counted may be negated.
+_QUANTITY = _pattern(
+    rf"\W*(?:\w+\s)?(?:the|how)\s(?:(?!answer|{_NEGATION})\w+\s){{1,3}}?(?:of|that|who|which|with|many|much)\b.*"
+    r"\b(?:is|are|was|were|equals|be)\W*"
+)
+_BAD = (
+    r"(?:wrong|incorrect|false|untrue|mistaken|invalid|rejected|an? (?:\w+ )?(?:mistake|error|guess)"
+    r"|(?:not|n['’]t|never) (?:correct|right|true|it|final|sure|the (?:\w+ )?answer|my (?:\w+ )?answer))"
+)
+_BE = r"(?:is|are|was|were|be|does|do|did|can|could|would|has|had)(?:n['’]t|\s(?:\w+ly\s)?(?:not|never|no)|not)\b"
+# Right behind the answer "is not", "fails" or "is wrong"; later in its sentence only "which is wrong" and the like.
+_DENIED = _pattern(
+    rf"^(?:(?!\b(?:who|that|until|while|because|since|as|for|if|when)\b)[^,;:(\d])*?"
+    rf"(?:\b{_BE}|\b(?:is|was|would be) {_BAD}\b)"
+    rf"|^[^\d]*?\b(?:which|that|this|it|but)\b(?:\s\w+)?\s(?:(?:is|was|be|seems) )?{_BAD}\b"
+    r"|^\W*(?:no|wrong)\W*$|^[^\w?]*\?|[❌✗👎]"
+)
+_AGAINST = r"(?:(?:wait|no|nope|actually|but|however|hmm+|oops|sorry|and)\W+)*"
+_TAKEN_BACK = _pattern(
+    rf"^\W*{_AGAINST}(?:(?:that|this|it|my answer|the (?:answer|above))(?:['’]s|\s(?:is|was|seems)?)\s?(?:\w+ly )?"
+    rf"{_BAD}\b|scratch that|never ?mind|just kidding|disregard|(?:ignore|forget) (?:that|this|it)"
+    r"|(?:I|we) (?:take (?:that|it) back|(?:was|am|were) (?:wrong|mistaken)|made an? (?:\w+ )?(?:mistake|error))"
+    r"|(?:no|nope|wrong|false|incorrect)\W*$)"
+)
+_CORRECTION = _pattern(
+    r"\b(?:wait|scratch that|never ?mind|actually|oops|sorry|on reflection|on second thought|hold on|nope|mistake"
+    r"|correct(?:ion|ing|ed)|error|wrong|incorrect|not right|miss(?:es|ed)|misread|hmm+"
+    r"|re-?(?:check|comput|calculat|do|consider|examin)\w*)\b|(?:^|[.!?\n])\s*no\b(?=[,.])|等等|不对|等一下"
+)
+# Operations in words right before or behind an answer make another value of it.
+_OPERATION_BEFORE = _pattern(
+    r"\b(?:half|twice|double|triple|times|minus|negative|plus|than|(?:square|root|reciprocal|complement)(?= of))\b"
+    r"(?: of)?(?: the)?[^\w:=]*$"
+)
+_OPERATION_AFTER = _pattern(
+    r"^[^\w±+]*(?:(?:and (?:a|one) half|point|plus|minus|give or take|or (?:so|more|less))\b|±|\+/-|\\pm(?![a-z]))"
+)
+# What leaves an answer open inside its mark; words in -ly are adverbs.
+_INSIDE = _pattern(
+    r"n['’]t\b|\?|^\W*!|\b(?:(?!only|family|daily|weekly|monthly|yearly)\w{2,}ly"
+    r"|or (?:so|more|less|fewer|greater|above|below|perhaps)|not|never|no|nor|maybe|perhaps|if|unless|when|wrong"
+    r"|incorrect|false|untrue|give or take|at least|at most|under|above|below|twice|half of|such as|example|guess"
+    r"|unsure|i think|confidence|probability|ish)\b|\be\.g|\bfor\b\W*[a-zA-Z]\s?=|\dish\b|不|❌|✗"
+)
+
+
+def _is_negated(statement: Statement) -> bool:
+    return bool(_NEGATED.search(statement.before)) and not _QUANTITY.fullmatch(statement.before)
 
 
 def _is_denied(statement: Statement) -> bool:
-    return (
-        statement.before not in _PLAIN
-        and bool(wording.DENIAL.search(statement.before))
-        and not wording.QUANTITY.fullmatch(statement.before)
-    )
+    return bool(statement.after) and bool(_DENIED.search(statement.after))
 
 
-def _is_conditional(statement: Statement) -> bool:
-    condition = wording.CONDITION.search(statement.sentence)
-    return condition is not None and "".join(condition[1].lower().split()) not in "".join(statement.prompt.split())
+def _is_taken_back(statement: Statement) -> bool:
+    return any(map(_TAKEN_BACK.search, statement.following))
 
 
-def _is_led_up_to(statement: Statement) -> bool:
-    """Whether the words before an answer that ends its sentence, or a colon, are those that lead up to one."""
-    before = statement.before
-    if statement.source in (Source.PHRASE, Source.MATH) or (
-        statement.after and not before.rstrip().endswith((":", "："))
-    ):
-        return True
-    return wording.LEADS_UP.search(before) is not None
-
-
-def _is_other_than_answer(statement: Statement) -> bool:
-    """Whether a sentence that speaks of the answer says something else than what it is: "half the answer is 4"."""
-    match = wording.OF_ANSWER.search(statement.before) or wording.LABEL.search(statement.before)
-    if match is None:
-        return False
-    pre, post = (part.lower().replace("-", " ").split() for part in match.groups())
-    return not wording.BEFORE_ANSWER.issuperset(pre) or not wording.BEHIND_ANSWER.issuperset(post[:1])
-
-
-def _is_related(statement: Statement) -> bool:
-    return (
-        statement.before not in _PLAIN
-        and bool(wording.RELATED.search(statement.before))
-        and not wording.AMOUNTS_TO.search(statement.before)
-    )
-
-
-def _is_remarked(statement: Statement) -> bool:
-    after = _strip_closing(_with_digits(statement.after)) if statement.after else ""
-    if not after or wording.AGAIN.fullmatch(after) or wording.IN_BRACKETS.fullmatch(after):
-        return False
-    if _is_subject(statement):
-        first = _WORD.match(after)
-        is_counted = first is not None and (unit_of(after) is not None or first[0].lower() in statement.prompt)
-        if not is_counted:
-            return not wording.IS_THE_ANSWER.fullmatch(after) or bool(wording.DENIAL.search(after))
-    head = wording.NOUN_CLAUSE.split(after)[0]
-    return bool(
-        wording.REMARK.search(head)
-        or wording.SIGN.search(after)
-        or wording.JOINED.match(after)
-        or wording.DENIAL.search(head)
-    )
-
-
-def _is_subject(statement: Statement) -> bool:
-    """Whether a sentence begins with its answer, so that it may say anything of it."""
-    return statement.source is not Source.PHRASE and wording.LEAD.fullmatch(statement.before) is not None
-
-
-def _is_open_inside(statement: Statement) -> bool:
-    return qualifies_itself(statement.inside) or (
-        statement.source is Source.BOXED and holds_prose(statement.inside, statement.prompt)
-    )
-
-
-def holds_prose(answer: str, prompt: str = "") -> bool:
-    """Whether an answer with a number holds several words that name neither a unit nor a thing of the prompt."""
-    if not DIGIT.search(answer) or "=" in answer:
-        return False
-    words = [word.lower() for word in _LONG_WORD.findall(_COMMAND.sub(" ", answer)) if not is_unit(word)]
-    others = [word for word in words if word not in prompt and word not in wording.UNIT_WORDS]
-    return len(others) > (1 if prompt else 2)
+def _is_operand(statement: Statement) -> bool:
+    return bool(_OPERATION_BEFORE.search(statement.before) or _OPERATION_AFTER.search(statement.after))
 
 
 def _is_in_command(statement: Statement) -> bool:
@@ -170,69 +141,135 @@ def _is_in_command(statement: Statement) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("denial before it", Rejection.DENIED, _is_denied),
-    Rule("condition before it", Rejection.CONDITIONAL, _is_conditional),
-    Rule("no words that lead up to it", Rejection.QUALIFIED, lambda statement: not _is_led_up_to(statement)),
-    Rule("something else of the answer", Rejection.QUALIFIED, _is_other_than_answer),
-    Rule("part of an expression in words", Rejection.QUALIFIED, _is_related),
-    Rule("remark after it", Rejection.QUALIFIED, _is_remarked),
-    Rule("remark inside it", Rejection.QUALIFIED, _is_open_inside, is_around=False),
-    Rule("unknown command", Rejection.QUALIFIED, _is_in_command, is_around=False),
+    Rule("negation before it", Rejection.DENIED, _is_negated),
+    Rule("denial after it", Rejection.DENIED, _is_denied),
+    Rule("retraction", Rejection.DENIED, _is_taken_back),
+    Rule("operation in words", Rejection.QUALIFIED, _is_operand),
+    Rule("open words inside it", Rejection.QUALIFIED, lambda statement: qualifies_itself(statement.inside)),
+    Rule("unknown command", Rejection.QUALIFIED, _is_in_command),
 )
 
 
-def find_objection(mark: Mark, text: str, prompt: str = "") -> Rejection | None:
-    """Why the sentence of an answer does not state it, by the first rule that says so."""
-    if mark.denied:
-        return Rejection.DENIED
-    if mark.source in (Source.NUMBER, Source.EQUATION, Source.MATH) and wording.AUTHOR.search(
-        text, max(0, mark.start - AROUND), _end_of_sentence(text, mark.end)
-    ):
-        return Rejection.GUESSED
-    return _apply(_read_statement(mark, text, prompt))
+class Offer(NamedTuple):
+    """A form in which a response offers another value, in the field of a statement; `@` stands for the value."""
+
+    name: str
+    field: str
+    number: re.Pattern[str]
+    letter: re.Pattern[str]
 
 
-def _apply(statement: Statement) -> Rejection | None:
-    is_plain = statement.before in _PLAIN and not statement.after
-    for rule in RULES:
-        if not (is_plain and rule.is_around) and rule.forbids(statement):
-            return rule.rejection
-    return None
+def _offer(name: str, field: str, pattern: str) -> Offer:
+    letter = r"(?:option |choice )?\(?([A-J])\)?(?![\w'’])"
+    return Offer(name, field, _pattern(pattern.replace("@", f"({NUMBER})")), _pattern(pattern.replace("@", letter)))
+
+
+_GAP = r"(?:(?!\b(?:not|than|instead|would)\b|n['’]t)[^\d\n]){0,40}?"
+_SIGNS = r"[^\w=+-]*"
+_APART = r"(?:[^\w-]|-(?![\d.]))"  # what stands before a value, but for its sign
+_IT = (
+    r"(?:it(?:['’]s)?|this|that|(?:the |my )?(?:(?:correct|right|real|actual|true|intended|final)\s)*"
+    r"(?:value|result|total|number|solution|answer|option|choice|one|submission)s?)"
+)
+_IS = r"(?:\W+(?:is|was|be|could|should|must|may|might|also|well|as|have|been|read|equals|in|fact|really))*"
+OFFERS: tuple[Offer, ...] = (
+    _offer("either", "before", rf"@{_SIGNS}\b(?:or|to|vs)\b\W*$|\bbetween{_APART}+@\W+and\W*$"),
+    _offer(
+        "or",
+        "after",
+        r"(?:^\D*?\b(?:or|unless|maybe|perhaps|possibly|wait|actually|I mean|make that"
+        r"|(?:could|may|might)\s(?:\w+\s){0,2}be)"
+        rf"|\b(?:alternatively|otherwise|else|if not|if that)\b)\b{_GAP}@",
+    ),
+    _offer(
+        "beside",
+        "after",
+        rf"^{_SIGNS}(?:(?:to|till|through|vs|and also|no|should be){_APART}+)?@{_SIGNS}(?:$|\b(?:if|or|unless)\b)"
+        rf"|^\D*,{_APART}*@\W*$",
+    ),
+    _offer(
+        "correction",
+        "following",
+        r"^\W*(?:(?:or|alternatively|otherwise|actually|correction|edit|update|backup|maybe|perhaps|no|wait|hmm+"
+        r"|oops|sorry|rather|really|final|if not|if that|on second thoughts?|on reflection|then again|in fact|I mean)"
+        rf"\b{_APART}*)+{_GAP}@\W*$",
+    ),
+    _offer(
+        "statement",
+        "following",
+        rf"^\W*(?:(?:so|but|thus|and|though|although|second)\s)*{_IT}{_IS}{_APART}+@\W*$|^{_APART}*@\W*$"
+        rf"|^{_APART}*(?:(?:but|though|although)\s)?@ (?:is|are|would be) (?:also|equally|another|just as|possible)\b",
+    ),
+)
+"""How a response offers another value beside its answer."""
+
+
+def find_objection(statement: Statement) -> Rejection | None:
+    """Why a statement does not commit to its answer, by the first rule that says so."""
+    return next((rule.rejection for rule in RULES if rule.forbids(statement)), None)
+
+
+def find_offers(statement: Statement) -> list[str]:
+    """The values that a response offers beside its answer."""
+    is_choice = is_letter(statement.inside)
+    offered: list[str] = []
+    for offer in OFFERS:
+        texts = getattr(statement, offer.field)
+        pattern = offer.letter if is_choice else offer.number
+        for text in texts if isinstance(texts, tuple) else (texts,):
+            if text and (match := pattern.search(text)):
+                offered += [value for value in match.groups() if value]
+    return offered
 
 
 def is_denied_at(text: str, start: int, end: int) -> bool:
     """Whether the words around a span of text deny it."""
-    statement = _read_statement(Mark(text[start:end], Source.PHRASE, start, end), text, "")
-    remark = _CLAUSE.split(statement.after)[0]
-    return _is_denied(statement) or _is_in_command(statement) or bool(wording.DENIAL.search(remark))
+    statement = read_statement(Mark(text[start:end], Source.PHRASE, start, end), text)
+    return _is_negated(statement) or _is_denied(statement) or _is_in_command(statement)
 
 
 def qualifies_itself(answer: str) -> bool:
     """Whether an answer with a number holds words that deny it or leave it open; "does not exist" is an answer."""
     if answer.isascii() and "?" not in answer and "!" not in answer and not _WORD.search(answer):
         return False
-    return bool(DIGIT.search(answer[:AFTER]) or find_number_words(answer)) and bool(
-        wording.INSIDE.search(answer[:AFTER])
-    )
+    return bool(DIGIT.search(answer[:AFTER]) or find_number_words(answer)) and bool(_INSIDE.search(answer[:AFTER]))
 
 
-def _read_statement(mark: Mark, text: str, prompt: str) -> Statement:
-    start = max(mark.start, text.find(mark.text, mark.start, mark.end)) if mark.source is Source.PHRASE else mark.start
+def read_statement(mark: Mark, text: str) -> Statement:
+    """The statement of an answer, without markup."""
     if mark.source is Source.WHOLE:
-        return Statement("", "", mark.text, "", mark.source)
-    sentence = "" if mark.source is Source.HASHES else _sentence_before(text, start)
-    before = sentence if sentence in _PLAIN else wording.TURN.split(sentence)[-1]
-    plain = _read_after(mark, text)
-    return Statement(sentence, before, mark.text, plain, mark.source, _find_commands(mark, text), prompt.lower())
+        return Statement("", mark.text, "")
+    start = max(mark.start, text.find(mark.text, mark.start, mark.end)) if mark.source is Source.PHRASE else mark.start
+    before = "" if mark.source is Source.HASHES else _read_before(text, start)
+    after, following = _read_after(text, mark.end)
+    return Statement(before, mark.text, after, following, _find_commands(mark, text))
 
 
-def _read_after(mark: Mark, text: str) -> str:
-    """The rest of the sentence behind an answer, without markup."""
-    if len(text) - mark.end < 2 and text[mark.end :] in ("", ".", "\n"):  # most responses end with their answer
+def _read_before(text: str, start: int) -> str:
+    """The clause that leads up to an index; a line that ends in a word or a colon leads up to the next."""
+    before = text[max(0, start - BEFORE) : start]
+    stripped = before.rstrip(_OPENING)
+    if "\n" in before[len(stripped) :] and not (stripped[-1:].isalpha() or stripped.endswith((":", "：", ","))):
         return ""
-    end = min(_end_of_sentence(text, mark.end), mark.end + AFTER)
-    question = "?" if text.startswith(("?", "？"), end) else ""
-    return (wording.MARKUP.sub(" ", text[mark.end : end]) + question).strip()
+    line = stripped[stripped.rfind("\n") + 1 :]
+    if line in _PLAIN:
+        return ""
+    return _CLAUSE.split(_with_digits(_MARKUP.sub(" ", _SENTENCE_END.split(line)[-1])))[-1]
+
+
+def _read_after(text: str, end: int) -> tuple[str, tuple[str, ...]]:
+    """The rest of the sentence and the sentences behind it."""
+    if len(text) - end < 2 and not text.endswith("?"):  # most responses end with their answer
+        return "", ()
+    if not INK.search(text, end):
+        return text[end : end + AFTER].strip(), ()
+    stop = _SENTENCE_END.search(text, end)
+    index = stop.start() if stop else len(text)
+    question = "?" if text.startswith(("?", "？"), index) else ""
+    after = _with_digits(_MARKUP.sub(" ", text[end : min(index, end + AFTER)]) + question).strip()
+    sentences = _SENTENCE_END.split(_ITEM.sub("\n", text[index : index + FOLLOWING]))
+    parts = [*_PART.split(after)[1:], *(_with_digits(_MARKUP.sub(" ", part)) for part in sentences)]
+    return after, tuple(part for part in parts if INK.search(part))
 
 
 def _find_commands(mark: Mark, text: str) -> frozenset[str]:
@@ -242,93 +279,9 @@ def _find_commands(mark: Mark, text: str) -> frozenset[str]:
     return frozenset(command for part in line for command in _COMMAND.findall(part))
 
 
-def _end_of_sentence(text: str, start: int) -> int:
-    end = wording.SENTENCE_END.search(text, start)
-    return end.start() if end else len(text)
-
-
-def _sentence_before(text: str, start: int) -> str:
-    """The sentence that leads up to an index; a line that ends in a word or a colon leads up to the next."""
-    before = text[max(0, start - BEFORE) : start]
-    stripped = before.rstrip(_OPENING)
-    if "\n" in before[len(stripped) :] and not (stripped[-1:].isalpha() or stripped.endswith((":", "：", ","))):
-        return ""
-    line = stripped[stripped.rfind("\n") + 1 :]
-    if line in _PLAIN:
-        return line
-    return wording.MARKUP.sub(" ", wording.SENTENCE_END.split(line)[-1])
-
-
 def is_corrected(earlier: Mark, last: Mark, text: str) -> bool:
     """Whether the text takes an earlier answer back before it gives the last."""
-    return wording.CORRECTION.search(text, earlier.end, last.start) is not None
-
-
-def find_competing_answers(mark: Mark, text: str, policy: MathPolicy) -> list[CompetingAnswer] | Rejection:
-    """The values with which a response goes on after its answer, which must be the same; or why it is not final."""
-    if not INK.search(text, mark.end):
-        return []
-    after = _strip_closing(_with_digits(_read_after(mark, text)))
-    values = [
-        match[1] for pattern in (wording.AGAIN, wording.IN_BRACKETS) if (match := pattern.fullmatch(after)) and match[1]
-    ]
-    last = _find_last_statement(text[_end_of_sentence(text, mark.end) :][-REST:], mark.text)
-    if last:
-        restated = _find_value(_with_digits(last), mark, policy)
-        if restated is None:
-            return Rejection.NOT_FINAL
-        values.append(restated)
-    return [CompetingAnswer(value, Rejection.CONTRADICTED) for value in values]
-
-
-def _find_last_statement(rest: str, answer: str) -> str:
-    """The last sentence of the rest of a response that does more than leave the answer as it is."""
-    if not INK.search(rest):
-        return ""
-    for sentence in reversed(wording.SENTENCE_END.split(rest)):
-        plain = wording.MARKUP.sub(" ", sentence)
-        if INK.search(plain) and not _is_aside(plain, answer) and not _is_check(sentence, answer):
-            return sentence
-    return ""
-
-
-def _is_aside(plain: str, answer: str) -> bool:
-    """Whether a sentence has a form that leaves the answer as it is; the values of such a sentence are other ones."""
-    digits = _with_digits(plain)
-    return bool(wording.ASIDE.fullmatch(digits)) and answer.strip() not in [
-        value.text for value in find_numbers(digits)
-    ]
-
-
-def _is_check(sentence: str, answer: str) -> bool:
-    """Whether a sentence begins as a check, and all its numbers stand in true sums with the answer in one of them."""
-    if not wording.CHECK.match(sentence):
-        return False
-    plain = _TIMES.sub("*", sentence).replace("$", "").replace("\\", "").replace("**", "")
-    used = [number.text for match in SUM.finditer(plain) for number in find_numbers(match[1])]
-    words = SUM.sub(" ", plain)
-    is_open = not words.isascii() or DIGIT.search(words) or wording.REMARK.search(words) or wording.DENIAL.search(words)
-    return answer.strip() in used and not is_open and not any(false_sums(plain))
-
-
-def _find_value(sentence: str, mark: Mark, policy: MathPolicy) -> str | None:
-    """The value that a sentence states, if its form is that of a statement."""
-    if is_letter(mark.text):
-        letters = _OPTION_LETTER.findall(sentence)
-        return letters[-1] if letters else None
-    if not DIGIT.search(mark.text):
-        return mark.text if mark.text.strip() in sentence else None
-    stated = next(iter(reversed(find_phrases(sentence))), None) or find_closing(sentence, policy)
-    if stated is None or not DIGIT.search(stated.text) or _apply(_read_statement(stated, sentence, "")):
-        return None
-    return stated.text
-
-
-def _strip_closing(after: str) -> str:
-    if not after or wording.ASIDE.fullmatch(after):
-        return ""
-    closing = wording.CLOSING.search(after)
-    return after[: closing.start()] if closing else after
+    return _CORRECTION.search(text, earlier.end, last.start) is not None
 
 
 def _with_digits(text: str) -> str:

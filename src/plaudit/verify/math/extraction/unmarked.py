@@ -1,13 +1,12 @@
 """The answer of a response without marks: the whole of a bare one, bold text, or the end of its last sentence.
 
-Only the end of a long response is read. A number inside an unevaluated expression is not an answer. Which number of a
-sentence is its answer follows from the kind of statement around it: "There are 720 ways to seat all 3 girls" states
-720; the 3 is given, as "all" says. `EVIDENCE` lists what is looked at and what it weighs.
+Only the end of a long response is read. A number inside an unevaluated expression is not an answer. The answer of a
+sentence is its last number behind a verb of being, else its last; numbers that are given do not count: "There are 720
+ways to seat all 3 girls" states 720.
 """
 
 import re
 from collections import deque
-from typing import NamedTuple
 
 from plaudit.verify.math.extraction.marks import Mark, Source, find_formulas, find_last, split_statements
 from plaudit.verify.math.parsing.tokens import GREEK
@@ -16,8 +15,7 @@ from plaudit.verify.numbers import NUMBER, Number, find_numbers
 from plaudit.verify.patterns import compile_late
 
 __all__ = [
-    "EVIDENCE", "Evidence", "MAX_EQUATIONS", "find_answer_number", "find_closing", "find_equated_numbers",
-    "find_unmarked_answer", "is_bare", "weigh_number",
+    "MAX_EQUATIONS", "find_answer_number", "find_closing", "find_equated_numbers", "find_unmarked_answer", "is_bare",
 ]  # fmt: skip
 
 CLOSING = 20_000  # characters at the end of a response in which an unmarked answer is looked for
@@ -76,6 +74,30 @@ _SAID = compile_late(
     r"(?:\b(?:cm|mm|km|m|kg|g|units?|square units?)\b)?\W*$"
 )
 _MORE_THAN_A_NUMBER = compile_late(r"[(\[{√∛^=<>≤≥≠±π∞]|\d\s+(?:and|or)\s+[-\d]|\d\s?[a-zA-Z]\b|\b[a-zA-Z]\s?[-+*/]")
+MAX_NUMBERS = 12  # of a sentence, counted from its end
+WINDOW = 120  # characters before a number that are looked at
+_SAYS = compile_late(
+    r"(?:(?:\b(?:is|are|was|were|be|equals?|becomes?|makes?|totals?|gives?|has|have|est|sont|ist|sind|es|son"
+    r"|(?:total|sum|amount|average|speed|area|value|rate) of)|(?:,|\band)\s(?:leaving|making|giving|yielding))"
+    r"(?:\s(?:only|exactly|just|about|approximately|around|therefore|thus|then|now|simply|an?|equal to|a total of))*)$",
+    re.IGNORECASE,
+)
+# Numbers that are given: after a word such as "all", in a clause of reason or time, after an infinitive or participle.
+_GIVEN = compile_late(
+    r"\b(?:(?:all|the|these|those|both|every|each|any|other|first|last|next|his|her|their|its|after|before|for|in|with"
+    r"|within|from|per|on|by|(?<!total )(?<!sum )(?<!amount )(?<!average )(?<!speed )(?<!area )(?<!value )(?<!rate )of"
+    r"|into|to|at|over|against)(?: about| around)?|(?:to \w+|(?<!, )(?<!and )\b\w{2,}ing)"
+    r"|(?:since|because|when|while|if|where|who|which|given|so that)\b[^,;:]*)$",
+    re.IGNORECASE,
+)
+_BOUND = compile_late(
+    r"(?:\bthan(?: or equal to)?|\bor equal to|\bat (?:least|most)|\bup to|\bbounded by|\bexceeding"
+    r"|\b(?:answer|number|result) (?:has|contains|(?:starts?|begins?|ends?) (?:with|in))"
+    r"|(?<!\bI )(?<!\bwe )(?<!\bwould )\b(?:says?|said|claims?|claimed|answered|thinks?|suggests?|guessed)"
+    r"(?: that)?(?: it is| it was)?"
+    r"|\b(?:square|cube|root|double|twice|half|triple|reciprocal|inverse|opposite)(?: of)?)$",
+    re.IGNORECASE,
+)
 _JOINT = compile_late(r"(?:\s|,|;|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|、)*")
 
 
@@ -222,60 +244,13 @@ def _is_operand(sentence: str, number: Number) -> bool:
     return bool(_AFTER_OPERATOR.search(before) or _COMPARED.search(before)) or (bool(after) and after in "}&^")
 
 
-WINDOW = 120  # characters before a number that are looked at
-MAX_NUMBERS = 12  # of a sentence, counted from its end
-BOUND = -10  # the weight of a bound, which nothing makes up for
-
-
-class Evidence(NamedTuple):
-    """Evidence for or against a number, by the words that end before it."""
-
-    name: str
-    weight: int
-    before: re.Pattern[str]
-
-
-def _before(name: str, weight: int, pattern: str) -> Evidence:
-    return Evidence(name, weight, compile_late(rf"(?:{pattern})[\s$€£*(]*$", re.IGNORECASE))
-
-
-_BE = r"(?:is|are|was|were|be|equals?|becomes?|makes?|totals?|gives?|est|sont|ist|sind|es|son)"
-_ADVERBS = r"(?:\s+(?:only|exactly|just|about|approximately|around|therefore|thus|then|now|simply|a|an|equal to))*"
-
-EVIDENCE: tuple[Evidence, ...] = (
-    _before("complement of a verb of being", 4, rf"\b{_BE}{_ADVERBS}(?:\s+a total of)?"),
-    _before("amount of something", 3, r"\b(?:an?|the) (?:\w+ ){0,2}"
-            r"(?:total|sum|amount|average|speed|area|value|rate) of"),
-    _before("what remains or comes of it", 6, r"(?:,|\band) (?:leaving|making|giving|resulting in|yielding)"
-            r"(?: \w+ with)?(?: only| just)?(?: a total of)?|\bfor a (?:grand )?total of"),
-    _before("given quantity", -3, r"\b(?:all|the|these|those|both|every|each|any|other|first|last|next|his|her"
-            r"|their|its)"),
-    _before(
-        "circumstance",
-        -2,
-        r"\b(?:after|before|for|in|with|within|from|during|per|among|between|on|by|out of|of|over|until|into|across"
-        r"|through|at|to|against)(?: about| around)?",
-    ),
-    _before("object of an infinitive or participle", -2, r"\b(?:to \w+|\w{2,}ing)(?: \w+)?"),
-    _before("subordinate clause", -6, r"\b(?:since|because|when|while|if|where|who|which|given|so that)\b[^,;:]*"),
-    _before("bound", BOUND, r"\bthan(?: or equal to)?|\bor equal to|\bat (?:least|most)|\bup to|\bbounded by"
-            r"|\bexceeding|\b(?:answer|number|result) (?:has|contains|(?:starts?|begins?|ends?) (?:with|in))"),
-    _before("opinion of others", BOUND, r"(?<!\bI )(?<!\bwe )(?<!\bwould )\b(?:says?|said|claims?|claimed|answered"
-            r"|thinks?|suggests?|guessed)(?: that)?(?: it is| it was)?"),
-    _before("operand", BOUND, r"\b(?:square|cube|root|double|twice|half|triple|reciprocal|inverse|opposite)"
-            r"(?: of)?"),
-)  # fmt: skip
-
-
 def find_answer_number(sentence: str, numbers: list[Number]) -> Number | None:
-    """The number that a sentence states, or None if all are mere bounds."""
-    numbers = numbers[-MAX_NUMBERS:]
-    weights = [weigh_number(sentence, number) for number in numbers]
-    best = max(weights)
-    return numbers[len(weights) - 1 - weights[::-1].index(best)] if best > BOUND // 2 else None
+    """The number that a sentence states: the last behind a verb of being, else the last; None if all are bounds."""
+    numbers = [number for number in numbers[-MAX_NUMBERS:] if not _BOUND.search(_words_before(sentence, number))]
+    stated = [number for number in numbers if not _GIVEN.search(_words_before(sentence, number))] or numbers
+    answers = [number for number in stated if _SAYS.search(_words_before(sentence, number))] or stated
+    return answers[-1] if answers else None
 
 
-def weigh_number(sentence: str, number: Number) -> int:
-    """The sum of the evidence for a number as the answer of its sentence."""
-    before = sentence[max(0, number.start - WINDOW) : number.start]
-    return sum(evidence.weight for evidence in EVIDENCE if evidence.before.search(before))
+def _words_before(sentence: str, number: Number) -> str:
+    return sentence[max(0, number.start - WINDOW) : number.start].rstrip(" $€£*(")
