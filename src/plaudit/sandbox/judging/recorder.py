@@ -130,8 +130,9 @@ class Caught:
 
 def fault_of_tests(error: BaseException) -> str:
     """Why the tests cannot be run, where an exception is theirs: they need files, or packages that are missing."""
-    is_own = not error.__dict__.get("__program") and not isinstance(error, TimeoutError | ConnectionError)
-    if is_own and isinstance(error, OSError | ImportError):
+    is_missing = isinstance(error, FileNotFoundError | PermissionError) and error.errno is not None
+    is_missing |= isinstance(error, ImportError) and error.name is not None
+    if is_missing and not error.__dict__.get("__program"):
         return f"the tests need something that a judge does not have: {short_reason(error)}"
     return ""
 

@@ -16,7 +16,9 @@ MARKS = frozenset({"parametrize", "skip", "skipif", "usefixtures"})  # marks wit
 REFUSED_MARKS = frozenset({"xfail", "filterwarnings", "tryfirst", "trylast"})
 REFUSED_UNITTEST = frozenset({
     "expectedFailure", "assertWarns", "assertWarnsRegex", "assertLogs", "assertNoLogs", "catch_warnings", "environ",
+    "getsource",
 })  # fmt: skip
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 SKIPPING = frozenset({"skipif", "skipIf", "skipUnless"})
 REPLACEABLE = frozenset({"builtins.input", "sys.stdin", "sys.stdout", "sys.stderr"})
 
@@ -46,6 +48,9 @@ def _unsupported(node: ast.AST, program: frozenset[str]) -> str:
             return "except*"
         case ast.Match():
             return "match"
+        case ast.If(condition, body, orelse) if names_in(condition) & program:
+            defines = any(isinstance(part, DEFINITIONS) for part in (*body, *orelse))
+            return "a condition on the program around tests" if defines else ""
         case ast.Call(func, arguments, keywords):
             return _unsupported_call(func, arguments, keywords, program)
     return ""

@@ -100,7 +100,8 @@ class approx:  # noqa: N801  # its name in pytest
             )
         if isinstance(expected, Sequence) and not isinstance(expected, str | bytes):
             return (
-                type(other) is type(expected)
+                isinstance(other, Sequence)
+                and not isinstance(other, str | bytes)
                 and len(other) == len(expected)
                 and all(self._same(one, wanted) for one, wanted in zip(other, expected, strict=True))
             )
