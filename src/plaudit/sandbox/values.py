@@ -39,7 +39,7 @@ DEPTH = 200
 PROGRAM_DEPTH = 150  # of what a program returns, so that tests can pass it on as a part of something else
 MOST_CONTAINERS = 500_000
 _SCALARS = {str, int, float, bool, type(None)}
-_encoder = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":"))
+dumps = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def _refuse_constant(name: str) -> Any:
@@ -47,19 +47,6 @@ def _refuse_constant(name: str) -> Any:
 
 
 _scan = json.JSONDecoder(parse_constant=_refuse_constant).scan_once  # type: ignore[attr-defined]
-
-
-def _make_dumps() -> Callable[[Any], str]:
-    """`_encoder.encode`, with the encoder in C made once instead of for every value."""
-    make = json.encoder.c_make_encoder  # type: ignore[attr-defined]
-    if make is None:
-        return _encoder.encode
-    text_of = json.encoder.encode_basestring_ascii
-    iterate = make(None, _encoder.default, text_of, None, ":", ",", False, False, False)
-    return lambda value: "".join(iterate(value, 0))
-
-
-dumps = _make_dumps()
 
 
 def loads(text: str) -> Any:
