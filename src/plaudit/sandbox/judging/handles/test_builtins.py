@@ -48,6 +48,7 @@ def test_builtins(
         "__begin__": written.begin,
         "__written__": written.end,
         "__items__": written.items,
+        "__look_up__": written.look_up,
         "__member__": is_member,
         "__ordered__": check_ordered,
         "__shaped__": meet_shaped,

@@ -37,12 +37,13 @@ class ProgramUse:
         imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
         self.has_arrays = any("numpy" in ast.unparse(node) for node in imports)
         definitions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-        called = {root_of(node.func) for node in nodes if isinstance(node, ast.Call)}
-        self.functions |= {one.arg for node in definitions for one in node.args.args if one.arg in called} - {
-            "self",
-            "cls",
-            *plain,
-        }
+        calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+        roots, called = set(map(root_of, calls)), {func.id for func in calls if isinstance(func, ast.Name)}
+        for (
+            node
+        ) in definitions:  # a parameter that is called is a function, one whose methods are called may be a fixture
+            names = called if node.name in called else roots
+            self.functions |= {one.arg for one in node.args.args if one.arg in names} - {"self", "cls", *plain}
         for _ in range(2):  # functions and variables that depend on the program through others
             self.functions |= {
                 node.name for node in definitions if node.name != "check" and any(map(self.calls, node.body))

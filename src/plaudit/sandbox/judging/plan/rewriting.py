@@ -25,6 +25,7 @@ SETTINGS = {
     "numpy.random.seed": "numpy.random:seed",
 }
 OPENING = {"open", "io.open", "os.open", "os.stat", "os.listdir", "os.path.getsize", "importlib.import_module"}
+LOOKING_UP = {"count", "get", "index"}  # methods of containers that change nothing
 SHAPED = {"equal", "not_equal", "subtract"}  # functions of numpy
 SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom)
 CATCHING = ("raises(", "suppress(", "assertRaises")
@@ -119,9 +120,18 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         """An item at a position that is an answer."""
-        if isinstance(node.ctx, ast.Load) and self._use.depends(node.slice) and not self._use.depends(node.value):
-            node.value = self._written(node.value)
-        return self.generic_visit(node)  # type: ignore[return-value]
+        looked_up = None
+        if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice):
+            looked_up = self._looked_up(node.value, "__getitem__", [node.slice])
+        return self.generic_visit(looked_up or node)  # type: ignore[return-value]
+
+    def _looked_up(self, container: ast.expr, method: str, arguments: list[ast.expr]) -> ast.expr | None:
+        """What a container of the tests has for an answer; None where they check the container itself."""
+        is_answered = any(map(self._use.depends, arguments)) and not self._use.depends(container)
+        if not is_answered or ast.unparse(container) in self._checked:
+            return None
+        written = container if isinstance(container, ast.Name) else self._written(container)
+        return _call("__look_up__", written, ast.Constant(method), *arguments)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         sides = [node.left, node.right]
@@ -158,11 +168,8 @@ class _Rewriter(ast.NodeTransformer):
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name.startswith("__"):
             return self.generic_visit(node)  # type: ignore[return-value]
-        path = ast.unparse(node.func) if isinstance(node.func, ast.Attribute) else ""
-        if (name or path) in OPENING and any(map(self._use.depends, operands(node))):
-            raise InvalidTrajectory(f"line {node.lineno}: the tests open a file or a module that an answer names")
-        if path in self._settings and not node.keywords:
-            return _call("__setting__", ast.Constant(self._settings[path]), *node.args)
+        if replaced := self._replaced(node):
+            return self.generic_visit(replaced)  # type: ignore[return-value]
         if self._has_arrays and isinstance(node.func, ast.Attribute) and "close" in node.func.attr:
             node.args = [_call("__literal__", one) if _is_number(one) else one for one in node.args]
         if name == "type" and len(node.args) == 1 and not node.keywords:
@@ -172,10 +179,6 @@ class _Rewriter(ast.NodeTransformer):
             node.args = [_call("__ordered__", one) for one in node.args]
             if isinstance(node.func, ast.Attribute) and method.startswith("__"):
                 node.func.value = _call("__ordered__", node.func.value)
-        if self._has_arrays and method in SHAPED and len(node.args) == 2:
-            answers = [self._use.depends(one) for one in node.args]
-            if sum(answers) == 1:
-                return self.generic_visit(_shaped(node.func, *node.args, answers[0]))  # type: ignore[return-value]
         for one, other in pairs(node):
             compares = method in ("assertEqual", "assertNotEqual")
             if self._is_expected(other, one):
@@ -191,6 +194,20 @@ class _Rewriter(ast.NodeTransformer):
             if not (method or name).startswith(("assert", "raises")):
                 node.args = [_call("__argument__", one) if self._is_function(one) else one for one in node.args]
         return self.generic_visit(node)  # type: ignore[return-value]
+
+    def _replaced(self, node: ast.Call) -> ast.expr | None:
+        """What is called instead of a function, if anything."""
+        path = ast.unparse(node.func) if isinstance(node.func, ast.Attribute | ast.Name) else ""
+        answers = [self._use.depends(one) for one in node.args]
+        if path in OPENING and any(answers):
+            raise InvalidTrajectory(f"line {node.lineno}: the tests open a file or a module that an answer names")
+        if path in self._settings and not node.keywords:
+            return _call("__setting__", ast.Constant(self._settings[path]), *node.args)
+        if not isinstance(node.func, ast.Attribute):
+            return None
+        if self._has_arrays and node.func.attr in SHAPED and len(answers) == 2 and sum(answers) == 1:
+            return _shaped(node.func, node.args[0], node.args[1], answers[0])
+        return self._looked_up(node.func.value, node.func.attr, node.args) if node.func.attr in LOOKING_UP else None
 
     def _pair_strictly(self, node: ast.Call, name: str) -> None:
         """Make `zip` and `map` fail for an answer that is shorter than what it is paired with."""
@@ -321,5 +338,6 @@ def _is_check(node: ast.stmt) -> bool:
         called = node.value.func
         name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
         return name != "check" and any(word in name.lower() for word in CHECKING)
-    catches = isinstance(node, ast.With) and any(word in ast.unparse(node.items[0]) for word in CATCHING)  # type: ignore[arg-type]
-    return isinstance(node, ast.Try) or catches
+    if isinstance(node, ast.With):
+        return any(word in ast.unparse(item.context_expr) for item in node.items for word in CATCHING)
+    return isinstance(node, ast.Try)
