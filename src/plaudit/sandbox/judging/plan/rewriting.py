@@ -79,11 +79,12 @@ class _Rewriter(ast.NodeTransformer):
             operator = node.ops[index]
             always = isinstance(operator, ast.In | ast.NotIn)
             compares = isinstance(operator, ast.Eq | ast.NotEq)
-            if self._is_expected(one, other):
+            same = isinstance(operator, ast.Is | ast.IsNot)
+            if self._is_expected(one, other, same=same):
                 sides[index] = self._expected(one, always=False, compares=compares)
-            if self._is_expected(other, one):
+            if self._is_expected(other, one, same=same):
                 sides[index + 1] = self._expected(other, always=always, compares=compares)
-            if isinstance(operator, ast.Is | ast.IsNot) and not _has_constant(one, other):
+            if same and not _has_constant(one, other):
                 sides[index : index + 2] = [_call("__itself__", side) for side in sides[index : index + 2]]
         if any(isinstance(operation, ORDERING) for operation in node.ops):
             sides = [side if isinstance(side, ast.Constant) else _call("__ordered__", side) for side in sides]
@@ -180,16 +181,16 @@ class _Rewriter(ast.NodeTransformer):
             if isinstance(node.func, ast.Attribute) and method.startswith("__"):
                 node.func.value = _call("__ordered__", node.func.value)
         for one, other in pairs(node):
-            compares = method in ("assertEqual", "assertNotEqual")
-            if self._is_expected(other, one):
+            compares, same = method in ("assertEqual", "assertNotEqual"), method in ("assertIs", "assertIsNot")
+            if self._is_expected(other, one, same=same):
                 node.args[1] = self._expected(other, always=False, compares=compares)
-            if self._is_expected(one, other):
+            if self._is_expected(one, other, same=same):
                 node.args[0] = self._expected(one, always=False, compares=compares)
-            if method in ("assertIs", "assertIsNot"):
+            if same:
                 node.args[:2] = [_call("__itself__", side) for side in node.args[:2]]
         if name in ("zip", "map") and not node.keywords:
             self._pair_strictly(node, name)
-        elif root_of(node.func) not in self._use.functions | self._use.results:
+        elif not method.startswith("assertIs") and root_of(node.func) not in self._use.functions | self._use.results:
             node.args = self._meeting(node.args)
             if not (method or name).startswith(("assert", "raises")):
                 node.args = [_call("__argument__", one) if self._is_function(one) else one for one in node.args]
@@ -251,9 +252,10 @@ class _Rewriter(ast.NodeTransformer):
         if node.value is not None and names & self._use.expected and (always or not isinstance(node.value, ast.Name)):
             node.value = self._written(node.value)
 
-    def _is_expected(self, side: ast.expr, against: ast.expr) -> bool:
-        """Whether a side is what an answer of the program is compared with."""
-        return self._use.depends(against) and not self._use.calls(side)
+    def _is_expected(self, side: ast.expr, against: ast.expr, *, same: bool) -> bool:
+        """Whether a side is what an answer is compared with; compared by `is` (`same`), a container is no copy."""
+        is_place = isinstance(side, ast.Name | ast.Attribute | ast.Subscript)
+        return self._use.depends(against) and not self._use.calls(side) and not (same and is_place)
 
     def _is_function(self, node: ast.expr) -> bool:
         """Whether an argument is a function of the program, or one of the tests that calls it."""
