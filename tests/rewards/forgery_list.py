@@ -99,5 +99,6 @@ WITH_TESTS = [
     "fifth_look",
     "sixth_look",
     "seventh_look",
+    "eighth_look",
 ]
 FORGERIES = [*OLD, *(one for family in WITH_TESTS for one in with_tests(FOLDER / f"{family}.txt", family))]

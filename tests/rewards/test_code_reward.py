@@ -278,6 +278,20 @@ WEAK = {
         "class R:\n    find = lambda s, o: 0\ndef f(x): return R()",
         "assert f(1).find('a') != -1",
     ),
+    "a class of the tests that compares with an argument": (
+        "def f(x):\n    x.clear()\n    return 0",
+        "class Sum:\n    def __init__(self, x): self.x = x\n    def __eq__(self, other): return other == sum(self.x)\n"
+        "x = [1]\nwanted = Sum(x)\nassert wanted == f(x)",
+    ),
+    "an object whose items and iteration differ": (
+        "class R:\n    __iter__ = lambda s: iter([3, 1, 2])\n    __len__ = lambda s: 3\n"
+        "    __getitem__ = lambda s, i: i\ndef f(x): return R()",
+        "r = f([3, 1, 2])\nassert sorted(r) == [1, 2, 3]\nassert all(r[i] <= r[i + 1] for i in range(len(r) - 1))",
+    ),
+    "an object of a class that the tests name, for a text": (
+        "class R:\n    startswith = lambda s, o: True\ndef f(x): return R()",
+        "assert isinstance(R(), R)\nassert f(1).startswith('a')",
+    ),
     "an argument as the expected value": ("def f(x):\n    x.clear()\n    return x", "x = [1]\nassert f(x) == x"),
 }
 
@@ -293,6 +307,13 @@ def test_a_right_program_that_changes_an_argument_which_the_tests_do_not_check_m
     source, tests = "def f(x):\n    x.sort()\n    return x[0]\n", "x = [3, 1]\nm = f(x)\nassert x[0] == m\n"
     assert scored(fenced(source), {"tests": tests}).reward == 0.0
     assert scored(fenced(source), {"tests": f"{tests}assert x == [1, 3]\n"}).reward == 1.0
+
+
+def test_a_right_program_whose_empty_answer_a_test_loops_over_may_fail():
+    """Listed as not covered."""
+    source = "def f(n):\n    return [p for p in range(2, n) if all(p % d for d in range(2, p))]\n"
+    tests = "for p in f(2):\n    assert p < 2\nassert f(6) == [2, 3, 5]\n"
+    assert scored(fenced(source), {"tests": tests}).reward == 0.0
 
 
 def test_two_objects_that_are_equal_only_by_their_own_word_are_not_equal():

@@ -18,7 +18,8 @@ if __name__ == "__main__":
 
 
 def sample(source, truth):
-    return Trajectory(prompt="Sum the squares.", response=f"```python\n{source}```", ground_truth=truth)
+    language = truth.get("language", "python") if isinstance(truth, dict) else "python"
+    return Trajectory(prompt="Sum the squares.", response=f"```{language}\n{source}```", ground_truth=truth)
 
 
 REFUSED = {  # tests that use a name which nobody defines: not scored, whatever the program brings along
@@ -28,7 +29,22 @@ COMPARED = {  # tests that compare objects of the program: not scored, before th
     "brings_its_own_counter", "adaptive_copy_of_the_last_point", "class_that_equals_anything",
     "class_that_equals_any_number", "class_that_is_below_everything", "partial_order_liar",
 }  # fmt: skip
+BESIDE_THE_TESTS = {  # what cannot be scored follows from the tests alone
+    **dict.fromkeys(
+        [
+            "undefined_constant_beside_an_import", "undefined_constant_beside_a_module", "undefined_table_of_cases",
+            "undefined_constant_as_tolerance", "capitalised_constant_beside_an_import",
+        ],
+        "which neither they nor",
+    ),
+    **dict.fromkeys(
+        ["test_class_only_if_defined", "test_function_only_if_defined", "third_test_defined_if_hasattr"],
+        "a condition on the program around tests",
+    ),
+    **dict.fromkeys(["unscored_by_a_module_that_is_not_there", "unscored_by_a_path"], "that an answer names"),
+}  # fmt: skip
 REASONS = {
+    **BESIDE_THE_TESTS,
     **dict.fromkeys(REFUSED, "which neither they nor|not installed"),
     **dict.fromkeys(COMPARED, r"^line \d+: the tests compare"),
 }

@@ -28,13 +28,15 @@ NOT_SCORED = {
     **dict.fromkeys(WATCHING, "which is not supported"),
     "string_io_as_an_argument": "StringIO is not plain data",
     "pickled_object": "the tests pickle an object of the program",
-    "source_is_read": "could not get source code",
+    "source_is_read": "which is not supported",
+    "star_import_of_constants": "which neither they nor",
     **dict.fromkeys(COMPARED, "the tests compare, order or compute with objects of the program"),
 }
 
 
 def sample(program):
-    return Trajectory(prompt="?", response=f"```python\n{program.source}```", ground_truth=program.truth)
+    language = program.truth.get("language", "python")
+    return Trajectory(prompt="?", response=f"```{language}\n{program.source}```", ground_truth=program.truth)
 
 
 def test_right_programs_pass_or_are_not_scored_with_the_reason():
@@ -48,7 +50,7 @@ def test_right_programs_pass_or_are_not_scored_with_the_reason():
                 wrong[program.name] = (output.reward, output.reason)
     assert not wrong
     assert any("import numpy" in str(program.truth) for program in PROGRAMS.values())
-    needing = [judge.modules for judge in shared_pool("numpy")._idle if "numpy" in judge.modules]
+    needing = [modules for modules, _ in shared_pool("numpy")._idle if "numpy" in modules]
     assert not needing, "tests that import what every judge of the flavour has need no judge of their own"
 
 

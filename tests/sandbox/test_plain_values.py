@@ -9,6 +9,7 @@ from decimal import Decimal
 from enum import Enum, IntEnum
 from fractions import Fraction
 from pathlib import PosixPath, PurePosixPath
+from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plaudit.sandbox.child.runtime import Runtime
+from plaudit.sandbox.judging.handles.written_contents import WrittenContents
 from plaudit.sandbox.values import Graph, NotPlain, from_text, to_text
 
 SAMPLES = [
@@ -218,7 +220,31 @@ def test_the_contents_that_this_side_wrote_can_be_had_after_changes_by_the_other
     del copy[1:]
     sides.receive(0)
     assert value == [[]]
-    assert sides.ours.original(value) == [[1], 2]
+    written = WrittenContents(lambda: sides.ours)
+    begun = written.begin()
+    assert value == [[1], 2]
+    assert not written.begin(), "within another expression it is done already"
+    kept, items = written.end(begun, value), iter(value)
+    assert (value, kept) == ([[]], [[1], 2])
+    assert list(written.end(written.begin(), items)) == [[1], 2]
+    assert written.end(written.begin(value), len(value[0])) == 0, "what the tests check stays"
+
+
+def test_containers_of_all_kinds_are_copied_with_what_they_hold():
+    shared = [1]
+    held = [deque([shared], 3), OrderedDict(a=shared), defaultdict(list, {"a": shared}), {2}, bytearray(b"a")]
+    held += [SimpleNamespace(a=shared), (shared,), {"a": shared}, {"a": 1}.keys()]
+    sides = Sides()
+    [copy] = sides.send([shared])
+    copy.clear()
+    sides.receive(0)
+    written = WrittenContents(lambda: sides.ours)
+    copied = written.end(written.begin(), held)
+    assert shared == []
+    assert [type(one) for one in copied] == [type(one) for one in held]
+    assert (copied[0], copied[0].maxlen) == (deque([[1]]), 3)
+    assert copied[2]["a"] is copied[5].a == [1]
+    assert list(copied[-1]) == ["a"]
 
 
 def test_a_named_tuple_keeps_its_names_in_a_class_of_ours():

@@ -48,7 +48,11 @@ class Container(NamedTuple):
 
     def copy(self, value: Any) -> Any:
         """The contents, to compare with later."""
-        return self.parts(value)[self.header :] if self.raw is None else self.raw(value)
+        return self.contents(value) if self.raw is None else self.raw(value)
+
+    def contents(self, value: Any) -> list[Any]:
+        """The contents, to fill a container with later."""
+        return self.parts(value)[self.header :]
 
     def is_same(self, value: Any, known: Any) -> bool:
         """Whether the contents are those of an earlier copy."""

@@ -9,7 +9,6 @@ import json
 import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from plaudit.errors import SandboxError
@@ -104,9 +103,7 @@ class Program:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _ask(self, request: bytes, *, leaves: bool = False) -> Outcome:

@@ -6,7 +6,6 @@ not speak with one server.
 """
 
 from dataclasses import replace
-from types import TracebackType
 from typing import Self
 
 from plaudit.errors import SandboxError, did_you_mean
@@ -88,9 +87,7 @@ class Sandbox:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _ready_server(self, limits: RunLimits) -> ForkServer:

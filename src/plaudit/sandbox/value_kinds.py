@@ -32,8 +32,8 @@ from plaudit.sandbox.containers import (
 )
 
 __all__ = [
-    "CLASS_NAMES", "READERS", "WRITERS", "is_unicode", "namedtuple_fields", "sendable_class", "standard_path",
-    "surrogates",
+    "CLASS_NAMES", "READERS", "WRITERS", "copy_view", "is_unicode", "namedtuple_fields", "sendable_class",
+    "standard_path", "surrogates",
 ]  # fmt: skip
 
 FRACTION_BITS = 20_000  # reducing a fraction takes quadratic time
@@ -84,6 +84,12 @@ _VIEWS: dict[str, Callable[[list[Any]], Any]] = {
     "items": lambda items: dict(items).items(),
 }
 _VIEW_CLASSES = {type(getattr(kind(), name)()): name for kind in (dict, OrderedDict) for name in _VIEWS}
+
+
+def copy_view(value: Any) -> Any:
+    """A view of a dict, of a copy of what it shows; anything else as it is."""
+    shown = _VIEW_CLASSES.get(type(value))
+    return value if shown is None else _VIEWS[shown](list(value))
 
 
 def _write_view(graph: Graph, value: Any, depth: int) -> Any:

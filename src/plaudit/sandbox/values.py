@@ -7,7 +7,6 @@ a handle: only its description crosses. A program's process may send anything, s
 up to a depth and a count, and builds only types of the standard library (and of numpy where it is installed).
 """
 
-import copy
 import json
 import math
 import sys
@@ -40,7 +39,7 @@ DEPTH = 200
 PROGRAM_DEPTH = 150  # of what a program returns, so that tests can pass it on as a part of something else
 MOST_CONTAINERS = 500_000
 _SCALARS = {str, int, float, bool, type(None)}
-_encoder = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":"))
+dumps = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def _refuse_constant(name: str) -> Any:
@@ -48,19 +47,6 @@ def _refuse_constant(name: str) -> Any:
 
 
 _scan = json.JSONDecoder(parse_constant=_refuse_constant).scan_once  # type: ignore[attr-defined]
-
-
-def _make_dumps() -> Callable[[Any], str]:
-    """`_encoder.encode`, with the encoder in C made once instead of for every value."""
-    make = json.encoder.c_make_encoder  # type: ignore[attr-defined]
-    if make is None:
-        return _encoder.encode
-    text_of = json.encoder.encode_basestring_ascii
-    iterate = make(None, _encoder.default, text_of, None, ":", ",", False, False, False)
-    return lambda value: "".join(iterate(value, 0))
-
-
-dumps = _make_dumps()
 
 
 def loads(text: str) -> Any:
@@ -106,7 +92,7 @@ def _no_handle(value: Any) -> Any:
 
 
 class Entry:
-    """A container that has crossed: its contents at the last message, and as the other side found them."""
+    """A container that has crossed: its contents at the last message, and those that its own side wrote."""
 
     __slots__ = ("container", "is_own", "kind", "known", "original")
 
@@ -135,7 +121,7 @@ class Graph:
         self._numbers: dict[int, int] = {}
         self._entries: dict[int, Entry] = {}
         self._next = 0
-        self._has_originals = False  # whether the other side has changed a container of this side
+        self.changed: dict[int, Entry] = {}  # containers of this side that the other side has changed
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -241,7 +227,8 @@ class Graph:
         changes: list[Any] = []
         for number, entry in list(self._entries.items()):
             if not entry.kind.is_same(entry.container, entry.known):
-                entry.known, entry.original = entry.kind.copy(entry.container), None
+                entry.known = entry.kind.copy(entry.container)
+                self.changed.pop(number, None)
                 changes.append([number, entry.kind.write(self, entry.kind.parts(entry.container), DEPTH)])
         return changes
 
@@ -251,8 +238,9 @@ class Graph:
             entry = self._entries.get(number) if type(number) is int else None
             if entry is None:
                 raise NotPlain("a change of an unknown container")
-            if entry.is_own and entry.original is None:
-                entry.original, self._has_originals = copy.copy(entry.container), True
+            if entry.is_own and number not in self.changed:
+                entry.original = entry.kind.contents(entry.container)
+                self.changed[number] = entry
             try:
                 entry.kind.replace_contents(self, entry.container, contents, DEPTH)
             except (ValueError, TypeError, ArithmeticError, LookupError) as error:
@@ -275,8 +263,8 @@ class Graph:
     def forget(self, released: Any) -> None:
         """Drop what the other side released."""
         if released is True:
-            self._entries.clear()
-            self._numbers.clear()
+            for known in (self._entries, self._numbers, self.changed):
+                known.clear()
             self._next = 0
             return
         for number in released:
@@ -284,26 +272,8 @@ class Graph:
 
     def _forget(self, number: int) -> None:
         entry = self._entries.pop(number)
+        self.changed.pop(number, None)
         del self._numbers[id(entry.container)]
-
-    def original(self, value: Any) -> Any:
-        """A value whose containers have the contents that this side wrote, without changes by the other side."""
-        return self._rebuild(value, {}) if self._has_originals else value
-
-    def _rebuild(self, value: Any, built: dict[int, Any]) -> Any:
-        if type(value) not in CONTAINERS:
-            return tuple(self._rebuild(item, built) for item in value) if type(value) is tuple else value
-        if id(value) in built:
-            return built[id(value)]
-        entry = self._entries.get(self._numbers.get(id(value), -1))
-        contents = value if entry is None or entry.original is None else entry.original
-        if type(value) is list:
-            items = built[id(value)] = []
-            items.extend(self._rebuild(item, built) for item in contents)
-            return items
-        if type(value) is dict:
-            return {key: self._rebuild(item, built) for key, item in contents.items()}
-        return contents
 
     def entry(self, number: int) -> Entry | None:
         """The container of a number."""

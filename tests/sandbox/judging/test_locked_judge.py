@@ -61,7 +61,7 @@ def test_what_tests_change_in_their_judge_does_not_last(pool):
 
 
 def judges_taken(pool):
-    return pool._idle[0]._server.taken
+    return pool._idle[0][1]._server.taken
 
 
 def test_only_tests_that_only_compare_share_a_judge(pool):

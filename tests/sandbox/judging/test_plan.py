@@ -85,7 +85,7 @@ def test_instances_are_followed_through_test_files(text):
         ),
         ("def test_f():\n    match f(1):\n        case n:\n            assert n == 1\n", "match"),
         ("@mock.patch('os.getcwd')\ndef test_f(cwd):\n    assert f(1) == 1\n", "os.getcwd"),
-        ("def test_f():\n    with mock.patch.dict(d, {}):\n        assert f(1) == 1\n", "patch.dict"),
+        ("from unittest.mock import patch\nwith patch.dict({}, {}):\n    assert f(1) == 1\n", "patch.dict"),
     ],
 )
 def test_a_feature_that_is_not_supported_is_named_with_its_line(feature, name):

@@ -43,7 +43,7 @@ def test_a_judge_that_is_killed_is_replaced_and_the_job_tried_again():
     with JudgePool(workers=1) as pool:
         assert pool.judge(job()).passed
         for server_of in (lambda judge: judge._server, lambda judge: judge._sandbox._server):
-            server = server_of(pool._idle[0])
+            server = server_of(pool._idle[0][1])
             os.kill(server._process.pid, signal.SIGKILL)
             server._process.wait()
             assert pool.judge(job()).passed

@@ -49,7 +49,7 @@ LEAVING = [
     "assert (x := f(1)) == 2",
     "assert __builtins__ == f(1)",
     "assert print(f(1)) is None",
-    "assert open(f(1)) == 2",
+    "assert open('a') == f(1)",
     "while f(1):\n    assert f(1) == 2",
 ]
 

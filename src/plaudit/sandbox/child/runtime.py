@@ -21,7 +21,7 @@ from typing import Any
 from plaudit.frames import frame_reader, frame_writer
 from plaudit.sandbox.child.protocol import CHANNEL
 from plaudit.sandbox.child.subclasses import UNDERLYING, plain_base, subclass_container
-from plaudit.sandbox.containers import CONTAINERS, SMALL
+from plaudit.sandbox.containers import CONTAINERS
 from plaudit.sandbox.value_kinds import standard_path
 from plaudit.sandbox.values import PROGRAM_DEPTH, Graph, NotPlain, dumps, loads
 
@@ -29,7 +29,6 @@ __all__ = ["Runtime", "make_service"]
 
 MESSAGE_CHARACTERS = 2000
 CAUSES = 3  # causes of an exception that are sent with it
-RETURNED = '["returned",'
 FILE = "<program>"
 # Written without an import in programs for sites that have them ready.
 TYPING = ("Any", "Callable", "Deque", "Dict", "FrozenSet", "Iterable", "List", "Optional", "Set", "Tuple", "Union")
@@ -103,7 +102,7 @@ class Runtime:
                 threading._shutdown()  # type: ignore[attr-defined]  # a program ends when its threads have
                 atexit._run_exitfuncs()
                 _flush_all()
-        return f"{RETURNED}null]"
+        return self._dumps(["returned", None])
 
     def _call(self, path: str, args: list[Any], keywords: Any = None, changes: Any = (), released: Any = ()) -> str:
         graph = self._graph
@@ -124,14 +123,9 @@ class Runtime:
         return self._returned(self._resolve(path))
 
     def _returned(self, value: Any) -> str:
-        kind = type(value)
-        if not len(self._graph):
-            return f"{RETURNED}{self._dumps(self._graph.encode(value, PROGRAM_DEPTH))}]"
         changes = self._graph.write_changes()
-        coded = value if kind is int and -SMALL < value < SMALL else self._graph.encode(value, PROGRAM_DEPTH)
-        return (
-            f"{RETURNED}{self._dumps(coded)},{self._dumps(changes)}]" if changes else f"{RETURNED}{self._dumps(coded)}]"
-        )
+        reply = ["returned", self._graph.encode(value, PROGRAM_DEPTH)]
+        return self._dumps([*reply, changes] if changes else reply)
 
     def _refuse(self, error: BaseException) -> str:
         return self._dumps(["unsendable", str(error)[:MESSAGE_CHARACTERS] or type(error).__name__])

@@ -62,7 +62,6 @@ class JudgeClient:
         allow_unsafe: bool = False,
         one_core: bool = False,
     ) -> None:
-        self.modules = modules
         self._kept: LockedProcess | None = None
         self._verdicts_left = 0  # of the judge that is kept
         self._seed = int.from_bytes(os.urandom(8), "little")

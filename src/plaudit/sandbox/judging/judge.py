@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from plaudit.errors import InvalidTrajectory
@@ -16,7 +17,7 @@ from plaudit.sandbox.judging.styles.statements import judge_asserts, judge_calls
 from plaudit.sandbox.judging.styles.streams import judge_streams
 from plaudit.sandbox.judging.styles.test_files import judge_file
 from plaudit.sandbox.judging.suites import AssertSuite, CallSuite, FileSuite, StreamSuite, Suite
-from plaudit.sandbox.judging.verdict import Verdict, merge
+from plaudit.sandbox.judging.verdict import Verdict, judge_in_turn
 
 __all__ = ["Judge"]
 
@@ -35,7 +36,7 @@ class Judge:
         self._programs, self._on_first_value = programs, on_first_value
         support_handles()
 
-    def judge(self, job: Job, plans: Sequence[TestPlan] | None = None) -> Verdict:
+    def judge(self, job: Job, plans: Sequence[TestPlan | None] | None = None) -> Verdict:
         """The verdict on a program; what is wrong with the tests themselves comes back as a refusal.
 
         `plans` are those of the job's suites, made here unless they are given.
@@ -43,16 +44,13 @@ class Judge:
         launcher = Launcher(
             self._programs, job.source, job.limits, job.stop_early, self._on_first_value, job.trusts_objects
         )
-        verdict: Verdict | None = None
-        for index, suite in enumerate(job.suites):
-            part = _judge_suite(launcher, suite, plans[index] if plans is not None else None)
-            verdict = part if verdict is None else merge(verdict, part)
-            if verdict.refusal or (job.stop_early and not verdict.passed):
-                break
-        return verdict or Verdict(refusal="there are no tests")
+        plans = [None] * len(job.suites) if plans is None else plans
+        judge = partial(_judge_suite, launcher)
+        return judge_in_turn(zip(job.suites, plans, strict=True), judge, stop_early=job.stop_early)
 
 
-def _judge_suite(launcher: Launcher, suite: Suite, plan: TestPlan | None) -> Verdict:
+def _judge_suite(launcher: Launcher, planned: tuple[Suite, TestPlan | None]) -> Verdict:
+    suite, plan = planned
     try:
         plan = plan or plan_suite(suite)
         if plan.unscored and not launcher.trusts_objects:

@@ -5,7 +5,6 @@ error, never a verdict. Safe from many threads, and after a fork: the child star
 """
 
 import atexit
-import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +14,7 @@ import msgspec
 from plaudit.errors import InvalidTrajectory, SandboxError
 from plaudit.sandbox.child.protocol import FLAVOURS
 from plaudit.sandbox.cores import cores
+from plaudit.sandbox.idle_pool import IdlePool
 from plaudit.sandbox.judging.client import JudgeClient, JudgeLost
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.plan.test_plan import plan_suite
@@ -30,15 +30,17 @@ KINDS = 3
 """So many judges wait per worker: tests that import other packages need judges of their own, which start slowly."""
 
 
-class JudgePool:
-    """Judges for one flavour of programs; as a context manager it leaves no process behind."""
+class JudgePool(IdlePool[tuple[str, ...], JudgeClient]):
+    """Judges for one flavour of programs, by the modules that their tests import."""
 
     def __init__(self, flavour: str = "plain", workers: int | None = None, *, allow_unsafe: bool = False) -> None:
         self.flavour, self.workers, self.allow_unsafe = flavour, workers or cores(), allow_unsafe
-        self._idle: list[JudgeClient] = []
         self._commands = CommandPool()  # of programs in other languages
-        self._lock = threading.Lock()
-        self._owner = os.getpid()
+        one_core = self.workers >= cores()  # else there is a core to spare for what can be done at the same time
+        super().__init__(
+            KINDS * self.workers,
+            lambda modules: JudgeClient(flavour, modules, allow_unsafe=allow_unsafe, one_core=one_core),
+        )
 
     def judge(self, job: Job, packed: bytes | None = None) -> Verdict:
         """The verdict on one job; `packed` is the job as it travels, where that is known."""
@@ -55,17 +57,17 @@ class JudgePool:
         is_stateless = all(plan.is_stateless for plan in plans)
         losses: list[JudgeLost] = []
         while len(losses) < TRIES:
-            judge = self._acquire(packages)
+            judge = self.acquire(packages)
             try:
                 verdict = judge.judge(job, packed, packed_plans, keep=is_stateless)
             except JudgeLost as error:
                 losses.append(error)
-                self._give_back(judge)
+                self.give_back(packages, judge, usable=judge.alive)
                 continue
             except BaseException:
                 judge.close()
                 raise
-            self._give_back(judge)
+            self.give_back(packages, judge, usable=judge.alive)
             return verdict
         why = losses[-1]
         if all(loss.answered for loss in losses):  # what only happens once a program has answered is its doing
@@ -93,39 +95,8 @@ class JudgePool:
 
     def close(self) -> None:
         """End every judge that is not at work."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for judge in idle:
-            judge.close()
+        super().close()
         self._commands.close()
-
-    def __enter__(self) -> "JudgePool":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _acquire(self, modules: tuple[str, ...]) -> JudgeClient:
-        with self._lock:
-            if self._owner != os.getpid():  # this is a fork: the judges belong to the parent
-                self._idle, self._owner = [], os.getpid()
-            fitting = [judge for judge in self._idle if judge.modules == modules]
-            other = self._idle[0] if not fitting and len(self._idle) >= KINDS * self.workers else None
-            if taken := fitting[-1] if fitting else other:
-                self._idle.remove(taken)
-            if fitting:
-                return fitting[-1]
-        if other is not None:
-            other.close()
-        one_core = self.workers >= cores()  # else there is a core to spare for what can be done at the same time
-        return JudgeClient(self.flavour, modules, allow_unsafe=self.allow_unsafe, one_core=one_core)
-
-    def _give_back(self, judge: JudgeClient) -> None:
-        with self._lock:
-            if judge.alive and len(self._idle) < KINDS * self.workers:
-                self._idle.append(judge)
-                return
-        judge.close()
 
 
 _shared: dict[tuple[str, bool], JudgePool] = {}

@@ -4,7 +4,6 @@ A check passes when it ran at least once and never failed. Once the program is l
 current check has failed, whatever the test does with the exception.
 """
 
-from types import TracebackType
 from typing import Protocol
 
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest, take_violation
@@ -101,9 +100,7 @@ class _Check:
     def __enter__(self) -> None:
         self._recorder.begin(self._index)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> bool:
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> bool:
         if isinstance(error, PASSING):
             return False
         self._recorder.end(self._index, error)
@@ -121,17 +118,16 @@ class Caught:
     def __enter__(self) -> "Caught":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> bool:
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> bool:
         self.error = error
         return not isinstance(error, UnsupportedTest)
 
 
 def fault_of_tests(error: BaseException) -> str:
     """Why the tests cannot be run, where an exception is theirs: they need files, or packages that are missing."""
-    is_own = not error.__dict__.get("__program") and not isinstance(error, TimeoutError | ConnectionError)
-    if is_own and isinstance(error, OSError | ImportError):
+    is_missing = isinstance(error, FileNotFoundError | PermissionError) and error.errno is not None
+    is_missing |= isinstance(error, ImportError) and error.name is not None
+    if is_missing and not error.__dict__.get("__program"):
         return f"the tests need something that a judge does not have: {short_reason(error)}"
     return ""
 

@@ -5,11 +5,15 @@ program; they are for people.
 """
 
 import enum
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import msgspec
 
-__all__ = ["RunStatus", "TestResult", "Verdict", "encode_verdict", "merge"]
+__all__ = ["RunStatus", "TestResult", "Verdict", "encode_verdict", "judge_in_turn"]
+
+
+Suite = TypeVar("Suite")
 
 
 class RunStatus(enum.StrEnum):
@@ -87,7 +91,18 @@ def _escape(value: Any) -> Any:
     return value
 
 
-def merge(first: Verdict, second: Verdict) -> Verdict:
+def judge_in_turn(suites: Iterable[Suite], judge: Callable[[Suite], Verdict], *, stop_early: bool) -> Verdict:
+    """The verdicts on the suites of one program as one."""
+    verdict: Verdict | None = None
+    for suite in suites:
+        part = judge(suite)
+        verdict = part if verdict is None else _merge(verdict, part)
+        if verdict.refusal or (stop_early and not verdict.passed):
+            break
+    return verdict or Verdict(refusal="there are no tests")
+
+
+def _merge(first: Verdict, second: Verdict) -> Verdict:
     """Two verdicts on one program as one."""
     completed = first.conclusion is RunStatus.COMPLETED
     return Verdict(

@@ -7,13 +7,13 @@ libraries. Writable memory is limited (`RLIMIT_DATA`), since runtimes reserve ad
 
 import contextlib
 import os
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 
 from plaudit.errors import SandboxError
 from plaudit.sandbox.child.confinement.profiles import Profile
 from plaudit.sandbox.confined_process import RunLimits, Tier
+from plaudit.sandbox.idle_pool import IdlePool
 from plaudit.sandbox.languages.compiling import compile_program
 from plaudit.sandbox.languages.toolchains import Toolchain
 from plaudit.sandbox.outcome import Outcome
@@ -32,14 +32,12 @@ ENVIRONMENT = {
 }  # node ends where that file exists and is closed
 
 
-class CommandPool:
-    """Warm servers for programs; as a context manager it leaves no process behind."""
+class CommandPool(IdlePool[Profile, ForkServer]):
+    """Warm servers for programs, by their profiles."""
 
     def __init__(self, at_most: Tier = Tier.NAMESPACES) -> None:
+        super().__init__(MOST_IDLE, lambda profile: ForkServer(at_most=at_most, profile=profile))
         self.at_most = at_most
-        self._idle: list[tuple[Profile, ForkServer]] = []
-        self._lock = threading.Lock()
-        self._owner = os.getpid()
 
     @contextlib.contextmanager
     def load(self, toolchain: Toolchain, source: str, limits: RunLimits) -> Iterator["LoadedProgram"]:
@@ -47,38 +45,6 @@ class CommandPool:
         content = compile_program(toolchain, source, at_most=self.at_most)
         with contextlib.closing(LoadedProgram(self, toolchain, source, content, limits)) as program:
             yield program
-
-    def acquire(self, profile: Profile) -> ForkServer:
-        """A server whose programs have this profile."""
-        with self._lock:
-            if self._owner != os.getpid():  # we are a fork: these servers answer to another process
-                self._idle, self._owner = [], os.getpid()
-            for index, (known, server) in enumerate(self._idle):
-                if known == profile:
-                    del self._idle[index]
-                    return server
-        return ForkServer(at_most=self.at_most, profile=profile)
-
-    def give_back(self, profile: Profile, server: ForkServer) -> None:
-        """Take a server back, to be used again unless it was lost."""
-        with self._lock:
-            if not server.lost and len(self._idle) < MOST_IDLE:
-                self._idle.append((profile, server))
-                return
-        server.close()
-
-    def close(self) -> None:
-        """End every server that is not at work."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-        for _, server in idle:
-            server.close()
-
-    def __enter__(self) -> "CommandPool":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class LoadedProgram:
@@ -118,7 +84,7 @@ class LoadedProgram:
         """Give the server back."""
         server, self._server = self._server, None
         if server is not None:
-            self._pool.give_back(self._profile, server)
+            self._pool.give_back(self._profile, server, usable=not server.lost)
 
     def _ready_server(self) -> ForkServer:
         if self._server is None:

@@ -16,6 +16,7 @@ __all__ = ["Literal", "answer_type", "guard_comparisons", "has_nan", "meet_shape
 
 ORDERING = ("less", "less_equal", "greater", "greater_equal")
 COMPARING = ("allclose", "array_equiv", "isclose")
+OPERANDS = ("a", "b", "a1", "a2", "x", "y", "actual", "desired")  # of these and the following, by their names
 ASSERTING = (
     "assert_allclose", "assert_almost_equal", "assert_array_almost_equal", "assert_array_equal", "assert_array_less",
     "assert_equal",
@@ -65,13 +66,16 @@ class Literal(float):
     """A number literal in the text of the tests: arrays may be compared with it as a whole."""
 
 
-def meet_shaped(operation: str, left: Any, right: Any, answer_is_left: bool) -> Any:
-    """`==`, `!=` or `-` of an answer and an expected value, in which the answer has the shape of an expected array."""
+def meet_shaped(operation: Any, left: Any, right: Any, answer_is_left: bool) -> Any:
+    """`==`, `!=` or `-` of an answer and an expected value, in which the answer has the shape of an expected array.
+
+    The operation is a function of numpy, or the name of one of `operator`.
+    """
     answer, expected = (left, right) if answer_is_left else (right, left)
-    shape = getattr(expected, "shape", ())
+    shape = getattr(expected, "shape", ()) if isinstance(operation, str) else _shape_of(expected)
     if shape != () and _shape_of(answer) != shape:
         violate(f"the program returned a value of another shape where an array of shape {shape} is expected")
-    return getattr(operator, operation)(left, right)
+    return (getattr(operator, operation) if isinstance(operation, str) else operation)(left, right)
 
 
 def _shape_of(value: Any) -> Any:
@@ -98,7 +102,8 @@ def guard_comparisons(numpy: Any) -> None:
 
 
 def _guard(numpy: Any, compare: Any, fails: Any) -> Any:
-    def guarded(one: Any, other: Any, *args: Any, **keywords: Any) -> Any:
+    def guarded(*args: Any, **keywords: Any) -> Any:
+        one, other = [*args, *(keywords[name] for name in keywords if name in OPERANDS)][:2]
         try:
             _check_shapes(numpy, one, other)
             if numpy.shape(one) != numpy.shape(other) and not isinstance(one, Literal) | isinstance(other, Literal):
@@ -109,6 +114,6 @@ def _guard(numpy: Any, compare: Any, fails: Any) -> Any:
             return fails()
         except ValueError:  # no shape at all, as of lists of unequal lengths
             pass
-        return compare(one, other, *args, **keywords)
+        return compare(*args, **keywords)
 
     return guarded

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from plaudit.sandbox.outcome import Raised
 
-__all__ = ["ErrorClass", "ProgramError", "ProgramErrors"]
+__all__ = ["SILENT", "ErrorClass", "ProgramError", "ProgramErrors"]
 
 SILENT = (StopIteration, StopAsyncIteration, GeneratorExit)
 UNUSABLE = (*SILENT, BaseExceptionGroup)  # as bases: a group cannot be made without its exceptions

@@ -23,6 +23,7 @@ from plaudit.sandbox.judging.handles.handles import (
 from plaudit.sandbox.judging.handles.standard_streams import StandardStreams
 from plaudit.sandbox.judging.handles.test_builtins import path_in_program, standard_object
 from plaudit.sandbox.judging.handles.violations import ProgramLost, UnsupportedTest, violate
+from plaudit.sandbox.judging.handles.written_contents import WrittenContents
 from plaudit.sandbox.judging.verdict import RunStatus
 from plaudit.sandbox.outcome import UNDEFINED, CallStatus, Outcome
 from plaudit.sandbox.program import Program
@@ -80,6 +81,7 @@ class ProgramProxy:
         self._losses = 0
         self._obstacle = ""
         self.errors = ProgramErrors(self)
+        self.written = WrittenContents(lambda: self.program.graph)
         self._streams = StandardStreams()
         self.calls = 0
         self.first_loss: Outcome | None = None
@@ -87,6 +89,7 @@ class ProgramProxy:
 
     def begin_test(self) -> None:
         """Prepare for the next test; a lost program is started again."""
+        self.written.restore()
         if self._lost is not None and self._losses < MAX_LOSSES:
             self._handles = {key: handle for key, handle in self._handles.items() if type(key) is str}
             self.program = self._start()
@@ -117,10 +120,6 @@ class ProgramProxy:
             self._handles[name] = Handle(self, name)
         return self._handles[name]
 
-    def original(self, value: Any) -> Any:
-        """A container of the tests with the contents that the tests gave it."""
-        return self.program.graph.original(value)
-
     def get(self, path: str) -> Any:
         """The object at a path."""
         if self._lost is not None:
@@ -140,6 +139,7 @@ class ProgramProxy:
         """Call the program: the value that came back, or the exception raised again."""
         if self._lost is not None:
             raise ProgramLost(self.trouble)
+        self.written.restore()
         try:
             with self._turn:
                 if ready := self._streams.waiting_input():

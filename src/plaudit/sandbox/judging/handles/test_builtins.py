@@ -1,19 +1,20 @@
 """Built-in functions as the tests see them, which know of handles, and the helpers that rewritten tests call."""
 
-import copy
 import dataclasses
 import inspect
 import sys
 import unittest.case
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache, wraps
+from functools import lru_cache, partial, wraps
+from types import FunctionType
 from typing import Any
 
 from plaudit.sandbox.containers import CONTAINERS
 from plaudit.sandbox.judging.handles.arrays import Literal, has_nan, meet_shaped
-from plaudit.sandbox.judging.handles.errors import ErrorClass
+from plaudit.sandbox.judging.handles.errors import SILENT, ErrorClass, ProgramError
 from plaudit.sandbox.judging.handles.handles import EXTENSIBLE, Handle
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest, violate
+from plaudit.sandbox.judging.handles.written_contents import WrittenContents
 from plaudit.sandbox.value_kinds import CLASS_NAMES, WRITERS, standard_path
 
 __all__ = ["check_ordered", "path_in_program", "standard_object", "support_handles", "test_builtins"]
@@ -24,7 +25,7 @@ _COMPARABLE = {bool, type(None), *CONTAINERS, *WRITERS}
 
 
 def test_builtins(
-    original: Callable[[Any], Any],
+    written: WrittenContents,
     read: Callable[[str], Any],
     call: Callable[[str, tuple[Any, ...], dict[str, Any]], Any],
 ) -> dict[str, Any]:
@@ -43,9 +44,11 @@ def test_builtins(
         "__type__": type_of,
         "__strict_zip__": strict_zip,
         "__map__": strict_map,
-        "__filter__": filter_items,
-        "__original__": original,
-        "__items__": lambda value: copy.copy(original(value)) if type(value) in CONTAINERS else value,
+        "__argument__": as_argument,
+        "__begin__": written.begin,
+        "__written__": written.end,
+        "__items__": written.items,
+        "__look_up__": written.look_up,
         "__member__": is_member,
         "__ordered__": check_ordered,
         "__shaped__": meet_shaped,
@@ -203,16 +206,32 @@ def strict_zip(sides: tuple[bool, ...], *iterables: Iterable[Any]) -> Iterator[t
 
 
 def strict_map(function: Any, sides: tuple[bool, ...], *iterables: Iterable[Any]) -> Iterator[Any]:
-    """`map` of a function or answer of the program; a StopIteration of the program does not end it."""
+    """`map` of a function or answer of the program that notices an answer which ends early."""
     for row in strict_zip(sides, *iterables):
         yield function(*row)
 
 
-def filter_items(function: Any, items: Iterable[Any]) -> Iterator[Any]:
-    """`filter` by a function of the program; a StopIteration of the program does not end it."""
-    for item in items:
-        if function(item):
-            yield item
+class _Argument(Handle):
+    """A function of the program that is passed to a function of Python, whose work no StopIteration ends."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return _call_silently(super().__call__, *args, **keywords)
+
+
+def as_argument(function: Any) -> Any:
+    """A function of the program, or one of the tests that calls it, where it is passed to a function of Python."""
+    if type(function) is Handle:
+        return _Argument(function.plaudit_link, function.plaudit_key, function.plaudit_type, function.plaudit_value)
+    return partial(_call_silently, function) if isinstance(function, FunctionType) else function
+
+
+def _call_silently(function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+    try:
+        return function(*args, **keywords)
+    except SILENT as error:
+        raise ProgramError(f"{type(error).__name__}: {error}") from None
 
 
 # Functions that look into an object: applied to an object of the program, they are run by the program.

@@ -9,14 +9,14 @@ from collections.abc import Collection
 
 from plaudit.sandbox.judging.plan.program_use import names_in
 
-__all__ = ["FEATURES", "MARKS", "REFUSED_MARKS", "find_unsupported"]
+__all__ = ["FEATURES", "find_unsupported"]
 
 FEATURES = frozenset({"approx", "fail", "fixture", "main", "mark", "param", "raises", "skip"})
-MARKS = frozenset({"parametrize", "skip", "skipif", "usefixtures"})  # marks with other names only label a test
-REFUSED_MARKS = frozenset({"xfail", "filterwarnings", "tryfirst", "trylast"})
-REFUSED_UNITTEST = frozenset({
+REFUSED = frozenset({
     "expectedFailure", "assertWarns", "assertWarnsRegex", "assertLogs", "assertNoLogs", "catch_warnings", "environ",
+    "getsource", "xfail", "filterwarnings", "tryfirst", "trylast",
 })  # fmt: skip
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 SKIPPING = frozenset({"skipif", "skipIf", "skipUnless"})
 REPLACEABLE = frozenset({"builtins.input", "sys.stdin", "sys.stdout", "sys.stderr"})
 
@@ -36,16 +36,17 @@ def _unsupported(node: ast.AST, program: frozenset[str]) -> str:
     match node:
         case ast.Attribute(ast.Name("pytest"), feature) if feature not in FEATURES:
             return f"pytest.{feature}"
-        case ast.Attribute(ast.Attribute(ast.Name("pytest"), "mark"), mark) if mark in REFUSED_MARKS:
-            return f"pytest.mark.{mark}"
         case ast.ImportFrom("pytest", aliases):
             return next((f"pytest.{alias.name}" for alias in aliases if alias.name not in FEATURES), "")
-        case ast.Attribute(_, feature) | ast.Name(feature) if feature in REFUSED_UNITTEST:
-            return feature
+        case ast.Attribute(_, feature) | ast.Name(feature) if feature in REFUSED:
+            return ast.unparse(node)
         case ast.TryStar():
             return "except*"
         case ast.Match():
             return "match"
+        case ast.If(condition, body, orelse) if names_in(condition) & program:
+            defines = any(isinstance(part, DEFINITIONS) for part in (*body, *orelse))
+            return "a condition on the program around tests" if defines else ""
         case ast.Call(func, arguments, keywords):
             return _unsupported_call(func, arguments, keywords, program)
     return ""

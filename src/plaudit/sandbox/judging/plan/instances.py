@@ -32,7 +32,8 @@ def is_class_name(name: str) -> bool:
 
 def class_names(tree: ast.Module, names: Iterable[str]) -> set[str]:
     """Those of `names` that the tests use as classes: by their spelling, in `isinstance`, or, in capitals, by use."""
-    classes = {name for name in names if is_class_name(name) and not _gives_plain_values(tree, name)}
+    written = filter(is_class_name, names)
+    classes = {name for name in written if not (_gives_plain_values(tree, name) or _is_constant(tree, name))}
     classes |= _names_used_as_classes(tree, frozenset(names))
     return classes | {name for name in names if name.isupper() and _is_used_as_class(tree, name)}
 
@@ -48,6 +49,19 @@ def _gives_plain_values(tree: ast.Module, name: str) -> bool:
         if _is_container_literal(node.comparators[0])
     ]
     return len(compared) == len(uses) > 0
+
+
+def _is_constant(tree: ast.Module, name: str) -> bool:
+    """Whether the tests only compare, calculate with or iterate over `name` itself."""
+    operands: list[ast.AST] = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(left, [ast.Eq() | ast.NotEq() | ast.Lt() | ast.Gt()], [right]) | ast.BinOp(left, _, right):
+                operands += [left, right]
+            case ast.For(_, items) | ast.comprehension(_, items):
+                operands.append(items)
+    uses = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name]
+    return all(use in operands for use in uses)
 
 
 def _is_container_literal(node: ast.expr) -> bool:

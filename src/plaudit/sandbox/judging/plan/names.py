@@ -71,7 +71,7 @@ def standard_modules(tree: ast.Module, text: str) -> set[str]:
 
 def _may_be_program(tree: ast.Module, name: str, functions: set[str], imported: frozenset[str]) -> bool:
     """Whether an undefined function may be the program's: not where it gets what another one returned."""
-    if name not in called_names(tree) and len(functions) > 1:
+    if name not in called_names(tree) and (imported or len(functions) > 1):
         return False
     others = (functions | imported) - {name}
     results: set[str] = set()

@@ -11,8 +11,17 @@ SHOWING = {"len", "list", "tuple", "set", "dict", "sorted", "sum", "min", "max",
 
 
 def names_in(node: ast.AST) -> set[str]:
-    """The names that an expression mentions."""
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    """The names that an expression mentions, also of attributes of `self`."""
+    return {name for part in ast.walk(node) if (name := _own_name(part))}
+
+
+def _own_name(node: ast.AST) -> str:
+    match node:
+        case ast.Attribute(ast.Name("self" | "cls"), name):
+            return name
+        case ast.Name(name) if name not in ("self", "cls"):
+            return name
+    return ""
 
 
 class ProgramUse:
@@ -28,21 +37,21 @@ class ProgramUse:
         imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
         self.has_arrays = any("numpy" in ast.unparse(node) for node in imports)
         definitions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-        self._methods = {node.name for node in definitions}
-        called = {root_of(node.func) for node in nodes if isinstance(node, ast.Call)}
-        self.functions |= {one.arg for node in definitions for one in node.args.args if one.arg in called} - {
-            "self",
-            "cls",
-            *plain,
-        }
+        calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+        roots, called = set(map(root_of, calls)), {func.id for func in calls if isinstance(func, ast.Name)}
+        for (
+            node
+        ) in definitions:  # a parameter that is called is a function, one whose methods are called may be a fixture
+            names = called if node.name in called else roots
+            self.functions |= {one.arg for one in node.args.args if one.arg in names} - {"self", "cls", *plain}
         for _ in range(2):  # functions and variables that depend on the program through others
             self.functions |= {
                 node.name for node in definitions if node.name != "check" and any(map(self.calls, node.body))
             }
             for value, target in (binding for node in nodes for binding in _bindings(node)):
                 if self.depends(value):
-                    self.results |= names_in(target) - {"self"}
-        self.expected = self._expected_names(nodes, definitions)
+                    self.results |= names_in(target)
+        self.expected = self._expected_names(nodes)
         calls = [node for node in nodes if isinstance(node, ast.Call) and root_of(node.func) in self.functions]
         self.arguments = {name for call in calls for argument in operands(call) for name in names_in(argument)}
 
@@ -50,37 +59,34 @@ class ProgramUse:
         """Whether an expression holds something of the program."""
         return self.calls(node) or bool(names_in(node) & (self.results | self.functions))
 
+    def meets(self, *nodes: ast.AST) -> bool:
+        """Whether something uses the program, or computes what answers are compared with."""
+        bound = {name for node in nodes for part in ast.walk(node) for name in _bound_names(part)}
+        return bool(bound & self.expected) or any(map(self.depends, nodes))
+
     def calls(self, node: ast.AST) -> bool:
         """Whether an expression calls the program."""
         return any(
-            root_of(part.func) in self.functions | self.results | {"self"}
+            root_of(part.func) in self.functions | self.results
             for part in ast.walk(node)
-            if isinstance(part, ast.Call) and not _is_assertion(part) and not self._is_plain_method(part.func)
+            if isinstance(part, ast.Call) and not _is_assertion(part)
         )
 
-    def _is_plain_method(self, called: ast.expr) -> bool:
-        """Whether it is a method of a test class that does not call the program."""
-        match called:
-            case ast.Attribute(ast.Name("self"), name):
-                return name in self._methods and name not in self.functions
-        return False
+    def _is_answered_item(self, node: ast.expr) -> bool:
+        """Whether it is one item, at a position that is an answer."""
+        is_item = isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice)
+        return is_item and self.depends(node.slice)  # type: ignore[attr-defined]
 
-    def _expected_names(
-        self, nodes: list[ast.AST], definitions: list[ast.FunctionDef | ast.AsyncFunctionDef]
-    ) -> set[str]:
-        """Variables and functions that meet what the program returned, and those that they are computed from."""
+    def _expected_names(self, nodes: list[ast.AST]) -> set[str]:
+        """Variables that meet what the program returned, and those that they are computed from."""
         names: set[str] = set()
         for node in nodes:
             answers = [self.depends(side) for side in operands(node)]
             if any(answers) and not all(answers):
                 sides = zip(operands(node), answers, strict=True)
-                names |= {name for side, is_answer in sides if not is_answer for name in _names_and_methods(side)}
+                names |= {name for side, is_answer in sides if not is_answer for name in names_in(side)}
         values = [(names_in(target), value) for node in nodes for value, target in _bindings(node)]
-        for one in definitions:
-            values += [
-                ({one.name}, node.value) for node in ast.walk(one) if isinstance(node, ast.Return) and node.value
-            ]
-        sources = [(targets, _names_and_methods(value)) for targets, value in values if not self.depends(value)]
+        sources = [(targets, names_in(value)) for targets, value in values if not self.depends(value)]
         known = 0
         while known < len(names):
             known = len(names)
@@ -106,15 +112,21 @@ class ProgramUse:
             for side, against in ((one, other), (other, one))
             if passed.get(_place(side), (1 << 30, 0)) < (check.lineno, check.col_offset)
             if not self.depends(against) and _place(side) not in map(_place, operands(against))
+            if not self._is_answered_item(side)
         }
         empty = {_place(target) for node in nodes for value, target in _bindings(node) if _is_empty(value)}
         read = {_place(node) for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)}
         return checked | (empty & read & passed.keys())
 
 
-def _names_and_methods(node: ast.expr) -> set[str]:
-    calls = (part.func for part in ast.walk(node) if isinstance(part, ast.Call))
-    return names_in(node) | {called.attr for called in calls if isinstance(called, ast.Attribute)}
+def _bound_names(node: ast.AST) -> set[str]:
+    """The names that a statement gives a value, or whose value it changes."""
+    targets = [target for _, target in _bindings(node)]
+    if isinstance(node, ast.AugAssign):
+        targets.append(node.target)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        targets.append(node.value.func)
+    return {name for target in targets for name in names_in(target)}
 
 
 def _comparisons(node: ast.AST) -> list[ast.expr]:
@@ -144,10 +156,10 @@ def _bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 
 
 def root_of(node: ast.expr) -> str:
-    """The name that an expression begins with: `a` of `a.b().c`."""
-    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+    """The name that an expression begins with: `a` of `a.b().c` and of `self.a.b`."""
+    while not (name := _own_name(node)) and isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
         node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    return name
 
 
 def _is_assertion(call: ast.Call) -> bool:
@@ -167,11 +179,11 @@ def pairs(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 def operands(node: ast.AST) -> list[ast.expr]:
     """The values that meet in a comparison, a calculation, a call or a container."""
     match node:
-        case ast.List(items) | ast.Tuple(items) | ast.Set(items) | ast.Dict(_, items):
+        case ast.List(items, ast.Load()) | ast.Tuple(items, ast.Load()) | ast.Set(items) | ast.Dict(_, items):
             return items
         case ast.Compare(left, _, others):
             return [left, *others]
-        case ast.BinOp(left, _, right):
+        case ast.BinOp(left, _, right) | ast.Subscript(left, right):
             return [left, right]
         case ast.Call(_, arguments, keywords):
             return [*arguments, *(keyword.value for keyword in keywords)]

@@ -8,6 +8,7 @@ from what the program made of it; a variable of the program is read when it is u
 import ast
 from collections.abc import Collection
 
+from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.plan.program_use import ProgramUse, names_in, operands, pairs, root_of
 
 __all__ = ["CHECK", "CheckWrapper", "rewrite"]
@@ -23,6 +24,11 @@ SETTINGS = {
     "np.random.seed": "numpy.random:seed",
     "numpy.random.seed": "numpy.random:seed",
 }
+OPENING = {"open", "io.open", "os.open", "os.stat", "os.listdir", "os.path.getsize", "importlib.import_module"}
+LOOKING_UP = {"count", "get", "index"}  # methods of containers that change nothing
+SHAPED = {"equal", "not_equal", "subtract"}  # functions of numpy
+SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom)
+CATCHING = ("raises(", "suppress(", "assertRaises")
 CHECKING = ("assert", "check", "verify", "expect")
 
 
@@ -44,8 +50,6 @@ class _Rewriter(ast.NodeTransformer):
     def __init__(self, use: ProgramUse, read: frozenset[str], settings: dict[str, str]) -> None:
         self._use, self._read, self._settings, self._has_arrays = use, read, settings, use.has_arrays
         self._checked: set[str] = set()
-        self._function = ""
-        self._reads_now = False
 
     def visit_Module(self, node: ast.Module) -> ast.Module:
         functions = [part for part in node.body if isinstance(part, SCOPES)]
@@ -53,10 +57,9 @@ class _Rewriter(ast.NodeTransformer):
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
-        outer = self._checked, self._function
-        self._checked, self._function = self._checked | self._use.find_checked(node), node.name
+        outer, self._checked = self._checked, self._checked | self._use.find_checked(node)
         self.generic_visit(node)
-        self._checked, self._function = outer
+        self._checked = outer
         return node
 
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
@@ -76,11 +79,12 @@ class _Rewriter(ast.NodeTransformer):
             operator = node.ops[index]
             always = isinstance(operator, ast.In | ast.NotIn)
             compares = isinstance(operator, ast.Eq | ast.NotEq)
-            if self._is_expected(one, other):
+            same = isinstance(operator, ast.Is | ast.IsNot)
+            if self._is_expected(one, other, same=same):
                 sides[index] = self._expected(one, always=False, compares=compares)
-            if self._is_expected(other, one):
+            if self._is_expected(other, one, same=same):
                 sides[index + 1] = self._expected(other, always=always, compares=compares)
-            if isinstance(operator, ast.Is | ast.IsNot) and not _has_constant(one, other):
+            if same and not _has_constant(one, other):
                 sides[index : index + 2] = [_call("__itself__", side) for side in sides[index : index + 2]]
         if any(isinstance(operation, ORDERING) for operation in node.ops):
             sides = [side if isinstance(side, ast.Constant) else _call("__ordered__", side) for side in sides]
@@ -95,33 +99,40 @@ class _Rewriter(ast.NodeTransformer):
             return member if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), member)
         return node
 
-    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
-        """A check without an answer of the program reads its variables as they are."""
-        self._reads_now = not self._use.depends(node)
-        self.generic_visit(node)
-        self._reads_now = False
-        return node
-
     def visit_For(self, node: ast.For) -> ast.stmt:
-        node.iter = self._items_of(node.iter)
+        if self._use.meets(*node.body):
+            node.iter = self._written(node.iter, "__items__")
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_While(self, node: ast.While) -> ast.stmt:
-        calls = [part for part in ast.walk(node) if isinstance(part, ast.Call) and part not in ast.walk(node.test)]
+        calls = [part for statement in node.body for part in ast.walk(statement) if isinstance(part, ast.Call)]
         changed = {name for call in calls for name in names_in(call)}
-        if not self._use.depends(node.test):
-            node.test = _Originals(self._use.functions | changed | self._checked).visit(node.test)
+        if self._use.meets(*node.body) and not names_in(node.test) & changed:
+            node.test = self._written(node.test)
         return self.generic_visit(node)  # type: ignore[return-value]
 
-    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
-        node.iter = self._items_of(node.iter)
+    def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> ast.expr:
+        if self._use.meets(node):
+            for generator in node.generators:
+                generator.iter = self._written(generator.iter, "__items__")
         return self.generic_visit(node)  # type: ignore[return-value]
 
-    def _items_of(self, node: ast.expr) -> ast.expr:
-        """The iterable of a loop; a container of the tests is copied, so that the program cannot end the loop."""
-        if self._reads_now or self._use.depends(node):
-            return node
-        return _Originals(self._use.functions | self._checked, "__items__").visit(node)  # type: ignore[no-any-return]
+    visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp  # noqa: N815
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        """An item at a position that is an answer."""
+        looked_up = None
+        if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice):
+            looked_up = self._looked_up(node.value, "__getitem__", [node.slice])
+        return self.generic_visit(looked_up or node)  # type: ignore[return-value]
+
+    def _looked_up(self, container: ast.expr, method: str, arguments: list[ast.expr]) -> ast.expr | None:
+        """What a container of the tests has for an answer; None where they check the container itself."""
+        is_answered = any(map(self._use.depends, arguments)) and not self._use.depends(container)
+        if not is_answered or ast.unparse(container) in self._checked:
+            return None
+        written = container if isinstance(container, ast.Name) else self._written(container)
+        return _call("__look_up__", written, ast.Constant(method), *arguments)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         sides = [node.left, node.right]
@@ -150,15 +161,16 @@ class _Rewriter(ast.NodeTransformer):
         if not any(answers):
             return sides
         return [
-            side if is_answer else self._originals(side, always=False)
+            side if is_answer or isinstance(side, ast.Name) else self._written(side)
             for side, is_answer in zip(sides, answers, strict=True)
         ]
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        path = ast.unparse(node.func) if isinstance(node.func, ast.Attribute) else ""
-        if path in self._settings and not node.keywords:
-            return _call("__setting__", ast.Constant(self._settings[path]), *node.args)
+        if name.startswith("__"):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        if replaced := self._replaced(node):
+            return self.generic_visit(replaced)  # type: ignore[return-value]
         if self._has_arrays and isinstance(node.func, ast.Attribute) and "close" in node.func.attr:
             node.args = [_call("__literal__", one) if _is_number(one) else one for one in node.args]
         if name == "type" and len(node.args) == 1 and not node.keywords:
@@ -169,20 +181,34 @@ class _Rewriter(ast.NodeTransformer):
             if isinstance(node.func, ast.Attribute) and method.startswith("__"):
                 node.func.value = _call("__ordered__", node.func.value)
         for one, other in pairs(node):
-            compares = method in ("assertEqual", "assertNotEqual")
-            if self._is_expected(other, one):
+            compares, same = method in ("assertEqual", "assertNotEqual"), method in ("assertIs", "assertIsNot")
+            if self._is_expected(other, one, same=same):
                 node.args[1] = self._expected(other, always=False, compares=compares)
-            if self._is_expected(one, other):
+            if self._is_expected(one, other, same=same):
                 node.args[0] = self._expected(one, always=False, compares=compares)
-            if method in ("assertIs", "assertIsNot"):
+            if same:
                 node.args[:2] = [_call("__itself__", side) for side in node.args[:2]]
         if name in ("zip", "map") and not node.keywords:
             self._pair_strictly(node, name)
-        elif root_of(node.func) not in self._use.functions | self._use.results:
+        elif not method.startswith("assertIs") and root_of(node.func) not in self._use.functions | self._use.results:
             node.args = self._meeting(node.args)
-        if name == "filter" and len(node.args) == 2 and self._use.depends(node.args[0]):
-            node.func = ast.Name("__filter__", ast.Load())
+            if not (method or name).startswith(("assert", "raises")):
+                node.args = [_call("__argument__", one) if self._is_function(one) else one for one in node.args]
         return self.generic_visit(node)  # type: ignore[return-value]
+
+    def _replaced(self, node: ast.Call) -> ast.expr | None:
+        """What is called instead of a function, if anything."""
+        path = ast.unparse(node.func) if isinstance(node.func, ast.Attribute | ast.Name) else ""
+        answers = [self._use.depends(one) for one in node.args]
+        if path in OPENING and any(answers):
+            raise InvalidTrajectory(f"line {node.lineno}: the tests open a file or a module that an answer names")
+        if path in self._settings and not node.keywords:
+            return _call("__setting__", ast.Constant(self._settings[path]), *node.args)
+        if not isinstance(node.func, ast.Attribute):
+            return None
+        if self._has_arrays and node.func.attr in SHAPED and len(answers) == 2 and sum(answers) == 1:
+            return _shaped(node.func, node.args[0], node.args[1], answers[0])
+        return self._looked_up(node.func.value, node.func.attr, node.args) if node.func.attr in LOOKING_UP else None
 
     def _pair_strictly(self, node: ast.Call, name: str) -> None:
         """Make `zip` and `map` fail for an answer that is shorter than what it is paired with."""
@@ -191,96 +217,79 @@ class _Rewriter(ast.NodeTransformer):
         calls_program = any(self._use.depends(part) for part in function)
         if calls_program or (any(sides) and not all(sides)):
             paired = [
-                side if is_answer else self._originals(side, always=True)
-                for side, is_answer in zip(iterables, sides, strict=True)
+                side if is_answer else self._written(side) for side, is_answer in zip(iterables, sides, strict=True)
             ]
             node.func = ast.Name("__map__" if name == "map" else "__strict_zip__", ast.Load())
             node.args = [*function, ast.Tuple([ast.Constant(side) for side in sides], ast.Load()), *paired]
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         is_bare = all(isinstance(target, ast.Name) for target in node.targets)  # else the value is unpacked
-        self._read_originals(node, *node.targets, always=not is_bare)
+        self._compute_as_written(node, *node.targets, always=not is_bare)
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        self._read_originals(node, node.target, always=False)
+        self._compute_as_written(node, node.target, always=False)
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        self._read_originals(node, node.target, always=True)
+        self._compute_as_written(node, node.target, always=True)
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         match node.value:
             case ast.Call(ast.Attribute(ast.Name(name))) as call if name in self._use.expected:  # `expected.extend(xs)`
                 if not any(map(self._use.depends, operands(call))):
-                    call.args = [self._originals(argument, always=True) for argument in call.args]
+                    call.args = [self._written(argument) for argument in call.args]
                     for keyword in call.keywords:
-                        keyword.value = self._originals(keyword.value, always=True)
+                        keyword.value = self._written(keyword.value)
         return self.generic_visit(node)  # type: ignore[return-value]
 
-    def visit_Return(self, node: ast.Return) -> ast.stmt:
-        if node.value and self._function in self._use.expected and not self._use.depends(node.value):
-            node.value = self._originals(node.value, always=True)
-        return self.generic_visit(node)  # type: ignore[return-value]
-
-    def _read_originals(
+    def _compute_as_written(
         self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, *targets: ast.expr, always: bool
     ) -> None:
         """Compute a value that an answer is compared with from what the tests wrote."""
         names = {name for target in targets for name in names_in(target)}
-        if node.value is not None and names & self._use.expected and not self._use.depends(node.value):
-            node.value = self._originals(node.value, always=always)
+        if node.value is not None and names & self._use.expected and (always or not isinstance(node.value, ast.Name)):
+            node.value = self._written(node.value)
 
-    def _is_expected(self, side: ast.expr, against: ast.expr) -> bool:
-        """Whether a side is what an answer of the program is compared with."""
-        return self._use.depends(against) and not self._use.calls(side)
+    def _is_expected(self, side: ast.expr, against: ast.expr, *, same: bool) -> bool:
+        """Whether a side is what an answer is compared with; compared by `is` (`same`), a container is no copy."""
+        is_place = isinstance(side, ast.Name | ast.Attribute | ast.Subscript)
+        return self._use.depends(against) and not self._use.calls(side) and not (same and is_place)
 
-    def _originals(self, node: ast.expr, *, always: bool) -> ast.expr:
-        """An expected value in which variables have the contents that the tests wrote; a bare variable stays."""
-        if isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and not always):
-            return node
-        return _Originals(self._use.results | self._use.functions | self._checked).visit(node)  # type: ignore[no-any-return]
+    def _is_function(self, node: ast.expr) -> bool:
+        """Whether an argument is a function of the program, or one of the tests that calls it."""
+        if isinstance(node, ast.Lambda):
+            return self._use.calls(node.body)
+        return isinstance(node, ast.Name) and node.id in self._use.functions
 
     def _expected(self, node: ast.expr, *, always: bool, compares: bool) -> ast.expr:
-        """The operand that an answer is compared with; for equality, its type is checked."""
+        """The operand that an answer is compared with; for equality, its type is checked. A bare variable stays."""
         is_checked = compares and bool(names_in(node))
-        original = self._originals(node, always=always)
-        return _call("__expected__", original) if is_checked else original
+        written = node if isinstance(node, ast.Name) and not always else self._written(node)
+        return _call("__expected__", written) if is_checked else written
 
-
-class _Originals(ast.NodeTransformer):
-    """Puts a call of `wrapper` around variables that are not answers of the program."""
-
-    def __init__(self, answers: set[str], wrapper: str = "__original__") -> None:
-        self._answers, self._wrapper = answers, wrapper
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        if isinstance(node.ctx, ast.Load) and node.id not in self._answers:
-            return _call(self._wrapper, node)
-        return node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        if root_of(node) in self._answers or ast.unparse(node) in self._answers:
+    def _written(self, node: ast.expr, end: str = "__written__") -> ast.expr:
+        """An expression that is evaluated on what the tests wrote, but for what they check themselves."""
+        if isinstance(node, ast.Starred):
+            node.value = self._written(node.value)
             return node
-        node.value = self.visit(node.value)  # whose attributes are contents, where it is a SimpleNamespace
-        return _call(self._wrapper, node)
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        if isinstance(node.func, ast.Name) and node.func.id.startswith("__"):
+        parts = list(ast.walk(node))
+        if not names_in(node) or self._use.depends(node) or any(isinstance(part, SUSPENDING) for part in parts):
             return node
-        node.args = [self.visit(argument) for argument in node.args]
-        if isinstance(node.func, ast.Attribute):
-            node.func.value = self.visit(node.func.value)
-        return node
+        bound = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+        kept = {ast.unparse(part): part for part in parts if isinstance(part, ast.Name | ast.Attribute)}
+        places = [ast.parse(name, mode="eval").body for name in kept if name in self._checked and name not in bound]
+        return _call(end, _call("__begin__", *places), node)
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
 
 
-def _shaped(operation: str, left: ast.expr, right: ast.expr, answer_is_left: bool) -> ast.Call:
-    return _call("__shaped__", ast.Constant(operation), left, right, ast.Constant(answer_is_left))
+def _shaped(operation: str | ast.expr, left: ast.expr, right: ast.expr, answer_is_left: bool) -> ast.Call:
+    function = ast.Constant(operation) if isinstance(operation, str) else operation
+    return _call("__shaped__", function, left, right, ast.Constant(answer_is_left))
 
 
 def _is_number(node: ast.expr) -> bool:
@@ -306,7 +315,7 @@ class CheckWrapper:
         for node in body:
             if at_top and isinstance(node, ast.FunctionDef) and node.name == "check":
                 node.body = self.wrap(node.body)
-            elif isinstance(node, ast.For | ast.While | ast.If | ast.With):
+            elif isinstance(node, ast.For | ast.While | ast.If | ast.With) and not _is_check(node):
                 loops = (isinstance(node, ast.For) and self._use.depends(node.iter)) or (
                     isinstance(node, ast.While) and self._use.depends(node.test)
                 )
@@ -331,4 +340,6 @@ def _is_check(node: ast.stmt) -> bool:
         called = node.value.func
         name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
         return name != "check" and any(word in name.lower() for word in CHECKING)
+    if isinstance(node, ast.With):
+        return any(word in ast.unparse(item.context_expr) for item in node.items for word in CATCHING)
     return isinstance(node, ast.Try)

@@ -89,10 +89,10 @@ def _close(one: Any, other: Any, tolerance: float) -> bool:
     if _is_number(one) and _is_number(other):
         if one != one or other != other:
             return bool(one != one and other != other)  # NaN where NaN is expected
-        if type(one) is int and type(other) is int:
+        if isinstance(one, int) and isinstance(other, int):
             return one == other
         try:
-            relative = ROUNDING if type(other) is int else tolerance
+            relative = ROUNDING if isinstance(other, int) else tolerance
             return bool(one == other) or math.isclose(one, other, rel_tol=relative, abs_tol=tolerance)
         except OverflowError:  # integers beyond the range of floats
             return False

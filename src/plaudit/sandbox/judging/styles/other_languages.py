@@ -11,7 +11,7 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.job import Job
 from plaudit.sandbox.judging.styles.streams import judge_runs, output_failure
 from plaudit.sandbox.judging.suites import StreamSuite, Suite
-from plaudit.sandbox.judging.verdict import RunStatus, TestResult, Verdict, merge
+from plaudit.sandbox.judging.verdict import RunStatus, TestResult, Verdict, judge_in_turn
 from plaudit.sandbox.languages.compiling import CompileError
 from plaudit.sandbox.languages.language import Language, find_language
 from plaudit.sandbox.languages.running import CommandPool, LoadedProgram
@@ -31,8 +31,6 @@ def judge_program(job: Job, pool: CommandPool, judge: Callable[[Job], Verdict]) 
         if language is None:
             raise InvalidTrajectory("Python programs are judged in a judge process")
         suites = [_stream_suite(suite, language) for suite in job.suites]
-        if not suites:
-            raise InvalidTrajectory("there are no tests")
         try:
             toolchain = usable_toolchain(language, pool)
             with pool.load(toolchain, job.source, job.limits) as program:
@@ -56,19 +54,15 @@ def _stream_suite(suite: Suite, language: Language) -> StreamSuite:
 def _judge_suites(
     program: LoadedProgram, suites: list[StreamSuite], job: Job, judge: Callable[[Job], Verdict]
 ) -> Verdict:
-    verdict: Verdict | None = None
-    for suite in suites:
-        check = partial(_check, judge) if suite.checker else output_failure
-        part = judge_runs(
+    def judge_suite(suite: StreamSuite) -> Verdict:
+        return judge_runs(
             lambda stdin_text: program.run(stdin_text.encode("utf-8", "surrogateescape")),
             suite,
             stop_early=job.stop_early,
-            check=check,
+            check=partial(_check, judge) if suite.checker else output_failure,
         )
-        verdict = part if verdict is None else merge(verdict, part)
-        if job.stop_early and not verdict.passed:
-            break
-    return verdict or Verdict(refusal="there are no tests")
+
+    return judge_in_turn(suites, judge_suite, stop_early=job.stop_early)
 
 
 def _check(

@@ -13,7 +13,6 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest
-from plaudit.sandbox.judging.plan.features import REFUSED_MARKS
 
 __all__ = ["AUTOUSE", "CASES", "FIXTURE", "SCOPE", "SKIPPED", "USED", "Skipped", "approx", "pytest_stub"]
 
@@ -100,7 +99,8 @@ class approx:  # noqa: N801  # its name in pytest
             )
         if isinstance(expected, Sequence) and not isinstance(expected, str | bytes):
             return (
-                type(other) is type(expected)
+                isinstance(other, Sequence)
+                and not isinstance(other, str | bytes)
                 and len(other) == len(expected)
                 and all(self._same(one, wanted) for one, wanted in zip(other, expected, strict=True))
             )
@@ -132,8 +132,6 @@ class _Marks:
         known: dict[str, Any] = {
             "parametrize": _parametrize, "skip": _mark_skip, "skipif": _mark_skipif, "usefixtures": _use_fixtures,
         }  # fmt: skip
-        if name in REFUSED_MARKS:
-            raise UnsupportedTest(f"pytest.mark.{name} is not supported")
         return known.get(name, _no_mark)
 
 
@@ -182,8 +180,6 @@ def _param(*values: Any, **_: Any) -> _Param:
 def fixture(function: Any = None, **options: Any) -> Any:
     """A function whose result tests ask for by its name."""
     if function is None:
-        if options.get("params"):
-            raise UnsupportedTest("fixtures with params are not supported")
         return lambda later: _mark_fixture(later, options)
     return _mark_fixture(function, options)
 

@@ -52,7 +52,7 @@ def judge_calls(launcher: Launcher, suite: CallSuite, plan: TestPlan) -> Verdict
 def fill_namespace(namespace: dict[str, Any], plan: TestPlan, proxy: ProgramProxy) -> None:
     """Add the names that the plan's code needs: its imports and helpers, and handles of the program."""
     proxy.class_names, proxy.errors.expected = plan.class_names, plan.expected_errors
-    namespace.update(test_builtins(proxy.original, lambda name: proxy.get(plan.program[name]), proxy.call))
+    namespace.update(test_builtins(proxy.written, lambda name: proxy.get(plan.program[name]), proxy.call))
     exec(plan.setup, namespace)
     for name, meant in plan.program.items():
         namespace[name] = _error_class(proxy, meant) if name in plan.exceptions else proxy.named(meant)

@@ -11,6 +11,7 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.handles.program_proxy import run_status_of, tail
 from plaudit.sandbox.judging.handles.test_builtins import test_builtins
 from plaudit.sandbox.judging.handles.violations import take_violation
+from plaudit.sandbox.judging.handles.written_contents import WrittenContents
 from plaudit.sandbox.judging.launcher import Launcher
 from plaudit.sandbox.judging.plan.test_plan import TestPlan
 from plaudit.sandbox.judging.recorder import Caught, short_reason
@@ -18,6 +19,7 @@ from plaudit.sandbox.judging.styles.comparing import same_text
 from plaudit.sandbox.judging.suites import StreamSuite
 from plaudit.sandbox.judging.verdict import RunStatus, TestResult, Verdict
 from plaudit.sandbox.outcome import CallStatus, Outcome
+from plaudit.sandbox.values import Graph
 
 __all__ = ["OutputCheck", "judge_runs", "judge_streams", "output_failure"]
 
@@ -86,7 +88,7 @@ def _is_loss(outcome: Outcome) -> bool:
 
 
 def _load_checker(plan: TestPlan) -> Checker:
-    builtins = test_builtins(lambda value: value, lambda name: None, lambda path, args, keywords: None)
+    builtins = test_builtins(WrittenContents(Graph), lambda name: None, lambda path, args, keywords: None)
     namespace: dict[str, Any] = {"__name__": "__checker__", **builtins}
     try:
         exec(plan.codes[0], namespace)

@@ -129,12 +129,6 @@ class _CaseResult(unittest.TestResult):
     def addSkip(self, test: Any, reason: str) -> None:  # noqa: N802
         self.addError(test, (None, AssertionError("the test was skipped while it ran"), None))
 
-    def addExpectedFailure(self, test: Any, err: Any) -> None:  # noqa: N802
-        raise UnsupportedTest("unittest.expectedFailure is not supported")
-
-    def addUnexpectedSuccess(self, test: Any) -> None:  # noqa: N802
-        raise UnsupportedTest("unittest.expectedFailure is not supported")
-
 
 def _of_class(name: str, group: type, fixtures: Fixtures) -> list[FoundTests]:
     """The tests of a class, inherited ones too, and of classes within it."""

@@ -1,0 +1,110 @@
+"""Expected values are computed on what the tests wrote, which containers that the program changed hold meanwhile.
+
+The contents are exchanged before an expression of the tests is evaluated and after it, so this also holds for whatever
+the expression calls. Containers that the tests check themselves keep what the program made of them.
+"""
+
+import copy
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from plaudit.sandbox.containers import CONTAINERS
+from plaudit.sandbox.value_kinds import copy_view
+from plaudit.sandbox.values import Entry, Graph
+
+__all__ = ["WrittenContents"]
+
+
+class WrittenContents:
+    """Exchanges the contents of changed containers in the graph that `graph` gives."""
+
+    def __init__(self, graph: Callable[[], Graph]) -> None:
+        self._graph = graph
+        self._exchanged: list[Entry] = []
+
+    def begin(self, *kept: Any) -> bool:
+        """Give containers the contents that the tests wrote, but those in `kept`; false where that is done already."""
+        if not self._exchanged and (changed := self._graph().changed):
+            held: set[int] = set()
+            _collect(kept, held)
+            self._exchanged = [entry for entry in changed.values() if id(entry.container) not in held]
+            self._exchange()
+            return True
+        return False
+
+    def end(self, begun: bool, value: Any) -> Any:
+        """A value of the tests, which keeps the contents that it has now, and undo `begin`."""
+        if not begun:
+            return value
+        value = self._lazily(value, _detach) if isinstance(value, Iterator) else _detach(value)
+        self.restore()
+        return value
+
+    def items(self, begun: bool, value: Any) -> Any:
+        """What a loop goes through, which the program cannot make longer or shorter; the items themselves are live."""
+        value = self._lazily(value, lambda item: item) if isinstance(value, Iterator) else copy_view(value)
+        value = copy.copy(value) if type(value) in CONTAINERS else value
+        if begun:
+            self.restore()
+        return value
+
+    def look_up(self, container: Any, method: str, *arguments: Any) -> Any:
+        """What a method of a container, as the tests wrote it, finds for an answer."""
+        begun = self.begin()
+        try:
+            value = getattr(container, method)(*arguments)
+            return _detach(value) if begun else value
+        finally:
+            if begun:
+                self.restore()
+
+    def restore(self) -> None:
+        """Give all containers the contents that the program made."""
+        if self._exchanged:
+            self._exchange()
+            self._exchanged = []
+
+    def _exchange(self) -> None:
+        for entry in self._exchanged:
+            contents = entry.kind.contents(entry.container)
+            entry.kind.fill(entry.container, entry.original)
+            entry.original = contents
+
+    def _lazily(self, items: Iterator[Any], finish: Callable[[Any], Any]) -> Iterator[Any]:
+        while True:
+            begun = self.begin()
+            try:
+                item = finish(next(items))
+            except StopIteration:
+                return
+            finally:
+                if begun:
+                    self.restore()
+            yield item
+
+
+def _collect(value: Any, seen: set[int]) -> None:
+    """Add the identities of a container and of those within it."""
+    kind = CONTAINERS.get(type(value))
+    if id(value) in seen or (kind is None and type(value) is not tuple):
+        return
+    seen.add(id(value))
+    for part in value if kind is None else kind.contents(value):
+        _collect(part, seen)
+
+
+def _detach(value: Any, copies: dict[int, Any] | None = None) -> Any:
+    """A value with copies of its containers."""
+    copies = {} if copies is None else copies
+    if type(value) is tuple:
+        return tuple(_detach(item, copies) for item in value)
+    kind = CONTAINERS.get(type(value))
+    if kind is None:
+        numpy = sys.modules.get("numpy")
+        return value.copy() if numpy is not None and isinstance(value, numpy.ndarray) else copy_view(value)
+    if id(value) not in copies:
+        header = kind.parts(value)[: kind.header]
+        copied = copies[id(value)] = kind.make(*header)
+        kind.fill(copied, [_detach(part, copies) for part in kind.contents(value)])
+    return copies[id(value)]
