@@ -75,10 +75,8 @@ def own_decimal_context() -> None:
     setcontext(getcontext().copy())
 
 
-_HANDLED = tuple(
-    map(int, (signal.SIGALRM, signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGPROF, signal.SIGVTALRM))
-)
-_ALARM, _CHILD, _INTERRUPT, _TERMINATE, _PROFILE, _VIRTUAL = _HANDLED
+_SIGNALS = (signal.SIGALRM, signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGPROF, signal.SIGVTALRM)
+_HANDLED = tuple(map(int, _SIGNALS))
 _CPU_TIMERS = (signal.ITIMER_PROF, signal.ITIMER_VIRTUAL)
 _ENVIRONMENT: dict[bytes, bytes] = os.environ._data  # type: ignore[attr-defined]  # os.environ takes long to compare
 
@@ -128,10 +126,7 @@ class ProcessState:
             os._exit(_exit_code(sys.exception()))
         if getitimer(ITIMER_REAL)[0] or self._alarm_at is not None:
             self._restore_alarm()  # first: it must not ring while the other settings are put back
-        if (
-            getsignal(_ALARM), getsignal(_CHILD), getsignal(_INTERRUPT), getsignal(_TERMINATE), getsignal(_PROFILE),
-            getsignal(_VIRTUAL),
-        ) != self._handlers:  # fmt: skip
+        if tuple(map(getsignal, _HANDLED)) != self._handlers:
             self._restore_handlers()
         try:
             folder = getcwd()
