@@ -1,6 +1,8 @@
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from plaudit import CompositeReward, RewardFunction, RewardOutput, Status, Trajectory, reward, score
 from plaudit.compose import TaskReward, bonus, cautious, gdpo, lexicographic, maximum, median, minimum, product
@@ -137,6 +139,18 @@ def test_bounds_follow_from_the_parts():
     assert a.gate(on=b, at=1, otherwise=-1).bounds == (-1.0, 1.0)
     assert ((a - 1) * b).bounds == (-1.0, 0.0)
     assert reward(lambda response: 1.0).bounds is None
+
+
+@pytest.mark.parametrize("pick", [minimum, maximum, median])
+@given(data=st.data())
+def test_a_pick_keeps_to_its_bounds_and_reaches_both(pick, data):
+    ends = data.draw(st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)).map(sorted), min_size=1, max_size=5))
+    rule = pick(*(Value(str(index)) for index in range(len(ends)))).rule
+    low, high = rule.bounds([(float(low), float(high)) for low, high in ends])
+    values = [float(data.draw(st.integers(*each))) for each in ends]
+    assert low <= rule.combine(values, None).value <= high
+    assert rule.combine([float(end) for end, _ in ends], None).value == low
+    assert rule.combine([float(end) for _, end in ends], None).value == high
 
 
 def test_later_parts_of_a_lexicographic_reward_only_break_ties():

@@ -2,6 +2,7 @@
 
 import asyncio
 import decimal
+import gc
 import io
 import locale
 import os
@@ -16,7 +17,12 @@ from contextvars import ContextVar
 from plaudit import RewardFunction, reward
 
 VARIABLE: ContextVar[str] = ContextVar("variable", default="unset")
-HANDLED = (signal.SIGALRM, signal.SIGCHLD, signal.SIGINT, signal.SIGTERM)
+HANDLED = (signal.SIGALRM, signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGPROF, signal.SIGVTALRM)
+TIMERS = {
+    signal.ITIMER_REAL: signal.SIGALRM,
+    signal.ITIMER_PROF: signal.SIGPROF,
+    signal.ITIMER_VIRTUAL: signal.SIGVTALRM,
+}
 
 
 def read_settings() -> dict[str, object]:
@@ -29,7 +35,8 @@ def read_settings() -> dict[str, object]:
         "recursion_limit": sys.getrecursionlimit(),
         "integer_digits": sys.get_int_max_str_digits(),
         "handlers": [signal.getsignal(each) for each in HANDLED],
-        "has_alarm": signal.getitimer(signal.ITIMER_REAL)[0] > 0,
+        "timers": [signal.getitimer(each)[0] > 0 for each in TIMERS],
+        "collects_garbage": gc.isenabled(),
         "locale": locale.setlocale(locale.LC_ALL),
         "decimal": (context.prec, context.rounding, context.Emin, context.Emax, dict(context.traps)),
         "socket_timeout": socket.getdefaulttimeout(),
@@ -48,13 +55,15 @@ def _change_locale() -> None:
     locale.setlocale(locale.LC_ALL, "POSIX" if locale.setlocale(locale.LC_ALL) != "C" else "C.UTF-8")
 
 
-def _set_alarm() -> None:
-    signal.signal(signal.SIGALRM, _raise_timeout)
-    signal.setitimer(signal.ITIMER_REAL, 0.05)
+def _set_timer(timer: int, seconds: float) -> None:
+    signal.signal(TIMERS[timer], _raise_timeout)
+    signal.setitimer(timer, seconds)
 
 
 MAIN_THREAD: dict[str, Callable[[], object]] = {
-    "alarm": _set_alarm,
+    "alarm": lambda: _set_timer(signal.ITIMER_REAL, 0.05),
+    "profiling_timer": lambda: _set_timer(signal.ITIMER_PROF, 0.01),
+    "virtual_timer": lambda: _set_timer(signal.ITIMER_VIRTUAL, 0.01),
     "handlers": lambda: [signal.signal(each, signal.SIG_IGN) for each in HANDLED],
 }
 """Changes that only the main thread can make, so no async function."""
@@ -67,6 +76,7 @@ CHANGES: dict[str, Callable[[], object]] = MAIN_THREAD | {
     "import_path": lambda: sys.path.insert(0, "/nowhere"),
     "new_import_path": lambda: setattr(sys, "path", []),
     "integer_digits": lambda: sys.set_int_max_str_digits(700),
+    "garbage_collection": gc.disable,
     "locale": _change_locale,
     "collation": lambda: locale.setlocale(locale.LC_COLLATE, "C.UTF-8"),
     "decimal_precision": lambda: setattr(decimal.getcontext(), "prec", 3),

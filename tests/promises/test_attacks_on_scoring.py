@@ -279,6 +279,30 @@ def test_the_death_of_a_worker_is_noticed_while_a_process_that_it_forked_lives()
     assert time.monotonic() - began < 30
 
 
+FORKS = """
+def forks(response):
+    pid = os.fork()
+    if pid == 0 and response == "a":
+        return 5.0
+    if pid == 0:
+        raise SystemExit(7)
+    return float(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+async def forks_async(response):
+    return forks(response)
+def forks_batch(responses):
+    return [forks(response) for response in responses]
+"""
+
+
+@pytest.mark.parametrize("name", ["forks", "forks_async", "forks_batch", "reward(forks) + 0"])
+@pytest.mark.parametrize("settings", ["", "backend='processes', workers=1, deadline_s=5"])
+def test_a_process_that_a_call_forked_ends_with_the_call(name: str, settings: str) -> None:
+    lines = f"print([output.reward for output in score({name}, samples, {settings})])"
+    expected = [7.0] if name == "forks_batch" else [0.0, 7.0]
+    printed = in_another_process(f"{FORKS}samples = samples[-{len(expected)}:]\n{lines}")
+    assert printed == str(expected)
+
+
 def test_the_clock_of_a_call_starts_when_its_sample_has_been_read() -> None:
     @reward
     def sized(response: str, size: int) -> float:

@@ -7,10 +7,10 @@ import msgspec
 
 from plaudit.columns import is_sample
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.errors import InvalidOutput, ScoringFailed
+from plaudit.errors import ScoringFailed
 from plaudit.trajectory import Trajectory
 
-__all__ = ["are_samples", "await_value", "raise_failures", "single_value", "with_truths"]
+__all__ = ["are_samples", "await_value", "raise_failures", "with_truths"]
 
 
 _FAILURES = (Status.ERROR, Status.MEMORY, Status.TIMEOUT)
@@ -23,14 +23,6 @@ def await_value(value: Any) -> Any:
     from plaudit.contract.event_loop import run_awaitable  # noqa: PLC0415 - asyncio takes long to import
 
     return run_awaitable(value)
-
-
-def single_value(values: Any) -> Any:
-    """The one value of a batch of one sample."""
-    listed = list(values)
-    if len(listed) != 1:
-        raise InvalidOutput(f"it returned {len(listed)} values for 1 sample; give one per sample")
-    return listed[0]
 
 
 def are_samples(value: Any) -> bool:

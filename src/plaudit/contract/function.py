@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from plaudit.contract import rules
 from plaudit.contract.binding import Binding
-from plaudit.contract.calling import are_samples, await_value, raise_failures, single_value, with_truths
+from plaudit.contract.calling import are_samples, await_value, raise_failures, with_truths
 from plaudit.contract.output import RewardOutput
+from plaudit.contract.results import listed
 from plaudit.contract.rules import Bounds, Rule, Weight, WeightedSum
 from plaudit.contract.scoring import Style, invoke_batch, paired_method, score_samples
 from plaudit.errors import InvalidSettings
@@ -95,7 +96,7 @@ class RewardFunction:
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
         """The reward of one sample."""
-        return single_value(self._many([trajectory]))
+        return listed(self._many([trajectory]), 1)[0]
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:
         """The rewards of many samples, in order."""
@@ -252,7 +253,7 @@ class FunctionReward(RewardFunction):
 
     def compute_reward(self, trajectory: Trajectory) -> Any:
         if self.binding.batched:
-            return single_value(await_value(self.binding.call_batch([trajectory])))
+            return listed(await_value(self.binding.call_batch([trajectory])), 1)[0]
         return self.binding.call(trajectory)
 
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> Any:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from contextvars import copy_context
 from copy import deepcopy
 from decimal import getcontext, setcontext
+from gc import disable, enable, isenabled
 from os import getcwd
 from sys import get_int_max_str_digits, getrecursionlimit
 from typing import Any
@@ -74,9 +75,21 @@ def own_decimal_context() -> None:
     setcontext(getcontext().copy())
 
 
-_HANDLED = tuple(map(int, (signal.SIGALRM, signal.SIGCHLD, signal.SIGINT, signal.SIGTERM)))
-_ALARM, _CHILD, _INTERRUPT, _TERMINATE = _HANDLED
+_SIGNALS = (signal.SIGALRM, signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGPROF, signal.SIGVTALRM)
+_HANDLED = tuple(map(int, _SIGNALS))
+_CPU_TIMERS = (signal.ITIMER_PROF, signal.ITIMER_VIRTUAL)
 _ENVIRONMENT: dict[bytes, bytes] = os.environ._data  # type: ignore[attr-defined]  # os.environ takes long to compare
+
+
+_forks = 0  # from the first process to this one
+
+
+def _note_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(after_in_child=_note_fork)
 
 
 def _alarm_time() -> float | None:
@@ -91,22 +104,29 @@ class ProcessState:
     _folder = ""
 
     def __init__(self) -> None:
+        self._forks = _forks
         self._alarm_at = _alarm_time()
         self._handlers = tuple(map(getsignal, _HANDLED))
         with contextlib.suppress(OSError):  # it was removed
             self._folder = getcwd()
         self._environment = _ENVIRONMENT.copy()
         self._import_path = list(sys.path)
-        self._limits = getrecursionlimit(), get_int_max_str_digits(), getdefaulttimeout()
+        self._cpu_timers = [getitimer(each)[0] > 0.0 for each in _CPU_TIMERS]
+        self._limits = getrecursionlimit(), get_int_max_str_digits(), getdefaulttimeout(), isenabled()
         self._locale = setlocale(LC_ALL)
         self._filters = list(warnings.filters)
         self._streams = sys.stdin, sys.stdout, sys.stderr
 
     def restore(self) -> None:
-        """Put back what has changed. It is called after every sample, so it looks before it writes."""
+        """Put back what has changed. It is called after every sample, so it looks before it writes.
+
+        A process that the function forked, and that came back from the call, ends here: only its parent goes on.
+        """
+        if self._forks != _forks:
+            os._exit(_exit_code(sys.exception()))
         if getitimer(ITIMER_REAL)[0] or self._alarm_at is not None:
             self._restore_alarm()  # first: it must not ring while the other settings are put back
-        if (getsignal(_ALARM), getsignal(_CHILD), getsignal(_INTERRUPT), getsignal(_TERMINATE)) != self._handlers:
+        if tuple(map(getsignal, _HANDLED)) != self._handlers:
             self._restore_handlers()
         try:
             folder = getcwd()
@@ -116,7 +136,7 @@ class ProcessState:
             self._restore_folder()
         if self._environment != _ENVIRONMENT:
             self._restore_environment()
-        if (getrecursionlimit(), get_int_max_str_digits(), getdefaulttimeout()) != self._limits:
+        if (getrecursionlimit(), get_int_max_str_digits(), getdefaulttimeout(), isenabled()) != self._limits:
             self._restore_limits()
         if setlocale(LC_ALL) != self._locale:
             setlocale(LC_ALL, self._locale)
@@ -138,6 +158,9 @@ class ProcessState:
     def _restore_handlers(self) -> None:
         if threading.current_thread() is not threading.main_thread():
             return  # only the main thread can set handlers, so this call has not
+        for timer, was_running in zip(_CPU_TIMERS, self._cpu_timers, strict=True):
+            if not was_running:
+                signal.setitimer(timer, 0.0)  # before its handler goes: without one its signal ends the process
         for number, handler in zip(_HANDLED, self._handlers, strict=True):
             if handler is not None:  # one that was not set by Python
                 signal.signal(number, handler)
@@ -153,7 +176,15 @@ class ProcessState:
         time.tzset()
 
     def _restore_limits(self) -> None:
-        depth, digits, timeout_s = self._limits
+        depth, digits, timeout_s, collects = self._limits
         sys.setrecursionlimit(depth)
         sys.set_int_max_str_digits(digits)
         setdefaulttimeout(timeout_s)
+        (enable if collects else disable)()
+
+
+def _exit_code(error: BaseException | None) -> int:
+    """The exit code of a process that ends with this exception."""
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else int(error.code is not None)
+    return int(error is not None)

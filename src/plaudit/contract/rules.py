@@ -150,6 +150,11 @@ class _Pick(_Ensemble):
         chosen = self.pick(values)
         return Combined(values[chosen], [float(index == chosen) for index in range(len(values))])
 
+    def bounds(self, parts: Sequence[Bounds]) -> Bounds | None:
+        """No pick decreases when an input grows, so the ends are the picks of the ends."""
+        lows, highs = zip(*parts, strict=True)
+        return lows[self.pick(lows)], highs[self.pick(highs)]
+
 
 @dataclass(frozen=True)
 class Minimum(_Pick):
@@ -159,9 +164,6 @@ class Minimum(_Pick):
 
     def pick(self, values: Sequence[float]) -> int:
         return min(range(len(values)), key=values.__getitem__)
-
-    def bounds(self, parts: Sequence[Bounds]) -> Bounds | None:
-        return min(low for low, _ in parts), min(high for _, high in parts)
 
 
 @dataclass(frozen=True)
@@ -173,9 +175,6 @@ class Maximum(_Pick):
     def pick(self, values: Sequence[float]) -> int:
         return max(range(len(values)), key=values.__getitem__)
 
-    def bounds(self, parts: Sequence[Bounds]) -> Bounds | None:
-        return max(low for low, _ in parts), max(high for _, high in parts)
-
 
 @dataclass(frozen=True)
 class Median(_Pick):
@@ -185,9 +184,6 @@ class Median(_Pick):
 
     def pick(self, values: Sequence[float]) -> int:
         return sorted(range(len(values)), key=values.__getitem__)[(len(values) - 1) // 2]
-
-    def bounds(self, parts: Sequence[Bounds]) -> Bounds | None:
-        return min(low for low, _ in parts), max(high for _, high in parts)
 
 
 @dataclass(frozen=True)

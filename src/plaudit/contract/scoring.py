@@ -256,10 +256,7 @@ class _Unit:
     def _batches(self, reward: Any, indexes: Sequence[int]) -> list[list[int]]:
         """The indexes of the samples that are given to one call of a function written for batches."""
         if reward.scope == "group":
-            groups: dict[Any, list[int]] = {}
-            for index in indexes:
-                groups.setdefault(self._samples[index].group_key, []).append(index)
-            return list(groups.values())
+            return _together("group", self._samples, indexes)
         size = reward.max_batch or len(indexes)
         return [list(indexes[first : first + size]) for first in range(0, len(indexes), size or 1)]
 
@@ -327,7 +324,7 @@ def _merge(reward: Any, trajectories: Sequence[Trajectory], rows: Sequence[Seque
     if reward.merge_scope == "sample":
         return [_merge_one(reward, *pair) for pair in zip(trajectories, rows, strict=True)]
     outputs: dict[int, RewardOutput] = {}
-    for members in _merged_together(reward, trajectories):
+    for members in _together(reward.merge_scope, trajectories, range(len(trajectories))):
         try:
             merged = reward.merge([trajectories[index] for index in members], [rows[index] for index in members])
         except Exception as error:
@@ -336,10 +333,11 @@ def _merge(reward: Any, trajectories: Sequence[Trajectory], rows: Sequence[Seque
     return [outputs[index] for index in range(len(trajectories))]
 
 
-def _merged_together(reward: Any, trajectories: Sequence[Trajectory]) -> list[list[int]]:
+def _together(scope: Scope, trajectories: Sequence[Trajectory], indexes: Sequence[int]) -> list[list[int]]:
+    """The indexes of samples that are scored or merged together: of each group, or all."""
     groups: dict[Any, list[int]] = {}
-    for index, trajectory in enumerate(trajectories):
-        groups.setdefault(trajectory.group_key if reward.merge_scope == "group" else None, []).append(index)
+    for index in indexes:
+        groups.setdefault(trajectories[index].group_key if scope == "group" else None, []).append(index)
     return list(groups.values())
 
 

@@ -1,7 +1,7 @@
 """What a scorer did: how much, how busy its workers were, what waited, what was killed, what came from the cache."""
 
 from array import array
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 __all__ = ["ScorerStats"]
@@ -42,18 +42,5 @@ class ScorerStats:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; queue times as quantiles."""
         waits = sorted(self.queued_s)
-        return {
-            "workers": self.workers,
-            "scored": self.scored,
-            "cached": self.cached,
-            "duplicates": self.duplicates,
-            "wall_s": self.wall_s,
-            "busy_s": self.busy_s,
-            "utilisation": self.utilisation,
-            "hit_rate": self.hit_rate,
-            "uncached": self.uncached,
-            "workers_lost": dict(self.workers_lost),
-            "queued_s": {f"p{share}": waits[share * (len(waits) - 1) // 100] for share in (50, 95, 99)}
-            if waits
-            else None,
-        }
+        queued = {f"p{share}": waits[share * (len(waits) - 1) // 100] for share in (50, 95, 99)} if waits else None
+        return {**asdict(self), "utilisation": self.utilisation, "hit_rate": self.hit_rate, "queued_s": queued}

@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 from plaudit.contract.combination import CompoundReward
 from plaudit.contract.function import FunctionReward, RewardFunction
@@ -58,37 +58,21 @@ class SpecTarget:
     imports: frozenset[str] = frozenset()
 
 
+class FunctionSettings(TypedDict, total=False):
+    """The settings of `@reward`, as the docstring of `reward` explains them."""
+
+    name: str | None
+    scope: Scope
+    max_batch: int | None
+    bounds: Bounds | None
+    deterministic: bool | None
+
+
 @overload
-def reward(
-    function: Callable[..., Any],
-    /,
-    *,
-    name: str | None = None,
-    scope: Scope = "sample",
-    max_batch: int | None = None,
-    bounds: Bounds | None = None,
-    deterministic: bool | None = None,
-) -> FunctionReward: ...
+def reward(function: Callable[..., Any], /, **settings: Unpack[FunctionSettings]) -> FunctionReward: ...
 @overload
-def reward(
-    *,
-    name: str | None = None,
-    scope: Scope = "sample",
-    max_batch: int | None = None,
-    bounds: Bounds | None = None,
-    deterministic: bool | None = None,
-) -> Callable[[Callable[..., Any]], FunctionReward]: ...
-def reward(
-    function: Callable[..., Any] | None = None,
-    /,
-    *,
-    name: str | None = None,
-    scope: Scope = "sample",
-    max_batch: int | None = None,
-    bounds: Bounds | None = None,
-    deterministic: bool | None = None,
-    **unknown: Any,
-) -> Any:
+def reward(**settings: Unpack[FunctionSettings]) -> Callable[[Callable[..., Any]], FunctionReward]: ...
+def reward(function: Callable[..., Any] | None = None, /, **settings: Any) -> Any:
     """Make a reward of a function, as `@reward` or with settings as `@reward(bounds=(0.0, 1.0))`.
 
     The parameters of the function are filled by name: `response`, `prompt`, `ground_truth`, any column. A function of
@@ -107,12 +91,10 @@ def reward(
     >>> brief("Hello")
     1.0
     """
-    settings: dict[str, Any] = {
-        "name": name, "scope": scope, "max_batch": max_batch, "bounds": bounds, "deterministic": deterministic,
-    }  # fmt: skip
-    for each in unknown:
+    known = FunctionSettings.__annotations__
+    for each in settings.keys() - known.keys():
         raise InvalidSettings(
-            f"@reward has no parameter {each!r}{did_you_mean(each, settings)} (it has {', '.join(settings)})"
+            f"@reward has no parameter {each!r}{did_you_mean(each, known)} (it has {', '.join(known)})"
         )
     if function is None:
         return functools.partial(_reward_of, settings)
@@ -131,7 +113,7 @@ class _CompletionsReward(FunctionReward):
     def __init__(self, foreign: RewardFunction, function: Callable[..., Any], **settings: Any) -> None:
         super().__init__(function, **{**settings, "scope": "sample"})
         self.foreign, self.call_style = foreign, foreign.call_style
-        self.scope = settings["scope"]
+        self.scope = settings.get("scope", "sample")
 
     @property
     def is_async(self) -> bool:

@@ -72,27 +72,21 @@ def resolve(
 
 
 def _apply_options(
-    loaded: Loaded,
-    *,
-    scope: Scope | None = None,
-    max_batch: int | None = None,
-    chat_template: str | None = None,
+    loaded: Loaded, scope: Scope | None = None, max_batch: int | None = None, chat_template: str | None = None
 ) -> Loaded:
     reward = loaded.reward
-    if scope is not None:
-        if scope not in get_args(Scope):
-            raise RewardNotLoaded(f"scope is one of {', '.join(get_args(Scope))}; got {scope!r}")
-        if reward.call_style is Style.SAMPLE and scope != "sample":
-            raise RewardNotLoaded(f"{reward.name} is given one sample at a time: scope={scope!r} is for batches")
+    if scope is not None and scope not in get_args(Scope):
+        raise RewardNotLoaded(f"scope is one of {', '.join(get_args(Scope))}; got {scope!r}")
+    if scope not in (None, "sample") and reward.call_style is Style.SAMPLE:
+        raise RewardNotLoaded(f"{reward.name} is given one sample at a time: scope={scope!r} is for batches")
+    if check_max_batch(max_batch) is not None and reward.call_style not in (Style.BATCH, Style.PAIRED):
+        raise RewardNotLoaded(f"{reward.name} is not a function of batches: max_batch={max_batch} is for these")
+    chosen = {name: value for name, value in (("scope", scope), ("max_batch", max_batch)) if value is not None}
+    if chosen:
         reward = copy(reward)
-        reward.scope = scope
-        reward.load_options = {**reward.load_options, "scope": scope}
-    if max_batch is not None:
-        if reward.call_style not in (Style.BATCH, Style.PAIRED):
-            raise RewardNotLoaded(f"{reward.name} is not a function of batches: max_batch={max_batch} is for these")
-        reward = copy(reward)
-        reward.max_batch = check_max_batch(max_batch)
-        reward.load_options = {**reward.load_options, "max_batch": max_batch}
+        for name, value in chosen.items():
+            setattr(reward, name, value)
+        reward.load_options = {**reward.load_options, **chosen}
     if chat_template is not None:
         reward = ChatTemplateReward(reward, chat_template)
     return replace(loaded, reward=reward)

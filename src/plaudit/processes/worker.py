@@ -106,10 +106,7 @@ class UnitProgress(Progress):
         self._outgoing.write(RESULT + result, wake=True)
 
     def _check(self, output: RewardOutput | None) -> None:
-        process = self._process
-        if process.is_forked:
-            os._exit(0)  # the reward forked and its child came back from the call: only the parent answers
-        if output is not None and output.status is Status.MEMORY and process.has_grown():
+        if output is not None and output.status is Status.MEMORY and self._process.has_grown():
             os._exit(EXIT_MEMORY)
 
 
@@ -182,15 +179,10 @@ class _Process:
         gc.freeze()
         gc.set_threshold(10_000)
         self.pid, self.state, self._memory_mb = os.getpid(), ProcessState(), memory_mb
-        self.is_forked = False
-        os.register_at_fork(after_in_child=self._note_fork)
         if memory_mb is not None:
             self._held = _held_bytes()
             _, hard = resource.getrlimit(resource.RLIMIT_AS)
             resource.setrlimit(resource.RLIMIT_AS, (self._held + memory_mb * MEBIBYTE, hard))
-
-    def _note_fork(self) -> None:
-        self.is_forked = True
 
     def has_grown(self) -> bool:
         """Whether calls have left memory behind, so that a later call could not use all of its limit."""

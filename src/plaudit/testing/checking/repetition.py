@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
+from plaudit.contract.contents import rewards_within
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.scoring import Style, calls_one_sample, scope_of, widest
 from plaudit.errors import InvalidTrajectory, PlauditError
@@ -24,6 +25,7 @@ __all__ = ["check_fresh_process", "check_independence", "check_order", "check_pu
 TOLERANCE = 1e-5
 """Batched models add up in another order, in 24 bits; differences this small are arithmetic, not behaviour."""
 FEW = 8
+BATCHED = (Style.BATCH, Style.PAIRED)
 
 
 def check_purity(observations: Sequence[Observation]) -> Iterator[Finding]:
@@ -79,7 +81,7 @@ def check_independence(subject: Subject, first: Sequence[Observation]) -> Iterat
     for observation in first:
         difference = _difference([observation], subject.observe([observation.trajectory]))
         if difference:
-            names = ", ".join(dict.fromkeys(_batch_functions(reward)))
+            names = ", ".join(dict.fromkeys(each.name for each in rewards_within(reward) if each.call_style in BATCHED))
             message = f"{names}: a sample gave {difference.before} beside others and {difference.after} alone"
             if scope_of(reward) == "sample":
                 yield Finding.of(Rule.INDEPENDENT, f"{message}, and max_batch cuts batches", difference.response)
@@ -97,14 +99,6 @@ def _declared_scope(reward: Any) -> Scope:
         return widest([reward.merge_scope, *map(_declared_scope, reward.parts)])
     scope: Scope = "sample" if reward.call_style is Style.SAMPLE else reward.scope
     return scope
-
-
-def _batch_functions(reward: Any) -> Iterator[str]:
-    if reward.call_style is Style.COMPOUND:
-        for part in reward.parts:
-            yield from _batch_functions(part)
-    elif reward.call_style is not Style.SAMPLE:
-        yield reward.name
 
 
 def outputs_agree(a: RewardOutput, b: RewardOutput) -> bool:
