@@ -5,11 +5,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from plaudit.calibration.agreement import Agreement, CorrectedMean, correct_mean, measure_agreement
 from plaudit.calibration.labelling import WHOLE, Labels, Target, rubric_of, sample_key, targets_of
-from plaudit.calibration.paired_tests import ALPHA, PairedTest, correct_for_number
 from plaudit.calibration.probes import Probes
 from plaudit.calibration.rubric_checks import split_demands
+from plaudit.calibration.statistics import (
+    ALPHA,
+    Agreement,
+    CorrectedMean,
+    PairedTest,
+    correct_for_number,
+    correct_mean,
+    measure_agreement,
+)
 from plaudit.calibration.transcript import RecordedEndpoint, Transcript
 from plaudit.contract.output import RewardOutput
 from plaudit.engine import Scorer

@@ -15,9 +15,7 @@ from plaudit.verify.citations.quotes import Quotes
 from plaudit.verify.geometry.bounding_boxes import Boxes
 from plaudit.verify.geometry.points import Points
 from plaudit.verify.instructions.following import IfBench, IfEval, IfTrain
-from plaudit.verify.puzzles.countdown import Countdown
-from plaudit.verify.puzzles.knights_knaves import KnightsKnaves
-from plaudit.verify.puzzles.sudoku import Sudoku
+from plaudit.verify.puzzles import Countdown, KnightsKnaves, Sudoku
 from plaudit.verify.sql.sql import Sql
 from plaudit.verify.texts.language import Language
 from plaudit.verify.texts.length_target import LengthTarget

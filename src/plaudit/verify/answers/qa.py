@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Literal
 from plaudit.errors import InvalidTrajectory
 from plaudit.settings import check_fields
 from plaudit.trajectory import Trajectory
-from plaudit.verify.answers.final_answer import find_final_answer
-from plaudit.verify.answers.short_texts import f1_of_words, find_date, normal_words, squad_words
+from plaudit.verify.answers.final_answer import f1_of_words, find_date, find_final_answer, normal_words, squad_words
 from plaudit.verify.math.numeric import number_of
 from plaudit.verify.number_words import parse_number_words
 from plaudit.verify.patterns import compile_late

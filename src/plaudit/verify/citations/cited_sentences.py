@@ -16,8 +16,14 @@ from plaudit.verify.citations.grammars import (
     find_malformed,
     without_citations,
 )  # fmt: skip
-from plaudit.verify.citations.passages import Passage, Passages, find_passages, need_passages, read_ids
-from plaudit.verify.citations.support import find_unsupported
+from plaudit.verify.citations.passages import (
+    Passage,
+    Passages,
+    find_passages,
+    find_unsupported,
+    need_passages,
+    read_ids,
+)
 from plaudit.verify.instructions.parts import sentences_of
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, read_literal

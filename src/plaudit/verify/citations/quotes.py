@@ -18,8 +18,7 @@ from plaudit.verify.citations.grammars import (
     find_malformed,
     without_citations,
 )
-from plaudit.verify.citations.passages import Passage, Passages, need_passages, read_ids
-from plaudit.verify.citations.support import NEGATION
+from plaudit.verify.citations.passages import NEGATION, Passage, Passages, need_passages, read_ids
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column
 from plaudit.verify.text import bare_words, remove_invisible

@@ -11,9 +11,8 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.settings import check_fields
 from plaudit.trajectory import Trajectory
 from plaudit.verify.assignment import assign
-from plaudit.verify.geometry.frames import Frame, is_number, read_format, read_frame, to_corners
 from plaudit.verify.geometry.reading import Shape, read_shapes, shapes_of_data
-from plaudit.verify.geometry.shapes import Box
+from plaudit.verify.geometry.shapes import Box, Frame, is_number, read_format, read_frame, to_corners
 from plaudit.verify.rows import find_column, need_truth, read_literal
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 

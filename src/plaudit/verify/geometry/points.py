@@ -10,9 +10,8 @@ from plaudit.settings import check_fields
 from plaudit.trajectory import Trajectory
 from plaudit.verify.assignment import assign
 from plaudit.verify.geometry.bounding_boxes import ExpectedBoxes, answer_boxes, read_boxes
-from plaudit.verify.geometry.frames import Frame, is_number, read_format, read_frame
 from plaudit.verify.geometry.reading import Shape, read_shapes, shapes_of_data
-from plaudit.verify.geometry.shapes import Area, Grid, read_mask
+from plaudit.verify.geometry.shapes import Area, Frame, Grid, is_number, read_format, read_frame, read_mask
 from plaudit.verify.rows import find_column, need_truth, read_literal
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 

@@ -23,7 +23,16 @@ from plaudit.verify.texts.tables import find_markdown_tables
 from plaudit.verify.tools.parsing import MalformedCall, parse_tool_calls, read_call
 from plaudit.verify.verifier import Answer
 
-__all__ = ["DATA_FORMATS", "UNTYPED", "MalformedData", "local_name", "parse_data", "parse_json", "payload_of"]
+__all__ = [
+    "DATA_FORMATS",
+    "UNTYPED",
+    "MalformedData",
+    "local_name",
+    "parse_data",
+    "parse_json",
+    "payload_of",
+    "shorten_error",
+]
 
 LONGEST_TEXT = 300_000
 DEEPEST = 100
@@ -50,7 +59,7 @@ def parse_data(answer: Answer, format: str) -> Any:
     except MalformedData:
         raise
     except (ValueError, ParseError, LookupError, csv.Error, yaml.YAMLError, RecursionError, MemoryError) as error:
-        raise MalformedData(f"not {format}: {_short(error)}") from None
+        raise MalformedData(f"not {format}: {shorten_error(error)}") from None
 
 
 def payload_of(text: str, format: str) -> str:
@@ -221,5 +230,6 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def _short(error: BaseException) -> str:
+def shorten_error(error: BaseException) -> str:
+    """The first line of what an error says."""
     return str(error).splitlines()[0][:120] if str(error) else type(error).__name__

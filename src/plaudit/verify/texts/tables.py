@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
-from plaudit.verify.answers.short_texts import normal_words
+from plaudit.verify.answers.final_answer import normal_words
 from plaudit.verify.fences import find_fences
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, need_truth

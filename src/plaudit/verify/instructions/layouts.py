@@ -3,8 +3,8 @@
 import itertools
 import re
 
+from plaudit.verify.instructions.english import MINOR_WORDS
 from plaudit.verify.instructions.formats import LINE_MARKUP
-from plaudit.verify.instructions.ifbench.function_words import MINOR_WORDS
 from plaudit.verify.instructions.instruction import Instruction, compare, options, result, text_argument
 from plaudit.verify.instructions.parts import has_word, lines_of, same_text, sentence_mark, sentences_of, words_of
 from plaudit.verify.patterns import compile_late

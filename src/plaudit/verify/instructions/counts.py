@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from plaudit.errors import InvalidTrajectory
-from plaudit.verify.instructions.ifbench.function_words import CONJUNCTIONS, PRONOUNS, STOP_WORDS
+from plaudit.verify.instructions.english import CONJUNCTIONS, PRONOUNS, STOP_WORDS
 from plaudit.verify.instructions.instruction import (
     Instruction,
     compare,
@@ -13,7 +13,7 @@ from plaudit.verify.instructions.instruction import (
     positive,
     result,
     text_argument,
-)  # fmt: skip
+)
 from plaudit.verify.instructions.keywords import occurrences
 from plaudit.verify.instructions.parts import sentence_mark, sentences_of, split_words, words_of
 from plaudit.verify.patterns import compile_late

@@ -7,8 +7,7 @@ import itertools
 import unicodedata
 from collections import Counter
 
-from plaudit.verify.instructions.ifbench.syllables import parities
-from plaudit.verify.instructions.ifbench.verbs import start_verb
+from plaudit.verify.instructions.english import parities, start_verb
 from plaudit.verify.instructions.instruction import Instruction, compare, count, positive, result, text_argument
 from plaudit.verify.instructions.keywords import at_position, occurrences
 from plaudit.verify.instructions.parts import has_word, is_word, lines_of, sentences_of, words_of
