@@ -22,7 +22,7 @@ from plaudit.rollouts.parquet import write_parquet
 from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.sources import CHUNK, LineSource, by_suffix, is_torn
 
-__all__ = ["Mode", "RolloutsWriter", "repair_lines"]
+__all__ = ["Mode", "RolloutsWriter", "repair_lines", "write_atomically"]
 
 Mode: TypeAlias = Literal["new", "append", "resume"]
 Convert: TypeAlias = Callable[[Callable[[], Iterator[dict[str, Any]]], str], None]
@@ -237,3 +237,14 @@ def _check_whole(line: bytes, path: Path) -> None:
             f"{path}: the last line is not what an interrupted write leaves ({error}), so nothing is added to it; "
             "mend that line or write to another file"
         ) from None
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write to a file beside the target, then rename it; an OSError leaves no partial file."""
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        partial.write_bytes(data)
+        os.replace(partial, path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise

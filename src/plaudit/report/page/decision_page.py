@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from plaudit.errors import InvalidSettings
 from plaudit.report.page.bundle import source_hash
-from plaudit.rollouts.atomic_file import write_atomically
+from plaudit.rollouts.writing import write_atomically
 
 __all__ = ["DecisionItem", "DecisionPage", "read_decision_file"]
 

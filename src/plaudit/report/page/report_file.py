@@ -16,7 +16,7 @@ from plaudit.report.page.bundle import build_page
 from plaudit.report.page.packing import Packed, PackedSamples, encode_json
 from plaudit.report.table import SampleTable
 from plaudit.rollouts import ScoredRollout
-from plaudit.rollouts.atomic_file import write_atomically
+from plaudit.rollouts.writing import write_atomically
 from plaudit.version import __version__
 
 __all__ = ["MAX_BYTES", "ReportBuilder", "ReportedRun", "build_report", "describe_run", "write_page"]

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from plaudit.contract.output import RewardOutput
 from plaudit.report.advice import remarks
+from plaudit.report.collecting import distribution_of
 from plaudit.report.coverage import format_mean
-from plaudit.report.distribution import distribution_of
 from plaudit.report.figures import Distribution, FailurePattern, Figures, Kind, StepPoint
 from plaudit.report.formatting import bare_table, escape_controls, format_number
 from plaudit.report.terminal.tables import render_headline, render_histogram, render_summary
