@@ -112,7 +112,7 @@ def _why_not(path: Path, content: Mapping[str, Any], identity: Mapping[str, str]
         if certified.get(part) != value:
             return f"{path} is for another {part}" + (f" ({certified.get(part)})" if part == "model" else "")
     if open_findings := sorted(set(content["findings"]) - set(content["accepted"])):
-        return f"{path} has findings that were not accepted (--accept): {', '.join(open_findings)}"
+        return f"{path} has findings that were not accepted (--accept-finding): {', '.join(open_findings)}"
     return None
 
 

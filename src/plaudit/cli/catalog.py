@@ -1,51 +1,60 @@
-"""`plaudit rewards`: list the rewards that have a name, or describe one."""
+"""Write and load rewards: `plaudit init`, `rewards`, `export` and `compat`."""
 
 import inspect
 import re
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from importlib.resources import files
 from itertools import groupby
+from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
-import typer
 from rich.console import RenderableType
+from rich.table import Column, Table
 from rich.text import Text
+from typer import Argument, Option
 
 from plaudit.cli import options
-from plaudit.cli.console import print_json, print_result
+from plaudit.cli.console import print_result
 from plaudit.contract.combination import Combination
 from plaudit.contract.function import FunctionReward, RewardFunction
 from plaudit.dialects.dialect import ForeignReward
 from plaudit.engine.caching.identity import NotIdentified, reward_contents
-from plaudit.errors import RewardNotLoaded
+from plaudit.errors import InvalidSettings, RewardNotLoaded, RolloutsError
+from plaudit.exports import write_shim
+from plaudit.exports.compat import compat_rows
+from plaudit.exports.exporting import EXPORTS
 from plaudit.loading import available, listing_of, resolve
 from plaudit.loading.building import is_reward_class, signature_of
-from plaudit.loading.catalog import find_named
+from plaudit.loading.catalog import Listing, find_named
 from plaudit.report.formatting import bare_table
 from plaudit.report.terminal.sample_view import component_weights
 from plaudit.verify.card import Card, kinds, load_card
 
-__all__ = ["rewards"]
+__all__ = ["compat", "export", "init", "rewards"]
 
 MAX_DEFAULT = 40
 
 
 def rewards(
+    output: options.Output,
     spec: Annotated[
         str | None,
-        typer.Argument(metavar="REWARD", help="A name, a file, a .yaml file or an expression; all names without it."),
+        Argument(metavar="REWARD", help="A name, a file, a .yaml file or an expression; all names without it."),
     ] = None,
-    json: options.Json = False,
 ) -> None:
     """List the rewards that can be named without a file, or show one: what it measures, its parameters and bounds."""
     if spec is None:
-        _list(json)
+        listings = list(available().values())
+        output.show(
+            [asdict(listing) for listing in listings],
+            _list(listings),
+            "\n`plaudit rewards NAME` says more about one of them.",
+        )
         return
     description = _describe_named(spec) if find_named(spec) is not None else _describe_loaded(spec)
-    if json:
-        print_json({**description.to_dict(), **_identity(spec)})
-    else:
-        print_result(*description.render())
+    output.show({**description.to_dict(), **(_identity(spec) if output.json else {})}, *description.render())
 
 
 def _identity(spec: str) -> dict[str, Any]:
@@ -57,20 +66,13 @@ def _identity(spec: str) -> dict[str, Any]:
         return {}
 
 
-def _list(json: bool) -> None:
-    listings = available().values()
-    if json:
-        print_json([asdict(listing) for listing in listings])
-        return
-    table = bare_table()
-    table.add_column("name", style="bold")
-    table.add_column("what it gives")
-    table.add_column("from", no_wrap=True)
+def _list(listings: Iterable[Listing]) -> Table:
+    table = bare_table(Column("name", style="bold"), "what it gives", Column("from", no_wrap=True))
     for group, members in groupby(listings, key=lambda listing: listing.group):
         table.add_row(Text(f"\n{group}", style="italic"))
         for listing in members:
             table.add_row(listing.name, Text(listing.summary), listing.origin)
-    print_result(table, "\n`plaudit rewards NAME` says more about one of them.")
+    return table
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +110,7 @@ class _Description:
         tables = {"parameters": {p.declaration: p.doc for p in self.parameters}, "made of": self.parts}
         for title, rows in tables.items():
             if rows:
-                table = bare_table(f"\n{title}", "")
-                for name, text in rows.items():
-                    table.add_row(Text(f"  {name}"), Text(text))
-                shown.append(table)
+                shown.append(bare_table(f"\n{title}", "", rows=((f"  {name}", text) for name, text in rows.items())))
         for title, lines in self.card.sections().items() if self.card else ():
             if lines:
                 shown += [Text(f"\n{title}"), *(Text(f"  {line}") for line in lines)]
@@ -184,3 +183,78 @@ def _promises(reward: Any) -> dict[str, Any]:
         "bounds": f"{bounds[0]:g} to {bounds[1]:g}" if isinstance(bounds, tuple) else None,
         "": "not deterministic" if getattr(reward, "deterministic", None) is False else None,
     }
+
+
+TEMPLATES = ("reward.py", "reward.cases.yaml", "train.yaml", "test_reward.py", "rollouts.jsonl")
+
+
+def init(folder: options.Folder = Path(), overwrite: options.Overwrite = False) -> None:
+    """Write a reward, a table of cases, a few rollouts, a training config and a test to start from."""
+    if folder.exists() and not folder.is_dir():
+        raise RolloutsError(f"{folder} is a file; name a folder")
+    there = [name for name in TEMPLATES if (folder / name).exists()]
+    if there and not overwrite:
+        raise RolloutsError(f"{', '.join(there)} exist already in {folder}; name another folder, or give --overwrite")
+    folder.mkdir(parents=True, exist_ok=True)
+    templates = files("plaudit.examples") / "project"
+    for name in TEMPLATES:
+        (folder / name).write_text((templates / f"{name}.template").read_text(encoding="utf-8"), encoding="utf-8")
+    move = "" if folder == Path() else f"  cd {folder}\n"
+    print_result(
+        f"wrote {', '.join(TEMPLATES)}; to begin with:\n{move}"
+        "  plaudit test reward.cases.yaml                # the cases pass\n"
+        "  plaudit check reward.py rollouts.jsonl        # it keeps the contract\n"
+        "  plaudit score reward.py rollouts.jsonl        # what it gives\n"
+        "  plaudit explain reward.py rollouts.jsonl      # and why\n"
+        "  pytest                                        # the same in a test suite\n"
+        "  plaudit train train.yaml                      # train a small model with it"
+    )
+
+
+def export(
+    reward: options.Reward,
+    trainer: Annotated[str, Argument(metavar="TRAINER", help="trl, verl, verl:batch, slime, inspect, …")],
+    out: Annotated[Path, options.out_file("Where to write it.")],
+    reading: options.Reading,
+    output: options.Output,
+    on_unscored: Annotated[
+        str | None, Option(help="What the trainer gets where there is no number: none, nan, mean, mask or raise.")
+    ] = None,
+    group_size: Annotated[int | None, Option(min=1, help="Samples per prompt, for a reward of groups.")] = None,
+    deadline: Annotated[float | None, Option(metavar="SECONDS", help="How long one sample may take.")] = None,
+    workers: options.Workers = None,
+    columns: options.Columns = None,
+    overwrite: options.Overwrite = False,
+) -> None:
+    """Write FILE, which builds REWARD the way TRAINER calls rewards, and print how to use it."""
+    if trainer not in EXPORTS and reward in EXPORTS:
+        raise InvalidSettings(f"the reward comes first: plaudit export {trainer!r} {reward} -o {out}")
+    options.check_output(out, overwrite=overwrite)
+    if not out.stem.isidentifier() or out.suffix != ".py":
+        name = f"{trainer.partition(':')[0]}_reward.py"
+        raise InvalidSettings(f"{out.name} cannot be imported; call it for example {name}")
+    shim = write_shim(
+        reading.spec(reward), trainer, out, on_unscored=on_unscored, group_size=group_size, deadline_s=deadline,
+        workers=workers, columns=options.column_mapping(columns) or None,
+    )  # fmt: skip
+    if not output.json:
+        output.note(f"wrote {out}; to use it:")
+    output.show_text({"file": str(shim.file), "usage": shim.usage}, f"{shim.usage}\n")
+
+
+def compat(output: options.Output) -> None:
+    """Show the systems that rewards load from and can be exported to, and what of it was run with the real package."""
+    rows = compat_rows()
+    cells = ((row.system, row.version, row.date, row.imported, row.exported, row.groups, row.unscored) for row in rows)
+    headers = (
+        Column("system", no_wrap=True, min_width=13),
+        "version",
+        "date",
+        "import",
+        "export",
+        "groups",
+        "unscored",
+    )
+    table = bare_table(*headers, rows=([cell or "–" for cell in row] for row in cells))
+    note = "\nchecks passed of those run; contract: called as documented, without the package"
+    output.show([asdict(row) for row in rows], table, note)

@@ -9,25 +9,31 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-import typer
 from rich.markup import escape
+from typer import Option
 
 from plaudit.cli import options
-from plaudit.cli.console import print_json, print_message, print_report, print_result, write_bytes
-from plaudit.cli.progress import Advance, count_lines, show_progress
-from plaudit.cli.scoring.summary import (
+from plaudit.cli.console import (
+    Advance,
+    count_lines,
+    print_json,
+    print_message,
+    print_report,
+    print_result,
+    write_bytes,
+)
+from plaudit.cli.results import (
     MAX_UNSCORED,
     TOO_MANY_UNSCORED,
     RunReport,
     build_report,
-    build_selection,
     exit_code,
     has_too_many_unscored,
 )
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.engine import DatasetSummary, Scorer, ScorerStats, reward_key, score_dataset
 from plaudit.errors import RolloutsError
-from plaudit.loading import spec_using
+from plaudit.loading import Loaded
 from plaudit.report.figures import Summary
 from plaudit.report.formatting import count_noun
 from plaudit.report.selection import Selection
@@ -56,34 +62,26 @@ Write: TypeAlias = Callable[[Rollout], object]
 def score(
     reward: options.Reward,
     rollouts: options.Rollouts,
+    reading: options.Reading,
+    selected: options.Selected,
+    engine: options.Engine,
+    output: options.Output,
     out: Annotated[
-        str | None,
-        typer.Option("--out", "-o", metavar="OUT", help="Write the scored rollouts here; - is standard output."),
+        str | None, Option("--out", "-o", metavar="OUT", help="Write the scored rollouts here; - is standard output.")
     ] = None,
-    dialect: options.Dialect = None,
-    scope: options.Scope = None,
-    max_batch: options.MaxBatch = None,
-    chat_template: options.ChatTemplate = None,
     columns: options.Columns = None,
-    limit: options.Limit = None,
-    where: options.Where = None,
     by: options.By = None,
     against: options.Against = None,
     fail_under: options.FailUnder = None,
-    max_unscored: options.MaxUnscored = MAX_UNSCORED,
-    skip_bad: options.SkipBad = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
+    max_unscored: Annotated[
+        float,
+        Option("--max-unscored", metavar="SHARE", min=0, max=1, help="Exit with 3 if more of them were not scored."),
+    ] = MAX_UNSCORED,
+    resume: Annotated[bool, Option("--resume", help="Continue an interrupted run.")] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="With --resume: score errors and timeouts of OUT again.")
+        bool, Option("--retry-failed", help="With --resume: score errors and timeouts of OUT again.")
     ] = False,
     overwrite: options.Overwrite = False,
-    backend: options.ChosenBackend = options.Backend.PROCESSES,
-    workers: options.Workers = None,
-    deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
-    cache: options.Cache = None,
-    address: options.Address = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> int:
     """Score every sample of ROLLOUTS with REWARD; show a summary, keep the details in OUT.
 
@@ -91,38 +89,33 @@ def score(
     more than --max-unscored of them were not scored, and 1 if the mean reward is below --fail-under. ROLLOUTS and
     OUT may be folders of files.
     """
-    reward = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
-    engine = options.EngineOptions(backend, workers, deadline, cache, address)
+    spec = reading.spec(reward)
     if Path(rollouts).is_dir():
-        _refuse_with_folder(
-            {"--limit": limit, "--where": where, "--by": by, "--against": against, "--fail-under": fail_under}
-        )
-        return score_folder(reward, Path(rollouts), out, engine, columns, max_unscored, json=json)
+        single = {"--limit": selected.limit, "--where": selected.where, "--by": by, "--against": against}
+        _refuse_with_folder({**single, "--fail-under": fail_under})
+        return score_folder(output.load(spec), Path(rollouts), out, engine, columns, max_unscored, output)
     _check_destination(out, rollouts, resume=resume, retry_failed=retry_failed, overwrite=overwrite)
-    loaded = options.load_reward(reward, quiet=quiet)
-    record = RunRecord(repr(loaded.reward), reward_key(loaded.reward), {"columns": columns or [], "where": where or []})
-    reader = options.open_rollouts(rollouts, columns, skip_bad=skip_bad)
-    run = _Run(reader, build_selection(where, limit), build_report(by, against), out, resume=resume)
+    loaded = output.load(spec)
+    asked = {"columns": columns or [], "where": selected.where or []}
+    record = RunRecord(repr(loaded.reward), reward_key(loaded.reward), asked)
+    run = _Run(selected.open(rollouts, columns), selected.selection, build_report(by, against), out, resume=resume)
     if Path(rollouts).is_file() and (by or against):  # a pipe can be read only once
-        run.report.check_columns(run.selection.select(options.open_rollouts(rollouts, columns, skip_bad=True)))
+        run.report.check_columns(selected.select(options.open_rollouts(rollouts, columns, skip_bad=True)))
     with engine.scorer(loaded) as scorer:
         try:
             run.take_up_earlier(scorer, record, retry_failed=retry_failed)
             samples = options.check_first_samples(scorer, run.remaining_samples(scorer))
-            total = limit or count_lines(rollouts)
+            total = selected.limit or count_lines(rollouts)
             with (
                 _destination(out, record, resume=resume, overwrite=overwrite) as write,
-                show_progress("scoring", total, done=run.scored, quiet=quiet) as advance,
+                output.progress("scoring", total, done=run.scored) as advance,
             ):
                 run.score(scorer, samples, write, advance)
         except KeyboardInterrupt:
             print_message(run.describe_interruption())
             return INTERRUPTED
     summary = run.report.summary()
-    if not (json and quiet):
-        run.show(summary, repr(loaded.reward), scorer.stats, beside_output=json, quiet=quiet)
-    if json:
-        print_json({**run.report.to_dict(summary), "engine": scorer.stats.to_dict()})
+    run.show(summary, repr(loaded.reward), scorer.stats, output)
     return exit_code(summary, fail_under, max_unscored)
 
 
@@ -154,18 +147,21 @@ class _Run:
             if isinstance(scorer.reward, AutoReward):
                 self.verifiers[scorer.reward.describe_choice(rollout.output)] += 1
 
-    def show(self, summary: Summary, reward: str, stats: ScorerStats, *, beside_output: bool, quiet: bool) -> None:
+    def show(self, summary: Summary, reward: str, stats: ScorerStats, output: options.Output) -> None:
         """Print the result, on standard error if standard output is used for something else; then notes."""
-        print_to = print_report if self.out == "-" or beside_output else print_result
         first, *others = self.report.render(summary)
-        print_to(f"[bold]{escape(reward)}[/bold]", first, render_engine_stats(stats), *others)
-        if quiet:
-            return
-        options.report_input(self.reader)
+        tables = (f"[bold]{escape(reward)}[/bold]", first, render_engine_stats(stats), *others)
+        if self.out != "-" and not output.json:
+            print_result(*tables)
+        elif not output.quiet or not output.json:
+            print_report(*tables)
+        output.note_input(self.reader)
         for choice, count in self.verifiers.most_common(MOST_CHOICES):
-            print_message(f"{count:,} {'sample' if count == 1 else 'samples'}: {choice}")
+            output.note(f"{count_noun(count, 'sample')}: {choice}")
         if self.out not in (None, "-"):
-            print_message(f"wrote {summary.count:,} scored samples to {self.out}")
+            output.note(f"wrote {summary.count:,} scored samples to {self.out}")
+        if output.json:
+            print_json({**self.report.to_dict(summary), "engine": stats.to_dict()})
 
     def describe_interruption(self) -> str:
         """What an interrupted run leaves, and how to go on."""
@@ -240,36 +236,25 @@ SOME_FAILED = 1
 
 
 def score_folder(
-    reward: str,
+    reward: Loaded,
     folder: Path,
     out: str | None,
-    engine: options.EngineOptions,
+    engine: options.Engine,
     columns: list[str] | None,
     max_unscored: float,
-    *,
-    json: bool,
+    output: options.Output,
 ) -> int:
     """Score each file of a folder into one of the same name; the exit code is 1 if a file failed."""
     if out in (None, "-"):
         raise RolloutsError(f"{folder} is a folder; name a folder for its scored files: -o OUTFOLDER")
-    if Path(str(out)).is_file():
+    destination = Path(str(out))
+    if destination.is_file():
         raise RolloutsError(f"{out} is a file; a folder is scored into a folder")
+    mapping = options.column_mapping(columns)
     summary = score_dataset(
-        options.load_reward(reward),
-        folder,
-        Path(str(out)),
-        backend=engine.backend.value,
-        address=engine.address,
-        workers=engine.workers,
-        deadline_s=engine.effective_deadline_s,
-        cache=engine.cache,
-        columns=options.column_mapping(columns),
-        check=options.check_first_samples,
+        reward, folder, destination, columns=mapping, check=options.check_first_samples, **engine.settings
     )
-    if json:
-        print_json(_plain(summary))
-    else:
-        _print_summary(summary, str(out))
+    output.show(_plain(summary), *_describe(summary, destination))
     for file, reason in summary.failed.items():
         print_message(f"{file}: {reason}")
     statuses = (f"{count:,} × {each.value}" for each, count in summary.statuses.most_common() if each is not Status.OK)
@@ -278,12 +263,11 @@ def score_folder(
     return SOME_FAILED if summary.failed else 0
 
 
-def _print_summary(summary: DatasetSummary, out: str) -> None:
+def _describe(summary: DatasetSummary, out: Path) -> list[str]:
     statuses = ", ".join(f"{count:,} {status.value}" for status, count in summary.statuses.items())
     files, samples = count_noun(len(summary.scored), "file"), count_noun(summary.samples, "sample")
-    print_result(f"{files} scored into {out}, {samples}: {statuses or 'none'}")
-    if summary.skipped:
-        print_result(f"done before: {count_noun(len(summary.skipped), 'file')}")
+    before = [f"done before: {count_noun(len(summary.skipped), 'file')}"] if summary.skipped else []
+    return [f"{files} scored into {out}, {samples}: {statuses or 'none'}", *before]
 
 
 def _plain(summary: DatasetSummary) -> dict[str, object]:

@@ -1,26 +1,32 @@
-"""`plaudit serve`: rewards as a service that trainers share."""
+"""Servers: `plaudit serve`, rewards as a service for trainers; `plaudit mcp`, tests as tools for coding agents."""
 
 import asyncio
 import enum
 import logging
 import os
 import socket
+import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from plaudit import serving
+from plaudit.ci.agent_tools import CommandTools
+from plaudit.ci.commands import stop_commands
 from plaudit.cli import options
 from plaudit.cli.console import print_message, print_result
 from plaudit.errors import InvalidSettings, require
 from plaudit.exports.exported import OnUnscored
 from plaudit.sandbox import diagnose
+from plaudit.worlds.mcp_server import build_tool_server, serve_stdio
 
-__all__ = ["serve"]
+__all__ = ["mcp", "serve"]
 
+LOOPBACK = "127.0.0.1"
 TOKENS = "PLAUDIT_TOKENS"
 EVERYWHERE = ("0.0.0.0", "[::]")
 REPLICAS = (1, 4)
@@ -37,43 +43,35 @@ class ServeBackend(enum.StrEnum):
 def serve(
     rewards: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[REWARD]...", help="Specs as for `plaudit score`; NAME=SPEC gives one a name."),
+        Argument(metavar="[REWARD]...", help="Specs as for `plaudit score`; NAME=SPEC gives one a name."),
     ] = None,
-    host: Annotated[str, typer.Option("--host", help="The address to listen on; off loopback tokens are needed.")] = (
-        "127.0.0.1"
-    ),
+    host: Annotated[str, Option("--host", help="The address to listen on; off loopback tokens are needed.")] = LOOPBACK,
     port: options.Port = 8000,
     workers: options.Workers = None,
     backend: Annotated[
-        ServeBackend, typer.Option("--backend", help="Workers of this machine, or replicas on Ray Serve.")
+        ServeBackend, Option("--backend", help="Workers of this machine, or replicas on Ray Serve.")
     ] = ServeBackend.PROCESSES,
-    min_replicas: Annotated[int, typer.Option("--min-replicas", help="On Ray: never fewer replicas.")] = REPLICAS[0],
-    max_replicas: Annotated[int, typer.Option("--max-replicas", help="On Ray: never more, whatever the load.")] = (
-        REPLICAS[1]
-    ),
+    min_replicas: Annotated[int, Option("--min-replicas", help="On Ray: never fewer replicas.")] = REPLICAS[0],
+    max_replicas: Annotated[int, Option("--max-replicas", help="On Ray: never more, whatever the load.")] = REPLICAS[1],
     address: options.Address = None,
     deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
-    memory: Annotated[int | None, typer.Option("--memory", metavar="MB", help="Memory that a sample may take.")] = None,
+    memory: Annotated[int | None, Option("--memory", metavar="MB", help="Memory that a sample may take.")] = None,
     token_file: Annotated[
-        Path | None, typer.Option("--token-file", help=f"Tokens, one a line; also from {TOKENS}, with commas.")
+        Path | None, Option("--token-file", help=f"Tokens, one a line; also from {TOKENS}, with commas.")
     ] = None,
-    tls_cert: Annotated[Path | None, typer.Option("--tls-cert", help="A certificate chain (PEM).")] = None,
-    tls_key: Annotated[Path | None, typer.Option("--tls-key", help="Its private key (PEM).")] = None,
-    sandbox: Annotated[bool, typer.Option("--sandbox", help="Also run programs: SandboxFusion's /run_code.")] = False,
+    tls_cert: Annotated[Path | None, Option("--tls-cert", help="A certificate chain (PEM).")] = None,
+    tls_key: Annotated[Path | None, Option("--tls-key", help="Its private key (PEM).")] = None,
+    sandbox: Annotated[bool, Option("--sandbox", help="Also run programs: SandboxFusion's /run_code.")] = False,
     allow_weak_sandbox: Annotated[
-        bool, typer.Option("--allow-weak-sandbox", help="Serve other machines even where the sandbox is weak.")
+        bool, Option("--allow-weak-sandbox", help="Serve other machines even where the sandbox is weak.")
     ] = False,
     on_unscored: Annotated[
         OnUnscored,
-        typer.Option(
-            "--on-unscored", help="What protocols of bare numbers say of a sample without one: raise is HTTP 422."
-        ),
+        Option("--on-unscored", help="What protocols of bare numbers say of a sample without one: raise is HTTP 422."),
     ] = OnUnscored.RAISE,
     judge_certificate: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--judge-certificate", metavar="FILE", help="Serve judges only with a valid certificate; repeatable."
-        ),
+        options.file_option("--judge-certificate", "Serve judges only with a valid certificate; repeatable."),
     ] = None,
 ) -> None:
     """Serve rewards over HTTP until Ctrl-C or SIGTERM; SIGHUP reloads them without a failed request."""
@@ -147,3 +145,23 @@ def _address_for_clients(settings: "serving.ServerSettings", address: str) -> st
     host, _, port = location.rpartition(":")
     host = socket.gethostname() if host in EVERYWHERE else host
     return f"{scheme}://{'trainer:TOKEN@' if settings.tokens else ''}{host}:{port}"
+
+
+INSTRUCTIONS = (
+    "Test reward functions for RL: check (contract), test (case tables), audit (attacks), explain (samples), diff (two "
+    "versions). Paths are relative to the folder of the server. Answers are short; `full` names a file with everything."
+)
+
+
+def mcp(
+    folder: options.Folder = Path(),
+    seconds: Annotated[float, Option("--seconds", min=1, help="How long one call may take.")] = 300.0,
+) -> int:
+    """Serve check, test, audit, explain and diff as MCP tools on standard input and output, for coding agents."""
+    if not folder.is_dir():
+        raise typer.BadParameter(f"{folder} is not a folder")
+    with tempfile.TemporaryDirectory(prefix="plaudit-mcp-") as results:
+        tools = CommandTools(folder.resolve(), Path(results), seconds)
+        server = build_tool_server(tools.list_tools, tools.call, INSTRUCTIONS)
+        serve_stdio(server, stop_commands)
+    return 0

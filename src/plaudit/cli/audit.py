@@ -1,7 +1,6 @@
 """`plaudit audit`: attack a reward before a policy does."""
 
 from dataclasses import asdict
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,16 +9,15 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
+from typer import Option
 
 from plaudit.audit import AttackFinding, AuditReport, Budget, Level, audit_environment, audit_reward, examples_of
 from plaudit.audit.findings import read_baseline, without_accepted, write_baseline
 from plaudit.audit.hits import ANY_LENGTH, ANY_TEXT, FEW
 from plaudit.cli import options
-from plaudit.cli.console import print_json, print_message, print_result
-from plaudit.loading import find_agent, spec_using
+from plaudit.loading import find_agent
 from plaudit.report.formatting import count_noun
 from plaudit.testing import load_cases
-from plaudit.trajectory import Trajectory
 
 __all__ = ["audit"]
 
@@ -33,33 +31,22 @@ MAX_SHOWN = 300
 
 def audit(
     reward: options.Reward,
-    rollouts: Annotated[
-        str | None, typer.Argument(metavar="[ROLLOUTS]", help="Prompts and truths of your own to attack it on.")
-    ] = None,
+    reading: options.Reading,
+    output: options.Output,
+    rollouts: options.MoreRollouts = None,
     limit: options.Limit = 400,
-    calls: Annotated[int, typer.Option("--calls", min=1, help="How many responses may be scored.")] = USUAL.calls,
-    seconds: Annotated[float, typer.Option("--seconds", min=0.1, help="How long the search may take.")] = USUAL.seconds,
+    calls: Annotated[int, Option("--calls", min=1, help="How many responses may be scored.")] = USUAL.calls,
+    seconds: Annotated[float, Option("--seconds", min=0.1, help="How long the search may take.")] = USUAL.seconds,
     deadline: Annotated[
-        float, typer.Option("--deadline", metavar="SECONDS", min=0.1, help="How long one response may take.")
+        float, Option("--deadline", metavar="SECONDS", min=0.1, help="How long one response may take.")
     ] = 5.0,
-    cases: Annotated[
-        Path | None,
-        typer.Option("--cases", metavar="TABLE", help="A case table, used like rollouts."),
-    ] = None,
-    baseline: Annotated[
-        Path | None, typer.Option("--baseline", metavar="FILE", help="Findings that are accepted; others count.")
-    ] = None,
-    accept: Annotated[bool, typer.Option("--accept", help="Write what is found into --baseline.")] = False,
-    dialect: options.Dialect = None,
-    scope: options.Scope = None,
-    max_batch: options.MaxBatch = None,
-    chat_template: options.ChatTemplate = None,
+    cases: Annotated[Path | None, Option("--cases", metavar="TABLE", help="A case table, used like rollouts.")] = None,
+    baseline: Annotated[Path | None, options.file_option("--baseline", "Accepted findings; others count.")] = None,
+    accept: Annotated[bool, Option("--accept", help="Write what is found into --baseline.")] = False,
     columns: options.Columns = None,
     workers: options.Workers = None,
     cache: options.Cache = None,
-    every: Annotated[bool, typer.Option("--all", help="Show every finding, not one for each cause.")] = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    every: Annotated[bool, Option("--all", help="Show every finding, not one for each cause.")] = False,
 ) -> int:
     """Attack REWARD with responses that are wrong by construction; report what it pays for them.
 
@@ -73,42 +60,28 @@ def audit(
         raise typer.BadParameter("--accept writes into a baseline; name it with --baseline FILE")
     options.check_output(baseline if accept else None)
     accepted = None if baseline is None or accept else read_baseline(baseline)
-    show = (lambda phase: None) if quiet or json else (lambda phase: print_message(f"… {phase}"))
+    on_progress = (lambda phase: None) if output.json else (lambda phase: output.note(f"… {phase}"))
+    samples = [] if cases is None else [case.trajectory for case in load_cases(cases).cases]
+    samples += options.read_samples(rollouts, columns, limit, needs_response=False)
     agent = find_agent(reward)
     if agent is not None:
-        examples = examples_of(_samples(cases, rollouts, columns, limit))
-        report = audit_environment(agent, examples, deadline_s=deadline, on_progress=show)
+        report = audit_environment(agent, examples_of(samples), deadline_s=deadline, on_progress=on_progress)
     else:
-        spec = spec_using(reward, dialect=dialect, scope=scope, max_batch=max_batch, chat_template=chat_template)
-        loaded = options.load_reward(spec, quiet=quiet)
-        samples = _samples(cases, rollouts, columns, limit)
+        loaded = output.load(reading.spec(reward))
         options.check_truth(loaded.reward, samples)
         report = audit_reward(
             loaded, samples or None, budget=Budget(calls, seconds), deadline_s=deadline, workers=workers, cache=cache,
-            on_progress=show,
+            on_progress=on_progress,
         )  # fmt: skip
     if baseline is not None:
         if accepted is None:
             write_baseline(baseline, report)
         report = without_accepted(report, read_baseline(baseline) if accepted is None else accepted)
-    if json:
-        print_json({**asdict(report), "causes": [_cause(group) for group in report.by_cause()]})
-    else:
-        print_result(*_render_all(report, every=every))
+    causes = [_cause(group) for group in report.by_cause()]
+    output.show({**asdict(report), "causes": causes}, *_render_all(report, every=every))
     if report.findings:
         return FOUND
     return NOTHING_FOUND if report.searched or report.accepted else NOT_ATTACKED
-
-
-def _samples(
-    cases: Path | None, rollouts: str | None, columns: list[str] | None, limit: int | None
-) -> list[Trajectory]:
-    """The samples of a case table, then those of rollouts."""
-    samples = [] if cases is None else [case.trajectory for case in load_cases(cases).cases]
-    if rollouts:
-        reader = options.open_rollouts(rollouts, columns, needs_response=False)
-        samples += [each.trajectory for each in islice(reader, limit)]
-    return samples
 
 
 def _cause(group: list[AttackFinding]) -> dict[str, Any]:
@@ -136,21 +109,17 @@ def _render(group: list[AttackFinding]) -> RenderableType:
     """Findings with one cause: the first with its witness, the others by name."""
     finding, *others = group
     witness = finding.witness
-    lines = [
-        finding.message,
-        f"prompt: {_short(witness.prompt)}",
-        *([] if witness.ground_truth is None else [f"ground truth: {_short(witness.ground_truth)}"]),
-        f"response: {_short(witness.response)}",
-        f"paid: {_number(witness.reward)} (honest: {_number(witness.honest_reward)}), component {finding.component}, "
+    facts = {
+        "prompt": _short(witness.prompt),
+        "ground truth": None if witness.ground_truth is None else _short(witness.ground_truth),
+        "response": _short(witness.response),
+        "paid": f"{_number(witness.reward)} (honest: {_number(witness.honest_reward)}), component {finding.component}, "
         f"on {_paid_on(finding)}",
-        *(
-            [f"parts: {', '.join(f'{k} {_number(v)}' for k, v in witness.components.items())}"]
-            if witness.components
-            else []
-        ),
-        f"remedy: {finding.remedy}",
-        *([f"{len(others)} more with this cause: {', '.join(each.operator for each in others)}"] if others else []),
-    ]
+        "parts": ", ".join(f"{name} {_number(value)}" for name, value in witness.components.items()),
+        "remedy": finding.remedy,
+        f"{len(others)} more with this cause": ", ".join(each.operator for each in others),
+    }
+    lines = [finding.message, *(f"{name}: {text}" for name, text in facts.items() if text)]
     shown = finding.cause if finding.cause in (ANY_TEXT, ANY_LENGTH) else f"{finding.family}, {finding.operator}"
     title = Text(f"{finding.severity}: {shown} ({finding.attacker})")
     title.stylize(STYLES[finding.severity])
