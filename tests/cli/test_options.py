@@ -107,7 +107,8 @@ def test_functions_of_commands_are_short():
     [
         ["rewards"], ["tasks", "no_such"], ["hack"], ["hack", "no_such"], ["world", "tasks", "no"],
         ["compat"], ["labels", "no_such.jsonl"],
-        ["judge", "calibrate", "no_such.yaml", "no_such.jsonl"], ["harbor", "check", "no_such"], ["train", "no_such.yaml"], ["train", "--print-config"], ["train", "optimiser.lr=1"],
+        ["judge", "calibrate", "no_such.yaml", "no_such.jsonl"], ["harbor", "check", "no_such"],
+        ["train", "no_such.yaml"], ["train", "--print-config"], ["train", "optimiser.lr=1"],
         ["episode", "no_such"], ["report", "no_such.jsonl"], ["serve", "no_such"],
         ["pairs", "no_such", "-o", "p.jsonl"], ["watch", "no_such"],
     ],
