@@ -26,18 +26,9 @@ import numpy.typing as npt
 from plaudit.errors import InvalidSettings
 
 __all__ = [
-    "ALPHA",
-    "Agreement",
-    "CorrectedMean",
-    "Measure",
-    "PairedTest",
-    "binomial_tail",
-    "correct_for_number",
-    "correct_mean",
-    "flip_test",
-    "measure_agreement",
-    "owner_test",
-]
+    "ALPHA", "Agreement", "CorrectedMean", "Measure", "PairedTest", "binomial_tail", "correct_for_number",
+    "correct_mean", "flip_test", "measure_agreement", "owner_test",
+]  # fmt: skip
 
 LEAST_LABELS = 20
 DRAWS = 20_000

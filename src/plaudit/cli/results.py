@@ -36,17 +36,9 @@ from plaudit.rollouts import Rollout, RolloutsReader, ScoredRollout
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "RunReport",
-    "build_report",
-    "exit_code",
-    "explain",
-    "has_too_many_unscored",
-    "report",
-    "require_scored",
-    "summary",
-    "view",
-    "watch",
-]
+    "RunReport", "build_report", "exit_code", "explain", "has_too_many_unscored", "report", "require_scored",
+    "summary", "view", "watch",
+]  # fmt: skip
 
 
 def summary(

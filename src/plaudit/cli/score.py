@@ -96,8 +96,8 @@ def score(
         return score_folder(output.load(spec), Path(rollouts), out, engine, columns, max_unscored, output)
     _check_destination(out, rollouts, resume=resume, retry_failed=retry_failed, overwrite=overwrite)
     loaded = output.load(spec)
-    asked = {"columns": columns or [], "where": selected.where or []}
-    record = RunRecord(repr(loaded.reward), reward_key(loaded.reward), asked)
+    chosen = {"columns": columns or [], "where": selected.where or []}
+    record = RunRecord(repr(loaded.reward), reward_key(loaded.reward), chosen)
     run = _Run(selected.open(rollouts, columns), selected.selection, build_report(by, against), out, resume=resume)
     if Path(rollouts).is_file() and (by or against):  # a pipe can be read only once
         run.report.check_columns(selected.select(options.open_rollouts(rollouts, columns, skip_bad=True)))

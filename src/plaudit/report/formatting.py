@@ -9,15 +9,9 @@ from rich.table import Column, Table
 from rich.text import Text
 
 __all__ = [
-    "bare_table",
-    "count_noun",
-    "escape_controls",
-    "facts_table",
-    "format_duration",
-    "format_number",
-    "format_share",
+    "bare_table", "count_noun", "escape_controls", "facts_table", "format_duration", "format_number", "format_share",
     "to_text",
-]
+]  # fmt: skip
 
 
 def format_number(value: float) -> str:

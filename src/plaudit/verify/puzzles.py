@@ -291,7 +291,7 @@ class KnightsKnaves(Verifier[Mapping[str, str]]):
                 raise InvalidTrajectory(f"solution is a list of {len(names)} booleans, got {flags!r:.60}")
             roles = ["knight" if flag else "knave" for flag in flags]
             return dict(zip((str(name).casefold() for name in names), roles, strict=True))
-        written = find_column(sample, "solution_text_format") or need_truth(sample)
+        written = need_truth(sample, "solution_text_format")
         solution = _roles(written) if isinstance(written, str) else None
         if not solution:
             raise InvalidTrajectory(f"the solution says of each person once what they are, got {written!r:.60}")

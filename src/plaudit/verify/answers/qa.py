@@ -13,7 +13,7 @@ from plaudit.verify.answers.final_answer import f1_of_words, find_date, find_fin
 from plaudit.verify.math.numeric import number_of
 from plaudit.verify.number_words import parse_number_words
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.rows import find_column, need_truth
+from plaudit.verify.rows import need_truth
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
 __all__ = ["AcceptedAnswers", "Qa"]
@@ -58,8 +58,7 @@ class Qa(Verifier[AcceptedAnswers]):
         check_fields(self)
 
     def read(self, sample: Trajectory) -> AcceptedAnswers:
-        golden = find_column(sample, "golden_answers")
-        items = _read_items(need_truth(sample) if golden is None else golden)
+        items = _read_items(need_truth(sample, "golden_answers"))
         words = squad_words if self.published else normal_words
         if not items or not all(item and all(map(words, item)) for item in items):
             raise InvalidTrajectory(f"the accepted answers are texts with something in them, got {items!r:.80}")

@@ -97,8 +97,7 @@ def answer_boxes(shapes: Sequence[Shape], expected: ExpectedBoxes) -> list[Box]:
 
 def read_boxes(sample: Trajectory) -> ExpectedBoxes:
     """The boxes of a row: `bbox`, `bboxes`, `boxes`, `objects`, or the ground truth, which may have `<answer>` tags."""
-    written = find_column(sample, "bbox", "bboxes", "boxes", "objects")
-    truth: Any = read_literal(need_truth(sample) if written is None else written)
+    truth: Any = read_literal(need_truth(sample, "bbox", "bboxes", "boxes", "objects"))
     shapes = read_shapes(truth, 4) if isinstance(truth, str) else list(shapes_of_data(truth, 4))
     if not shapes:
         raise InvalidTrajectory(f"the ground truth is a box of four numbers or a list of boxes, got {truth!r:.60}")

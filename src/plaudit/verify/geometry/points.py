@@ -121,8 +121,7 @@ def _expect_points(sample: Trajectory, max_dist: Any) -> ExpectedPlaces:
     """Points with a distance: `point`, `points`, or NeMo's `expected_answer` "x,y" in shares of the image."""
     if not is_number(max_dist) or not 0 < max_dist < math.inf:
         raise InvalidTrajectory(f"max_dist is a number above 0, got {max_dist!r:.40}")
-    written = find_column(sample, "point", "points")
-    truth: Any = read_literal(need_truth(sample) if written is None else written)
+    truth: Any = read_literal(need_truth(sample, "point", "points"))
     shapes = read_shapes(truth, 2) if isinstance(truth, str) else list(shapes_of_data(truth, 2))
     numbers = [number for shape in shapes for number in shape.numbers]
     if not 0 < len(shapes) <= MOST_POINTS or not all(map(math.isfinite, numbers)):

@@ -7,6 +7,7 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.verify.instructions.english import CONJUNCTIONS, PRONOUNS, STOP_WORDS
 from plaudit.verify.instructions.instruction import (
     Instruction,
+    N,
     compare,
     count,
     percentage,
@@ -158,21 +159,21 @@ def _at_most(most: int) -> Any:
     return read
 
 
-_NUMBER_N = {"number": "N"}
+_NUMBER_N = {"number": N}
 IFBENCH = {
     "count:word_count_range": Instruction(
         word_count_range, {"min_words": count, "max_words": count}, consistent=_is_range
     ),
-    "count:unique_word_count": Instruction(unique_word_count, {"number": count}, _NUMBER_N),
+    "count:unique_word_count": Instruction(unique_word_count, _NUMBER_N),
     "count:conjunctions": Instruction(conjunctions, {"small_n": _at_most(len(CONJUNCTIONS))}),
-    "count:person_names": Instruction(person_names, {"number": _at_most(len(NAMES))}, _NUMBER_N),
-    "count:numbers": Instruction(numbers, {"number": count}, _NUMBER_N),
+    "count:person_names": Instruction(person_names, {"number": ("N", _at_most(len(NAMES)))}),
+    "count:numbers": Instruction(numbers, _NUMBER_N),
     "count:punctuation": Instruction(punctuation),
-    "count:pronouns": Instruction(pronouns, {"number": count}, _NUMBER_N),
+    "count:pronouns": Instruction(pronouns, _NUMBER_N),
     "count:keywords_multiple": Instruction(
         keywords_multiple, {f"keyword{number}": text_argument for number in range(1, 6)}
     ),
-    "count:words_japanese": Instruction(words_japanese, {"number": positive}, _NUMBER_N),
+    "count:words_japanese": Instruction(words_japanese, {"number": ("N", positive)}),
     "ratio:stop_words": Instruction(stop_words, {"percentage": percentage}),
     "ratio:sentence_type": Instruction(sentence_type),
     "ratio:sentence_balance": Instruction(sentence_balance),

@@ -166,7 +166,7 @@ IFBENCH = {
     "words:keywords_specific_position": Instruction(
         at_position, {"keyword": text_argument, "n": positive, "m": positive}
     ),
-    "sentence:keyword": Instruction(sentence_keyword, {"word": text_argument, "number": positive}, {"number": "N"}),
+    "sentence:keyword": Instruction(sentence_keyword, {"word": text_argument, "number": ("N", positive)}),
     "sentence:increment": Instruction(increment, {"small_n": count}),
     "sentence:alliteration_increment": Instruction(alliteration_increment),
 }

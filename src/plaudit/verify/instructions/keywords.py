@@ -10,6 +10,7 @@ import re
 
 from plaudit.verify.instructions.instruction import (
     Instruction,
+    N,
     compare,
     count,
     language,
@@ -172,19 +173,14 @@ TRAINING = {
     "keywords:palindrome": Instruction(palindrome),
 }
 FUNCTIONS = {
-    "verify_keywords": Instruction(existence, {"keywords": texts}, names={"keywords": "keyword_list"}),
+    "verify_keywords": Instruction(existence, {"keywords": ("keyword_list", texts)}),
     "verify_keyword_frequency": Instruction(
-        word_frequency,
-        {"keyword": text_argument, "frequency": count},
-        names={"keyword": "word", "frequency": "N"},
-        fixed={"relation": "exactly"},
+        word_frequency, {"keyword": ("word", text_argument), "frequency": N}, {"relation": "exactly"}
     ),
     "validate_forbidden_words": Instruction(forbidden_words, {"forbidden_words": texts}),
     "validate_response_language": Instruction(response_language, {"language": language}),
     "validate_frequency_capital_words": Instruction(
-        capital_words,
-        {"capital_frequency": count, "capital_relation": quantifier},
-        {"capital_frequency": "N", "capital_relation": "quantifier"},
+        capital_words, {"capital_frequency": N, "capital_relation": quantifier}
     ),
     "validate_uppercase": Instruction(english_capital),
     "validate_lowercase": Instruction(english_lowercase),

@@ -24,15 +24,9 @@ from plaudit.verify.tools.parsing import MalformedCall, parse_tool_calls, read_c
 from plaudit.verify.verifier import Answer
 
 __all__ = [
-    "DATA_FORMATS",
-    "UNTYPED",
-    "MalformedData",
-    "local_name",
-    "parse_data",
-    "parse_json",
-    "payload_of",
+    "DATA_FORMATS", "UNTYPED", "MalformedData", "local_name", "parse_data", "parse_json", "parse_xml", "payload_of",
     "shorten_error",
-]
+]  # fmt: skip
 
 LONGEST_TEXT = 300_000
 DEEPEST = 100
@@ -138,11 +132,18 @@ def _records(rows: list[list[str]]) -> list[dict[str, str]]:
     return [dict(zip(header, (cell.strip() for cell in row), strict=True)) for row in rows[1:]]
 
 
-def _parse_xml(text: str) -> Any:
+def parse_xml(text: str) -> Element:
+    """The root of an XML text; MalformedData for what is none, or declares a document type or entities."""
     try:
-        root = fromstring(text, forbid_dtd=True)
+        return fromstring(text, forbid_dtd=True)
     except DefusedXmlException as error:
         raise MalformedData(f"XML with forbidden declarations ({type(error).__name__})") from None
+    except (ParseError, ValueError, LookupError) as error:
+        raise MalformedData(f"not XML: {shorten_error(error)}") from None
+
+
+def _parse_xml(text: str) -> Any:
+    root = parse_xml(text)
     return {local_name(root): _of_element(root)}
 
 

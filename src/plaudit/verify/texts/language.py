@@ -15,7 +15,7 @@ from plaudit.verify.fences import find_fences
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, read_literal
 from plaudit.verify.tags import thoughts_of
-from plaudit.verify.text import remove_invisible, sentences
+from plaudit.verify.text import remove_invisible, replace_spans, sentences
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
 __all__ = ["DIALECTS", "LANGUAGES", "Language", "NAMES", "NOUNS_CAPITALISED", "ONE_LANGUAGE", "find_language"]
@@ -163,8 +163,7 @@ def _judge_text(language: str, text: str) -> Verdict:
 
 def _sentences_to_judge(language: str, text: str) -> Iterable[str]:
     """Sentences long enough to tell; short ones are joined with what follows them on the same lines."""
-    for block in reversed(find_fences(text).closed):
-        text = f"{text[: block.start]}\n{text[block.end :]}"
+    text = replace_spans(text, ((block.start, block.end, "\n") for block in find_fences(text).closed))
     plain = _LEFT_OUT.sub(" ", remove_invisible(text))
     if language in ONE_LANGUAGE:
         plain = _LATIN_NAME.sub("", plain)

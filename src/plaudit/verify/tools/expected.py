@@ -22,16 +22,9 @@ from plaudit.verify.tags import without_thinking
 from plaudit.verify.tools.parsing import MalformedCall, ToolCall, parse_tool_calls, quote, read_call
 
 __all__ = [
-    "ABSENT_MARK",
-    "ExpectedArgument",
-    "ExpectedCall",
-    "ExpectedCalls",
-    "Schema",
-    "equals_default",
-    "is_alternatives",
-    "read_alternatives",
-    "read_expected_calls",
-]
+    "ABSENT_MARK", "ExpectedArgument", "ExpectedCall", "ExpectedCalls", "Schema", "equals_default", "is_alternatives",
+    "read_alternatives", "read_expected_calls",
+]  # fmt: skip
 
 Schema = Mapping[str, Any]
 ABSENT_MARK = ""
