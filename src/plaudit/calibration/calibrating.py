@@ -17,7 +17,7 @@ from plaudit.calibration.statistics import (
     correct_mean,
     measure_agreement,
 )
-from plaudit.calibration.transcript import RecordedEndpoint, Transcript
+from plaudit.calibration.transcript import Transcript, record_endpoint
 from plaudit.contract.output import RewardOutput
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings
@@ -87,7 +87,7 @@ def calibrate(
     the judge's model there. A `transcript` records all answers, or replays them.
     """
     if transcript is not None:
-        judge = replace(judge, endpoint=RecordedEndpoint.of(judge.chat_endpoint, transcript))
+        judge = replace(judge, endpoint=record_endpoint(judge.chat_endpoint, transcript))
     measured = _measured_targets(judge, samples, labels)
     with Scorer(judge, backend="inline") as scorer:
         outputs = scorer.score(samples)

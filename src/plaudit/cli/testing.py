@@ -133,12 +133,12 @@ def mutate(
     measured = measure_mutations(reward, cases, most=most, seconds=seconds)
     kinds = Counter(each.kind for each in measured.survived)
     survived = ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "none"
-    output.show(
+    changes = "".join(f"line {each.line}: {each.kind}\n{each.diff}\n\n" for each in measured.survived)
+    output.show_text(
         measured.to_dict(),
-        *(Text(f"line {each.line}: {each.kind}\n{each.diff}\n") for each in measured.survived),
-        f"{measured.killed} of {measured.killed + len(measured.survived)} mutants killed, {measured.timed_out} of them "
-        f"by the time limit; survived: {survived}\nnot counted: {measured.unloadable} that cannot be loaded, "
-        f"{measured.equivalent} equivalent, {measured.untried} not tried",
+        f"{changes}{measured.killed} of {measured.killed + len(measured.survived)} mutants killed, {measured.timed_out} "
+        f"of them by the time limit; survived: {survived}\nnot counted: {measured.unloadable} that cannot be loaded, "
+        f"{measured.equivalent} equivalent, {measured.untried} not tried\n",
     )
     return REGRESSION if measured.survived else 0
 

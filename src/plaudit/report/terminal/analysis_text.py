@@ -80,10 +80,8 @@ def _curve(points: Sequence[StepPoint]) -> Table:
 
 
 def _kinds(title: str, kinds: Sequence[Kind]) -> Table:
-    table = bare_table(title, "mean", "difference", "share")
-    for kind in kinds:
-        table.add_row(_show(kind.name), f"{kind.mean:.3f}", f"{kind.difference:+.3f}", f"{kind.share:.1%}")
-    return table
+    rows = ((_show(kind.name), f"{kind.mean:.3f}", f"{kind.difference:+.3f}", f"{kind.share:.1%}") for kind in kinds)
+    return bare_table(title, "mean", "difference", "share", rows=rows)
 
 
 def _pattern(pattern: FailurePattern) -> list[RenderableType]:
