@@ -202,7 +202,7 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; exits with one of the codes above."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding that lacks a character is no reason to fail
+    if isinstance(sys.stdout, io.TextIOWrapper):  # escape characters that the encoding lacks
         sys.stdout.reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if arguments is None else arguments)
     ours = words[:1] if words[:1] == [RUNS_SCRIPT] else words
@@ -223,7 +223,7 @@ def _run(arguments: list[str], *, debug: bool) -> int:
         print_message("stopped")
         return INTERRUPTED
     except SystemExit as error:
-        # Whoever read our output has seen enough: typer makes an exit with 1 of that, but it is no failure.
+        # The reader closed the pipe: typer exits with 1, but this is no failure.
         return DONE if isinstance(error.__context__, BrokenPipeError) else _exit_code(error)
     except (PlauditError, OSError) as error:
         if debug:

@@ -68,7 +68,7 @@ def diff(
 
 def _write_page(out: Path, difference: Difference, pairs: list[ScoredPair], old: str, new: str) -> None:
     runs = [
-        reports.build_report(name, (Rollout(*scored) for scored in side), room=reports.MAX_BYTES // 2)
+        reports.build_report(name, (Rollout(*scored) for scored in side), max_bytes=reports.MAX_BYTES // 2)
         for name, side in (
             (old, ((trajectory, output) for trajectory, output, _ in pairs)),
             (new, ((trajectory, output) for trajectory, _, output in pairs)),

@@ -4,6 +4,7 @@ A command takes groups of options as parameters; `app` makes a parameter of each
 """
 
 import enum
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -309,6 +310,8 @@ def check_output(*files: str | Path | None, overwrite: bool = True) -> None:
             raise InvalidSettings(f"cannot write {file}: it is a folder; name a file")
         if not file.parent.is_dir():
             raise InvalidSettings(f"cannot write {file}: there is no folder {file.parent}; create it first")
+        if not os.access(file if file.exists() else file.parent, os.W_OK):
+            raise InvalidSettings(f"cannot write {file}: no permission; name a file that you may write")
         if file.exists() and not overwrite:
             raise InvalidSettings(f"{file} exists; --overwrite replaces it")
 

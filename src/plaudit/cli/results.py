@@ -225,7 +225,7 @@ def report(
     """
     page = out or (None if output.json else DEFAULT_OUT)
     options.check_output(page)
-    room = int(max_mb * 1e6) // len(rollouts) if page else 0
+    max_bytes = int(max_mb * 1e6) // len(rollouts) if page else 0
     runs = []
     for name in rollouts:
         files = RunFiles("standard input", Path("-")) if name == "-" else run_files(Path(name))
@@ -233,7 +233,7 @@ def report(
         scored = require_scored(reader, selected.select(reader))
         with output.progress(f"reading {files.name}", count_lines(str(files.rollouts))) as advance:
             counted = _count_rollouts(scored, advance)
-            runs.append(reports.build_report(files.name, counted, metrics=files.metrics, room=room))
+            runs.append(reports.build_report(files.name, counted, metrics=files.metrics, max_bytes=max_bytes))
         output.note_input(reader)
     if page:
         difference = _difference(rollouts, columns) if selected.where is None and selected.limit is None else None

@@ -134,12 +134,13 @@ def mutate(
     kinds = Counter(each.kind for each in measured.survived)
     survived = ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "none"
     changes = "".join(f"line {each.line}: {each.kind}\n{each.diff}\n\n" for each in measured.survived)
-    output.show_text(
-        measured.to_dict(),
-        f"{changes}{measured.killed} of {measured.killed + len(measured.survived)} mutants killed, {measured.timed_out} "
-        f"of them by the time limit; survived: {survived}\nnot counted: {measured.unloadable} that cannot be loaded, "
-        f"{measured.equivalent} equivalent, {measured.untried} not tried\n",
+    tried = measured.killed + len(measured.survived)
+    counts = (
+        f"{measured.killed} of {tried} mutants killed, {measured.timed_out} of them by the time limit; survived: "
+        f"{survived}\nnot counted: {measured.unloadable} that cannot be loaded, {measured.equivalent} equivalent, "
+        f"{measured.untried} not tried\n"
     )
+    output.show_text(measured.to_dict(), changes + counts)
     return REGRESSION if measured.survived else 0
 
 

@@ -1,4 +1,4 @@
-"""Write rollouts so that a crash costs nothing but the line being written.
+"""Write rollouts; a crash loses at most the line that is being written.
 
 Whole lines go out in single writes, at the latest half a second after the last one went. What an earlier crash left
 at the end of a file is repaired before anything is added to it.
@@ -235,7 +235,7 @@ def _check_whole(line: bytes, path: Path) -> None:
     except jsonline.InvalidJSON as error:
         raise RolloutsError(
             f"{path}: the last line is not what an interrupted write leaves ({error}), so nothing is added to it; "
-            "mend that line or write to another file"
+            "correct that line or write to another file"
         ) from None
 
 

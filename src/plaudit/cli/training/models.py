@@ -172,10 +172,10 @@ def _exams(
 ) -> list[_Exam]:
     """The prompts to evaluate on: tasks, a data file, or the held-out prompts of the run."""
     if tasks and data is not None:
-        raise InvalidSettings("either --task or --data says what to ask, not both")
+        raise InvalidSettings("--task and --data both name prompts: give one of them, not both")
     if data is not None:
         if reward is None:
-            raise InvalidSettings(f"{data} says what to ask, but nothing says what is good: add --reward REWARD")
+            raise InvalidSettings(f"{data} has prompts but no reward: add --reward REWARD")
         return [_Exam(training.read_prompts(data, columns=columns, limit=limit), reward, options.DEFAULT_DEADLINE_S)]
     if tasks:
         return [_task_exam(training.find_task(name), reward, limit) for name in tasks]
@@ -196,7 +196,7 @@ def _task_exam(task: "training.Task", reward: str | None, limit: int | None) -> 
     rows = (msgspec.structs.replace(row, task=row.task or task.name) for row in task.held_out[:limit])
     judge = task.reward if reward is None else reward
     if judge is None:
-        raise InvalidSettings(f"{task.name} is judged by an agent's environment; say what judges here: --reward REWARD")
+        raise InvalidSettings(f"{task.name} is judged by an agent's environment; name a reward for it: --reward REWARD")
     is_quick = reward is None and task.runs_inline
     return _Exam(training.Prompts(tuple(rows)), judge, None if is_quick else options.DEFAULT_DEADLINE_S)
 
