@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from plaudit import Trajectory
-from plaudit.verify.answers.short_texts import f1_of_words, squad_words
+from plaudit.verify.answers.final_answer import f1_of_words, squad_words
 from plaudit.verify.rows import find_column, read_literal
 from plaudit.verify.text import words
 

@@ -241,7 +241,7 @@ def test_a_worker_starts_without_what_loads_rewards_by_spec(heavy):
 
 def test_a_command_imports_no_other():
     loaded = loaded_by("from plaudit.cli import main\ntry: main(['doctor', '--help'])\nexcept SystemExit: pass")
-    assert loaded & COMMAND_MODULES == {"plaudit.cli.system.doctor"}
+    assert loaded & COMMAND_MODULES == {"plaudit.cli.programs"}
 
 
 def test_the_help_imports_no_command():

@@ -184,9 +184,9 @@ def test_the_command_calibrates_certifies_and_replays(tmp_path, monkeypatch, cap
             *here,
             "--replay",
             "answers.jsonl",
-            "--accept",
+            "--accept-finding",
             "verbosity",
-            "--accept",
+            "--accept-finding",
             "verbosity in comparisons",
             "--json",
         )
@@ -196,9 +196,9 @@ def test_the_command_calibrates_certifies_and_replays(tmp_path, monkeypatch, cap
     assert read_certificate(tmp_path / "certificate.json")["findings"] == first["findings"]
     spec = f"rubric({{'url': '{server.url}', 'model': '{OWN}'}}, rubric='rubric.yaml')"
     assert _exit("serve", spec, "--port", "0", "--judge-certificate", "certificate.json") == 2
-    assert "not accepted (--accept): verbosity" in capsys.readouterr().err
+    assert "not accepted (--accept-finding): verbosity" in capsys.readouterr().err
     assert _exit("train", f"training.reward_function={spec}", "training.judge_certificates=[certificate.json]") == 2
-    assert "not accepted (--accept): verbosity" in capsys.readouterr().err
+    assert "not accepted (--accept-finding): verbosity" in capsys.readouterr().err
     assert _exit("judge", "calibrate", "rubric.yaml", "rollouts.jsonl", "--against", "human") == 2
     assert "--url and --model" in capsys.readouterr().err
     assert _exit("judge", "calibrate", "length", "rollouts.jsonl", "--against", "human") == 2

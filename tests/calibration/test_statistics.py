@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plaudit.calibration import correct_mean, measure_agreement
-from plaudit.calibration.paired_tests import ALPHA, binomial_tail, correct_for_number, flip_test, owner_test
 from plaudit.calibration.rubric_checks import reason_polarity, split_demands
+from plaudit.calibration.statistics import ALPHA, binomial_tail, correct_for_number, flip_test, owner_test
 from plaudit.calibration.variants import attack_topical, longer_pair, markup_pair
 from plaudit.judges import Criterion
 

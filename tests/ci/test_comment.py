@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from plaudit.ci import CiReport, StepResult, write_comment
 from plaudit.ci.comment import MARKER, MAX_COMMENT, code
-from plaudit.ci.release import Release
+from plaudit.ci.project import Release
 
 ATTACKS = [
     "a | b | c", "``` x", "`@octocat`", "@octocat", "<img src=x onerror=alert(1)>", "</code></td><h1>x</h1>",

@@ -4,8 +4,7 @@ import ast
 
 import pytest
 
-from plaudit.ci.mutants import make_mutants
-from plaudit.ci.mutation import measure_mutations
+from plaudit.ci.mutation import make_mutants, measure_mutations
 from plaudit.errors import InvalidSettings
 from tests.ci.projects import CASES, REWARD, write_project
 

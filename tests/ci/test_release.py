@@ -2,7 +2,7 @@
 
 import pytest
 
-from plaudit.ci.release import NoRelease, check_out, find_release
+from plaudit.ci.project import NoRelease, check_out, find_release
 from plaudit.errors import InvalidSettings
 from tests.ci.projects import git, release, write_project
 

@@ -1,7 +1,8 @@
-"""What is wrong with the input is said in one line that names file, line and remedy; never a traceback."""
+"""Errors of input are one line that names file, line and remedy; never a traceback."""
 
 import io
 import json
+import os
 
 import pytest
 
@@ -354,3 +355,17 @@ def test_training_stops_before_the_model_is_loaded_where_the_ground_truth_is_not
     assert ran.code == 2
     assert "reward_func needs a ground truth ('labels'), and no sample has one" in ran.err
     assert "--label_key COLUMN" in ran.err
+
+
+def test_a_file_that_may_not_be_written_is_refused_before_any_work(plaudit, tmp_path, monkeypatch):
+    (tmp_path / "data.jsonl").write_bytes(row())
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # tests run as root, who may write everything
+    ran = plaudit("labels", "data.jsonl", "--patch", "patch.jsonl")
+    assert ran.code == 2
+    assert "cannot write patch.jsonl: no permission" in ran.err
+
+
+def test_a_missing_file_is_not_compared_by_its_suffix(plaudit, tmp_path):
+    (tmp_path / "wrong.jsonl").write_bytes(row())
+    ran = plaudit("summary", "missing.jsonl")
+    assert (ran.code, ran.err) == (2, "error: no file missing.jsonl\n")

@@ -1,9 +1,11 @@
 """Options mean the same in every command: (command, option, meaning) of all commands, compared by name."""
 
+import ast
 import importlib
 import subprocess
 import sys
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 from typer.main import get_command
@@ -12,8 +14,8 @@ from plaudit.cli.app import COMMANDS, PANELS, _build
 
 SHORT = {
     "-c": "--columns", "-e": "--entry-point", "-f": "--follow", "-h": "--help", "-k": "--pass-at", "-l": "--language",
-    "-m": "--module", "-n": "--count", "-o": "--out", "-p": "--port", "-q": "--quiet", "-t": "--temperature",
-    "-w": "--workers",
+    "-m": "--module", "-n": "--count", "-o": "--out", "-p": "--port", "-q": "--quiet", "-s": "--solution",
+    "-t": "--temperature", "-w": "--workers",
 }  # fmt: skip
 """Every short option, and the long one that it stands for."""
 SYNONYMS = {
@@ -21,11 +23,17 @@ SYNONYMS = {
     "--examples": "--count", "--episodes": "--count", "--max-samples": "--limit", "--silent": "--quiet",
 }  # fmt: skip
 COMMAND_LINE = {name: get_command(_build([name])).commands[name] for name in COMMANDS}
+RUN = {
+    f"{name} {inner}".strip(): command
+    for name, declared in COMMAND_LINE.items()
+    for inner, command in (getattr(declared, "commands", None) or {"": declared}).items()
+}
+"""Every command that does something: those of `harbor`, `judge` and `world` by both words."""
 
 
 def options():
     """Every option of every command: the command, its names and its declaration."""
-    for command, declared in COMMAND_LINE.items():
+    for command, declared in RUN.items():
         for parameter in declared.params:
             if parameter.param_type_name == "option":
                 yield command, parameter
@@ -70,20 +78,37 @@ def test_an_option_takes_the_same_kind_of_value_in_every_command():
     different = {name: dict(found) for name, found in kinds.items() if len(found) > 1}
     paths = {"--out"}  # a path, or `-` for standard output
     choices = {"--backend", "--on-unscored"}  # what serves offers others than what scores
-    assert set(different) <= paths | choices
+    tasks = {"--task"}  # what a task is depends on the command: a name, an id in a world, a folder
+    assert set(different) <= paths | choices | tasks
 
 
 def test_a_reward_is_the_first_argument():
-    for command, declared in COMMAND_LINE.items():
+    for command, declared in RUN.items():
         arguments = [each.metavar or "" for each in declared.params if each.param_type_name == "argument"]
         rewards = [index for index, metavar in enumerate(arguments) if "REWARD" in metavar]
         assert rewards in ([], [0]), command
 
 
+def test_a_command_that_prints_json_can_be_quiet():
+    for command, declared in RUN.items():
+        names = {name for each in declared.params for name in each.opts}
+        assert ("--json" in names) == ("--quiet" in names), command
+
+
+def test_functions_of_commands_are_short():
+    for path in Path(importlib.import_module("plaudit.cli").__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                assert node.end_lineno - node.body[0].lineno < 50, (path.name, node.name)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["rewards"], ["train", "no_such.yaml"], ["train", "--print-config"], ["train", "optimiser.lr=1"],
+        ["rewards"], ["tasks", "no_such"], ["hack"], ["hack", "no_such"], ["world", "tasks", "no"],
+        ["compat"], ["labels", "no_such.jsonl"],
+        ["judge", "calibrate", "no_such.yaml", "no_such.jsonl"], ["harbor", "check", "no_such"],
+        ["train", "no_such.yaml"], ["train", "--print-config"], ["train", "optimiser.lr=1"],
         ["episode", "no_such"], ["report", "no_such.jsonl"], ["serve", "no_such"],
         ["pairs", "no_such", "-o", "p.jsonl"], ["watch", "no_such"],
     ],
@@ -101,4 +126,5 @@ def test_a_list_or_an_error_needs_no_torch(arguments, tmp_path):
 def test_every_command_can_be_imported():
     for location in COMMANDS.values():
         module, _, function = location.partition(":")
-        assert callable(getattr(importlib.import_module(f"plaudit.cli.{module}"), function))
+        command = getattr(importlib.import_module(f"plaudit.cli.{module}"), function)
+        assert callable(command) or all(map(callable, command.commands.values()))

@@ -3,13 +3,13 @@ import io
 from rich.console import Console
 
 from plaudit import RewardOutput
-from plaudit.cli import progress
+from plaudit.cli import console as output
 
 
 def test_a_resumed_bar_starts_where_the_run_stopped(monkeypatch):
     console = Console(file=io.StringIO(), force_terminal=True, width=80)
-    monkeypatch.setattr(progress, "stderr_console", lambda: console)
-    with progress.show_progress("scoring", 200, done=64, quiet=False) as advance:
+    monkeypatch.setattr(output, "stderr_console", lambda: console)
+    with output.show_progress("scoring", 200, done=64, quiet=False) as advance:
         advance(RewardOutput(1.0))
     shown = console.file.getvalue()
     assert " 65/200" in shown

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-import typer
+from typer.main import get_command
 
-from plaudit.cli.training.train import train
+from plaudit.cli.app import _build
 from plaudit.errors import InvalidSettings
 from plaudit.launching.openrlhf_flags import ALIASES, OUR_OPTIONS, read_openrlhf_flags
 from plaudit.training.config.reading import KEYS, load_config
@@ -143,9 +143,8 @@ def test_a_pasted_command_is_read_from_its_program_on(program):
 
 
 def test_a_mistyped_option_of_ours_gets_a_hint():
-    app = typer.Typer()
-    app.command()(train)
-    options = [each for parameter in typer.main.get_command(app).params for each in parameter.opts]
+    train = get_command(_build(["train"])).commands["train"]
+    options = [each for parameter in train.params for each in parameter.opts]
     assert {each.removeprefix("--") for each in options if each.startswith("--")} <= set(OUR_OPTIONS) | COMPLETION
     with pytest.raises(InvalidSettings, match="no option --print-confg; did you mean 'print-config'"):
         read_openrlhf_flags(["--print-confg"])

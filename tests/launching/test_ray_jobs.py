@@ -13,7 +13,7 @@ from ray.job_submission import JobStatus
 from tenacity import stop_after_attempt, wait_none
 
 from plaudit.cli import main
-from plaudit.cli.training.launch import run_job
+from plaudit.cli.training.train import run_job
 from plaudit.errors import TrainingError
 from plaudit.launching import ray_jobs
 from plaudit.launching.ray_jobs import Job, RayJob, plaudit_command, submit_job
@@ -61,7 +61,7 @@ def test_jobs_are_followed_to_their_end_in_this_folder_and_ctrl_c_leaves_one_run
     assert exited.value.code == 0
     assert "train output_dir=run seed=4 sampling.samples_per_prompt=3\n" in capfd.readouterr().err
 
-    monkeypatch.setattr("plaudit.cli.training.launch._show", _interrupt)
+    monkeypatch.setattr("plaudit.cli.training.train._show", _interrupt)
     assert run_job(address, Job("sh -c 'echo begun; sleep 2; touch done.txt'")) == 130
     told = capfd.readouterr().err
     assert "goes on; follow it with `ray job logs --follow" in told

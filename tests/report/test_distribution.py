@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plaudit.report.distribution import MAX_BINS, distribution_of
+from plaudit.report.collecting import MAX_BINS, distribution_of
 from plaudit.report.figures import Bin
 
 FLOATS = st.floats(-1e6, 1e6)

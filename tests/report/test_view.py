@@ -168,7 +168,7 @@ def test_a_growing_file_is_read_in_parts(tmp_path):
 
 
 def test_a_folder_that_does_not_exist_yet_is_named(tmp_path, monkeypatch, capfd):
-    command = importlib.import_module("plaudit.cli.scoring.report")
+    command = importlib.import_module("plaudit.cli.results")
     ended = SimpleNamespace(Event=lambda: SimpleNamespace(wait=lambda: None))  # as if Ctrl-C came at once
     monkeypatch.setattr(command, "threading", ended)
     command.view([tmp_path / "later"])

@@ -147,7 +147,7 @@ def test_a_last_line_that_no_crash_leaves_is_not_touched(tmp_path):
     path = tmp_path / "out.jsonl"
     content = numbered(0).to_line() + b"a note by hand"
     path.write_bytes(content)
-    with pytest.raises(RolloutsError, match="mend that line or write to another file"):
+    with pytest.raises(RolloutsError, match="correct that line or write to another file"):
         RolloutsWriter(path, mode="append")
     assert path.read_bytes() == content
 

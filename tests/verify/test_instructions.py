@@ -80,8 +80,8 @@ def every_constraint():
 @every_type
 def test_an_argument_that_is_missing_or_of_the_wrong_type_declines_the_row(name):
     instruction = {**TRAINING, **IFBENCH, **FUNCTIONS}[name]
-    for parameter in instruction.arguments:
-        column = instruction.names.get(parameter, parameter)
+    for parameter, reader in instruction.arguments.items():
+        column = reader[0] if isinstance(reader, tuple) else parameter
         for value in (None, {}, True, -1, float("nan"), [5], ""):
             for response in ("Rain falls.", ""):
                 verdict = IfBench().verify(row_of(name, **{column: value}), response)

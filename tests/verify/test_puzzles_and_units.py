@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from plaudit.errors import InvalidSettings
 from plaudit.verify import Countdown, KnightsKnaves, Quantity, Sudoku
 from plaudit.verify.answers.quantities import read_quantities
-from plaudit.verify.puzzles.countdown import evaluate
+from plaudit.verify.puzzles import evaluate
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from plaudit.errors import InvalidSettings
 from plaudit.verify import Qa
-from plaudit.verify.answers.short_texts import find_date, normal_words, squad_words
+from plaudit.verify.answers.final_answer import find_date, normal_words, squad_words
 
 
 @pytest.mark.parametrize(

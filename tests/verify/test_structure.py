@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plaudit.errors import InvalidSettings
-from plaudit.verify.structured.form import check_code, check_json, check_markdown, check_xml
-from plaudit.verify.structured.schemas import check_schema
+from plaudit.verify.structured.form import check_code, check_json, check_markdown, check_schema, check_xml
 
 SCHEMA = {"type": "object", "required": ["answer"], "properties": {"answer": {"type": "integer"}}}
 BOMB = '<!DOCTYPE a [<!ENTITY b "bbbb">]><a>&b;</a>'

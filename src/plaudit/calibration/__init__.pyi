@@ -1,8 +1,3 @@
-from .agreement import Agreement as Agreement
-from .agreement import CorrectedMean as CorrectedMean
-from .agreement import Measure as Measure
-from .agreement import correct_mean as correct_mean
-from .agreement import measure_agreement as measure_agreement
 from .calibrating import Calibration as Calibration
 from .calibrating import calibrate as calibrate
 from .certificate import JudgeIdentity as JudgeIdentity
@@ -16,5 +11,10 @@ from .labelling import labels_of_column as labels_of_column
 from .labelling import read_labels as read_labels
 from .labelling import sample_key as sample_key
 from .labelling import write_labelling_page as write_labelling_page
-from .paired_tests import PairedTest as PairedTest
+from .statistics import Agreement as Agreement
+from .statistics import CorrectedMean as CorrectedMean
+from .statistics import Measure as Measure
+from .statistics import PairedTest as PairedTest
+from .statistics import correct_mean as correct_mean
+from .statistics import measure_agreement as measure_agreement
 from .transcript import Transcript as Transcript

@@ -5,12 +5,19 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from plaudit.calibration.agreement import Agreement, CorrectedMean, correct_mean, measure_agreement
 from plaudit.calibration.labelling import WHOLE, Labels, Target, rubric_of, sample_key, targets_of
-from plaudit.calibration.paired_tests import ALPHA, PairedTest, correct_for_number
 from plaudit.calibration.probes import Probes
 from plaudit.calibration.rubric_checks import split_demands
-from plaudit.calibration.transcript import RecordedEndpoint, Transcript
+from plaudit.calibration.statistics import (
+    ALPHA,
+    Agreement,
+    CorrectedMean,
+    PairedTest,
+    correct_for_number,
+    correct_mean,
+    measure_agreement,
+)
+from plaudit.calibration.transcript import Transcript, record_endpoint
 from plaudit.contract.output import RewardOutput
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings
@@ -80,7 +87,7 @@ def calibrate(
     the judge's model there. A `transcript` records all answers, or replays them.
     """
     if transcript is not None:
-        judge = replace(judge, endpoint=RecordedEndpoint.of(judge.chat_endpoint, transcript))
+        judge = replace(judge, endpoint=record_endpoint(judge.chat_endpoint, transcript))
     measured = _measured_targets(judge, samples, labels)
     with Scorer(judge, backend="inline") as scorer:
         outputs = scorer.score(samples)

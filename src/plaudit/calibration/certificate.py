@@ -5,15 +5,14 @@ every finding in it was accepted.
 """
 
 import hashlib
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from plaudit.calibration.transcript import digest_question
+from plaudit.calibration.transcript import DivertedEndpoint, digest_question
 from plaudit.contract.contents import rewards_within
 from plaudit.contract.event_loop import run_awaitable
 from plaudit.contract.function import RewardFunction
@@ -54,11 +53,11 @@ def identify(judge: RubricJudge) -> JudgeIdentity:
         for each in fields(judge)
         if each.name not in ("endpoint", "rubric", "reproducible")
     }
-    captured = _CapturingEndpoint.of(judge.chat_endpoint)
+    questions: set[str] = set()
+    captured = DivertedEndpoint.of(judge.chat_endpoint, lambda made: _CapturingConnection(made, questions))
     run_awaitable(_ask_about_samples(replace(judge, endpoint=captured)))
-    questions = sorted(captured._questions)  # type: ignore[attr-defined]  # set in `of`
     rubric = asdict(judge.rubric) if isinstance(judge.rubric, Rubric) else None
-    return JudgeIdentity(_hash(rubric), judge.chat_endpoint.model, _hash([settings, questions]))
+    return JudgeIdentity(_hash(rubric), judge.chat_endpoint.model, _hash([settings, sorted(questions)]))
 
 
 def write_certificate(path: Path, judge: RubricJudge, measured: Mapping[str, Any], accepted: Sequence[str]) -> None:
@@ -111,7 +110,7 @@ def _why_not(path: Path, content: Mapping[str, Any], identity: Mapping[str, str]
         if certified.get(part) != value:
             return f"{path} is for another {part}" + (f" ({certified.get(part)})" if part == "model" else "")
     if open_findings := sorted(set(content["findings"]) - set(content["accepted"])):
-        return f"{path} has findings that were not accepted (--accept): {', '.join(open_findings)}"
+        return f"{path} has findings that were not accepted (--accept-finding): {', '.join(open_findings)}"
     return None
 
 
@@ -124,21 +123,13 @@ async def _ask_about_samples(judge: RubricJudge) -> None:
         await judge.compute_rewards([each for each in _SAMPLES if each.ground_truth == truth])
 
 
-class _CapturingEndpoint(ChatEndpoint):
-    """An endpoint that asks nobody and keeps the digests of all questions."""
-
-    @classmethod
-    def of(cls, endpoint: ChatEndpoint) -> "_CapturingEndpoint":
-        made = cls(**{each.name: getattr(endpoint, each.name) for each in fields(ChatEndpoint)})
-        object.__setattr__(made, "_questions", set())
-        return made
-
-    @asynccontextmanager
-    async def connect(self) -> AsyncIterator[ChatConnection]:
-        yield _CapturingConnection(self, None)
-
-
 class _CapturingConnection(ChatConnection):
+    """Asks nobody, and keeps the digests of all questions."""
+
+    def __init__(self, endpoint: ChatEndpoint, questions: set[str]) -> None:
+        super().__init__(endpoint, None)
+        self._questions = questions
+
     async def ask(self, question: Question) -> CallResult[ChatReply]:
-        self._endpoint._questions.add(digest_question(self._endpoint, question))  # type: ignore[attr-defined]
+        self._questions.add(digest_question(self._endpoint, question))
         raise CallFailed(Status.SKIPPED, "nobody was asked", 0, 0.0)

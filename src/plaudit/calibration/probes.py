@@ -10,10 +10,9 @@ from typing import Any
 
 import msgspec
 
-from plaudit.calibration.agreement import Measure
 from plaudit.calibration.labelling import WHOLE, Labels, Target, rubric_of, sample_key, targets_of
-from plaudit.calibration.paired_tests import PairedTest, binomial_tail, flip_test, owner_test
 from plaudit.calibration.rubric_checks import count_contradictions, split_demands
+from plaudit.calibration.statistics import Measure, PairedTest, binomial_tail, flip_test, owner_test
 from plaudit.calibration.variants import (
     NOTHING,
     attack_implicit,

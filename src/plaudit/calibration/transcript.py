@@ -6,7 +6,7 @@ is started again with the same file asks only what is missing.
 """
 
 import hashlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -21,7 +21,7 @@ from plaudit.errors import InvalidSettings
 from plaudit.judges.chat_endpoint import ChatConnection, ChatEndpoint
 from plaudit.judges.prompt import ChatReply, Question
 
-__all__ = ["RecordedEndpoint", "Transcript", "digest_question"]
+__all__ = ["DivertedEndpoint", "Transcript", "digest_question", "record_endpoint"]
 
 
 class Transcript:
@@ -73,26 +73,33 @@ class Transcript:
         return hashlib.sha256(b"\n".join(used)).hexdigest()
 
 
-class RecordedEndpoint(ChatEndpoint):
-    """An endpoint whose answers are recorded in a transcript, and taken from it where they are there."""
+class DivertedEndpoint(ChatEndpoint):
+    """An endpoint whose questions go through a connection of our making."""
 
     @classmethod
-    def of(cls, endpoint: ChatEndpoint, transcript: Transcript) -> "RecordedEndpoint":
-        """The endpoint with a transcript; a replay needs no key."""
-        settings = {each.name: getattr(endpoint, each.name) for each in fields(ChatEndpoint)}
-        made = cls(**settings)
-        object.__setattr__(made, "_transcript", transcript)
+    def of(
+        cls, endpoint: ChatEndpoint, connection: Callable[["DivertedEndpoint"], ChatConnection]
+    ) -> "DivertedEndpoint":
+        """The endpoint with the same settings; `connection` makes its connections."""
+        made = cls(**{each.name: getattr(endpoint, each.name) for each in fields(ChatEndpoint)})
+        object.__setattr__(made, "_connection", connection)
         return made
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[ChatConnection]:
-        """Connections of which each answer is recorded."""
-        transcript: Transcript = self._transcript  # type: ignore[attr-defined]  # set in `of`
-        connection = _RecordedConnection(self, None if transcript.replay else self._key.read(), transcript)
+        """A connection; it is closed at the end."""
+        connection: ChatConnection = self._connection(self)  # type: ignore[attr-defined]  # set in `of`
         try:
             yield connection
         finally:
             await connection.close()
+
+
+def record_endpoint(endpoint: ChatEndpoint, transcript: Transcript) -> DivertedEndpoint:
+    """The endpoint, with answers that are recorded in a transcript, or taken from it; a replay needs no key."""
+    return DivertedEndpoint.of(
+        endpoint, lambda made: _RecordedConnection(made, None if transcript.replay else made._key.read(), transcript)
+    )
 
 
 class _RecordedConnection(ChatConnection):

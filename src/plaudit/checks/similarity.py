@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plaudit.errors import InvalidSettings, did_you_mean, require
-from plaudit.verify.answers.short_texts import f1_of_words, squad_words
+from plaudit.verify.answers.final_answer import f1_of_words, squad_words
 from plaudit.verify.text import bare_words, ngrams
 
 __all__ = ["MEASURES", "MOST_CHARACTERS", "Measure", "find_measure", "word_order"]

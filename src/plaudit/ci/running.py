@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from plaudit.ci.commands import CommandResult, run_command
 from plaudit.ci.lock import LOCK, compare_lock, lock_entry, read_lock
-from plaudit.ci.project import Project, RewardEntry, read_project
-from plaudit.ci.release import NoRelease, Release, check_out, find_release
+from plaudit.ci.project import NoRelease, Project, Release, RewardEntry, check_out, find_release, read_project
 from plaudit.diff import compare_files
 from plaudit.errors import InvalidSettings
 

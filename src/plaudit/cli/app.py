@@ -6,14 +6,17 @@ only with `--debug`.
 """
 
 import ast
+import functools
 import importlib
+import inspect
 import io
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.exceptions import TyperException
@@ -22,56 +25,56 @@ from plaudit.cli.console import print_message, print_result, print_warnings, res
 from plaudit.errors import PlauditError
 from plaudit.version import __version__
 
-__all__ = ["main"]
+__all__ = ["CommandGroup", "OptionGroup", "main"]
 
 DONE, BAD_INPUT, BUG, INTERRUPTED = 0, 2, 70, 130
 
 ABOUT = "Write reward functions for RL of language models once; test them, score with them, train with them."
 PANELS = {
     "Write and load rewards": {
-        "init": "rewards.init:init",
-        "rewards": "rewards.catalog:rewards",
-        "export": "rewards.export:export",
-        "compat": "rewards.export:compat",
-        "run": "system.run:run",
+        "init": "catalog:init",
+        "rewards": "catalog:rewards",
+        "export": "catalog:export",
+        "compat": "catalog:compat",
+        "run": "run:run",
     },
     "Test rewards": {
-        "test": "rewards.testing:test_command",
-        "check": "rewards.testing:check",
-        "audit": "rewards.audit:audit",
-        "mutate": "rewards.ci:mutate",
-        "diff": "scoring.diff:diff",
-        "ci": "rewards.ci:ci",
-        "lock": "rewards.ci:lock",
-        "mcp": "rewards.mcp:mcp",
-        "labels": "scoring.labels:labels",
+        "test": "testing:test_command",
+        "check": "testing:check",
+        "audit": "audit:audit",
+        "mutate": "testing:mutate",
+        "diff": "comparing:diff",
+        "ci": "testing:ci",
+        "lock": "testing:lock",
+        "mcp": "serve:mcp",
+        "labels": "comparing:labels",
         "judge": "judge:judge",
-        "verify": "system.verify:verify",
-        "run-code": "system.run_code:run_code",
+        "verify": "programs:verify",
+        "run-code": "programs:run_code",
         "harbor": "harbor:harbor",
     },
     "Score rollouts and look at scores": {
-        "score": "scoring.score:score",
-        "summary": "scoring.summary:summary",
-        "explain": "scoring.explain:explain",
-        "report": "scoring.report:report",
-        "view": "scoring.report:view",
+        "score": "score:score",
+        "summary": "results:summary",
+        "explain": "results:explain",
+        "report": "results:report",
+        "view": "results:view",
     },
     "Train and evaluate": {
         "train": "training.train:train",
-        "watch": "scoring.report:watch",
-        "hack": "training.hack:hack",
-        "launch": "training.launch:launch",
-        "tasks": "training.tasks:tasks",
-        "eval": "training.evaluate:evaluate",
-        "sample": "training.trained_models:sample",
-        "merge": "training.trained_models:merge",
-        "episode": "training.episode:episode",
-        "world": "world:world",
-        "pairs": "training.pairs:pairs",
+        "watch": "results:watch",
+        "hack": "training.train:hack",
+        "launch": "training.train:launch",
+        "tasks": "training.models:tasks",
+        "eval": "training.models:evaluate",
+        "sample": "training.models:sample",
+        "merge": "training.models:merge",
+        "episode": "training.environments:episode",
+        "world": "training.environments:world",
+        "pairs": "training.reward_model:pairs",
         "train-reward-model": "training.reward_model:train_reward_model",
     },
-    "Serve": {"serve": "system.serve:serve", "doctor": "system.doctor:doctor"},
+    "Serve": {"serve": "serve:serve", "doctor": "programs:doctor"},
 }
 """Every command and the function that runs it, as `--help` groups them."""
 COMMANDS = {name: function for commands in PANELS.values() for name, function in commands.items()}
@@ -81,8 +84,44 @@ RUNS_SCRIPT = "run"
 """The command whose arguments after the first belong to a script."""
 COMPLETION = "_PLAUDIT_COMPLETE"
 """The environment variable by which a shell asks for completions."""
-USES_STDOUT = {RUNS_SCRIPT, "mcp"}
+USES_STDOUT = {RUNS_SCRIPT, "mcp", "world serve"}
 """Commands that give standard output to a script or to a protocol."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandGroup:
+    """A command of commands, by name."""
+
+    help: str
+    commands: Mapping[str, Callable[..., Any]]
+
+
+class OptionGroup:
+    """A frozen dataclass whose fields are options that belong together."""
+
+
+def _flatten(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command with the fields of its option groups as parameters of their own, for typer."""
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, Any] = {}
+    for parameter in inspect.signature(command).parameters.values():
+        if isinstance(parameter.annotation, type) and issubclass(parameter.annotation, OptionGroup):
+            groups[parameter.name] = parameter.annotation
+            parameters += inspect.signature(parameter.annotation).parameters.values()
+        else:
+            parameters.append(parameter)
+
+    @functools.wraps(command)
+    def run(**values: Any) -> Any:
+        made = {
+            name: group(**{each.name: values.pop(each.name) for each in fields(group)})
+            for name, group in groups.items()
+        }
+        return command(**values, **made)
+
+    named = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+    run.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]  # what typer reads
+    return run
 
 
 def _build(arguments: Sequence[str]) -> typer.Typer:
@@ -109,15 +148,26 @@ def _build(arguments: Sequence[str]) -> typer.Typer:
 def _add_command(app: typer.Typer, name: str, panel: str) -> None:
     module, _, function = COMMANDS[name].partition(":")
     command = getattr(importlib.import_module(f"plaudit.cli.{module}"), function)
-    if isinstance(command, typer.Typer):  # a command of commands, which reserve standard output themselves
-        app.add_typer(command, name=name, rich_help_panel=panel)
+    if isinstance(command, CommandGroup):
+        group = typer.Typer(name=name, no_args_is_help=True, help=command.help)
+        group.callback()(_options_of_none)  # a group stays one where it has one command
+        for inner, run in command.commands.items():
+            group.command(inner)(_prepare(run, f"{name} {inner}"))
+        app.add_typer(group, name=name, rich_help_panel=panel)
         return
     settings = {
         "allow_interspersed_args": name != RUNS_SCRIPT,
         "ignore_unknown_options": name in TAKES_FOREIGN_FLAGS,
     }
-    run = command if name in USES_STDOUT else reserve_stdout()(command)
-    app.command(name, context_settings=settings, rich_help_panel=panel)(run)
+    app.command(name, context_settings=settings, rich_help_panel=panel)(_prepare(command, name))
+
+
+def _prepare(command: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """A command as typer runs it."""
+    return _flatten(command) if name in USES_STDOUT else reserve_stdout()(_flatten(command))
+
+
+def _options_of_none() -> None: ...
 
 
 def _not_imported() -> None:
@@ -125,7 +175,7 @@ def _not_imported() -> None:
 
 
 def _summary(name: str) -> str:
-    """The help of a command, read from its file without importing it: a docstring, or `help` of `typer.Typer`."""
+    """The help of a command, read from its file without importing it: a docstring, or `help` of a `CommandGroup`."""
     module, _, function = COMMANDS[name].partition(":")
     path = Path(__file__).parent.joinpath(*module.split(".")).with_suffix(".py")
     for node in ast.parse(path.read_bytes()).body:
@@ -152,7 +202,7 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; exits with one of the codes above."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # an encoding that lacks a character is no reason to fail
+    if isinstance(sys.stdout, io.TextIOWrapper):  # escape characters that the encoding lacks
         sys.stdout.reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if arguments is None else arguments)
     ours = words[:1] if words[:1] == [RUNS_SCRIPT] else words
@@ -173,7 +223,7 @@ def _run(arguments: list[str], *, debug: bool) -> int:
         print_message("stopped")
         return INTERRUPTED
     except SystemExit as error:
-        # Whoever read our output has seen enough: typer makes an exit with 1 of that, but it is no failure.
+        # The reader closed the pipe: typer exits with 1, but this is no failure.
         return DONE if isinstance(error.__context__, BrokenPipeError) else _exit_code(error)
     except (PlauditError, OSError) as error:
         if debug:

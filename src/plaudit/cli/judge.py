@@ -1,16 +1,15 @@
 """`plaudit judge calibrate`: how far a language model can be trusted as a judge."""
 
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.console import RenderableType
 from rich.markup import escape
+from typer import Argument, Option
 
 from plaudit import calibration
 from plaudit.cli import options
-from plaudit.cli.console import print_json, print_message, print_result, reserve_stdout
+from plaudit.cli.app import CommandGroup
 from plaudit.errors import InvalidSettings
 from plaudit.judges.llm_judge import LLMJudge, RubricJudge, RubricReward
 from plaudit.loading import resolve
@@ -21,59 +20,43 @@ from plaudit.trajectory import Trajectory
 __all__ = ["judge"]
 
 FOUND = 1
-judge = typer.Typer(name="judge", no_args_is_help=True, help="Calibrate language models as judges.")
 
 
-@judge.callback()
-def _commands() -> None:
-    """Calibrate language models as judges."""
-
-
-@judge.command("calibrate")
-@reserve_stdout()
 def calibrate_command(
     rubric: Annotated[
-        str, typer.Argument(metavar="RUBRIC", help="A rubric (YAML) with --url and --model, or the spec of a judge.")
+        str, Argument(metavar="RUBRIC", help="A rubric (YAML) with --url and --model, or the spec of a judge.")
     ],
     rollouts: options.Rollouts,
-    url: Annotated[str | None, typer.Option("--url", help="The server of a judge for a rubric file.")] = None,
-    model: options.ServedModel = None,
-    api_key_env: options.KeyVariable = None,
-    page: Annotated[
-        Path | None, typer.Option("--page", metavar="FILE", help="Write a page for labelling, and stop.")
-    ] = None,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many responses the page has.")] = 100,
+    server: options.ServedModel,
+    output: options.Output,
+    url: Annotated[str | None, Option("--url", help="The server of a judge for a rubric file.")] = None,
+    page: Annotated[Path | None, options.file_option("--page", "Write a page for labelling, and stop.")] = None,
+    count: Annotated[int, options.count("How many responses the page has.")] = 100,
     labels: Annotated[
-        Path | None, typer.Option("--labels", metavar="FILE", help="Labels that were downloaded from the page.")
+        Path | None, options.file_option("--labels", "Labels that were downloaded from the page.")
     ] = None,
     against: options.Against = None,
-    threshold: Annotated[
-        float, typer.Option("--threshold", help="From which share of the scale on it is a yes.")
-    ] = 0.5,
-    probes: Annotated[int, typer.Option("--probes", min=10, help="The most pairs for each test of a bias.")] = 100,
+    threshold: Annotated[float, Option("--threshold", help="From which share of the scale on it is a yes.")] = 0.5,
+    probes: Annotated[int, Option("--probes", min=10, help="The most pairs for each test of a bias.")] = 100,
     author: Annotated[
-        str | None, typer.Option("--author", metavar="COLUMN", help="Which model wrote a response; `model` by default.")
+        str | None, Option("--author", metavar="COLUMN", help="Which model wrote a response; `model` by default.")
     ] = None,
     judge_author: Annotated[
-        str | None,
-        typer.Option("--judge-author", metavar="NAME", help="The judge's model in that column; --model by default."),
+        str | None, Option("--judge-author", metavar="NAME", help="The judge's model there; --model by default.")
     ] = None,
     record: Annotated[
-        Path | None,
-        typer.Option("--record", metavar="FILE", help="Record all answers; known ones are not asked again."),
+        Path | None, options.file_option("--record", "Record all answers; known ones are not asked again.")
     ] = None,
     replay: Annotated[
-        Path | None,
-        typer.Option("--replay", metavar="FILE", help="Take all answers from a record; no endpoint is asked."),
+        Path | None, options.file_option("--replay", "Take all answers from a record; no endpoint is asked.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write the certificate here.")] = None,
+    out: Annotated[Path | None, options.out_file("Write the certificate here.")] = None,
     accept: Annotated[
-        list[str] | None, typer.Option("--accept", metavar="FINDING", help="Certify in spite of it; repeatable.")
+        list[str] | None, Option("--accept-finding", metavar="FINDING", help="Certify in spite of it; repeatable.")
     ] = None,
     columns: options.Columns = None,
     limit: options.Limit = None,
     overwrite: options.Overwrite = False,
-    json: options.Json = False,
 ) -> int:
     """Compare a judge with people, and test it for biases and for the known failures of rubrics.
 
@@ -81,11 +64,11 @@ def calibrate_command(
     """
     options.check_output(record)
     options.check_output(page, out, overwrite=overwrite)
-    chosen = _load_judge(rubric, url, model, api_key_env)
-    samples = [each.trajectory for each in islice(options.open_rollouts(rollouts, columns), limit)]
+    chosen = _load_judge(rubric, url, server.served, server.api_key_env)
+    samples = options.read_samples(rollouts, columns, limit)
     if page is not None:
         written = calibration.write_labelling_page(page, chosen, samples, count, f"Labels for {Path(rubric).name}")
-        print_message(f"the page with {written} responses is {page}; open it in a browser, and download the labels")
+        output.note(f"the page with {written} responses is {page}; open it in a browser, and download the labels")
         return 0
     transcript = _transcript(record, replay)
     result = calibration.calibrate(
@@ -94,7 +77,7 @@ def calibrate_command(
     )  # fmt: skip
     if out is not None:
         calibration.write_certificate(out, chosen, result.to_dict(), accept or [])
-    print_json(result.to_dict()) if json else print_result(*_render(result))
+    output.show(result.to_dict(), *_render(result))
     return FOUND if set(result.findings) - set(accept or []) else 0
 
 
@@ -145,20 +128,17 @@ def _transcript(record: Path | None, replay: Path | None) -> "calibration.Transc
 def _render(result: "calibration.Calibration") -> list[RenderableType]:
     unanswered = ", ".join(f"{count} {status}" for status, count in result.unanswered.items())
     head = f"{result.samples} samples" + (f", without a verdict: {unanswered}" if unanswered else "")
-    agreement = bare_table("criterion", "measure", "value (95 % interval)")
-    for each, mean in zip(result.agreements, result.means, strict=True):
-        rows = {
-            "Cohen's κ": each.kappa, "accuracy": each.accuracy, "sensitivity": each.sensitivity,
-            "specificity": each.specificity, "people say yes": each.base_rate, "the judge says yes": each.judge_rate,
-            f"yes, of all {mean.judged}": f"{mean.raw:.2f}",
-            "corrected for errors": mean.corrected or "not identifiable",
-        }  # fmt: skip
-        for number, (name, measure) in enumerate(rows.items()):
-            agreement.add_row(f"{each.criterion} ({each.count} labels)" if number == 0 else "", name, str(measure))
-    tests = bare_table("test", "pairs", "effect", "corrected p")
-    for test in result.tests:
-        figures = ("not tested", "") if test.effect is None else (str(test.effect), f"{test.corrected_p:.2g}")
-        tests.add_row(test.kind, str(test.pairs), *figures)
+    measures = [
+        (f"{each.criterion} ({each.count} labels)" if name == "Cohen's κ" else "", name, str(measure))
+        for each, mean in zip(result.agreements, result.means, strict=True)
+        for name, measure in _measures(each, mean).items()
+    ]
+    agreement = bare_table("criterion", "measure", "value (95 % interval)", rows=measures)
+    compared = (
+        (test.kind, str(test.pairs), str(test.effect or "not tested"), f"{test.corrected_p:.2g}" if test.effect else "")
+        for test in result.tests
+    )
+    tests = bare_table("test", "pairs", "effect", "corrected p", rows=compared)
     notes = [f"not tested: {test.kind}: {test.note}" for test in result.tests if test.effect is None]
     notes += [
         f"warning: {name} makes {len(parts)} demands at once, split it: {' | '.join(parts)}"
@@ -166,3 +146,15 @@ def _render(result: "calibration.Calibration") -> list[RenderableType]:
     ]
     findings = [f"finding: {kind}: {words}" for kind, words in result.findings.items()] or ["no findings"]
     return [head, agreement, tests, *map(escape, [*notes, *findings])]
+
+
+def _measures(agreement: "calibration.Agreement", mean: "calibration.CorrectedMean") -> dict[str, object]:
+    return {
+        "Cohen's κ": agreement.kappa, "accuracy": agreement.accuracy, "sensitivity": agreement.sensitivity,
+        "specificity": agreement.specificity, "people say yes": agreement.base_rate,
+        "the judge says yes": agreement.judge_rate, f"yes, of all {mean.judged}": f"{mean.raw:.2f}",
+        "corrected for errors": mean.corrected or "not identifiable",
+    }  # fmt: skip
+
+
+judge = CommandGroup(help="Calibrate language models as judges.", commands={"calibrate": calibrate_command})

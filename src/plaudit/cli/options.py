@@ -1,113 +1,227 @@
-"""Arguments and options that several commands share, and what they stand for."""
+"""Arguments and options that several commands share, and what they mean together.
+
+A command takes groups of options as parameters; `app` makes a parameter of each of their fields.
+"""
 
 import enum
+import os
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
-import typer
+from rich.console import RenderableType
+from typer import Argument, Option
 
-from plaudit.cli.console import print_message
+from plaudit.cli.app import OptionGroup
+from plaudit.cli.console import Advance, print_json, print_message, print_result, print_text, show_progress
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.ground_truth import check_ground_truth
 from plaudit.engine import Scorer
 from plaudit.engine.batch_dependence import TOGETHER, undeclared_batch_functions, warn_of_batch_dependence
 from plaudit.errors import InvalidSettings, RolloutsError
-from plaudit.loading import Loaded, resolve
-from plaudit.rollouts import RolloutsReader, read_rollouts
+from plaudit.loading import Loaded, resolve, spec_using
+from plaudit.report.selection import Condition, Selection
+from plaudit.rollouts import Rollout, RolloutsReader, read_rollouts
 from plaudit.trajectory import Trajectory
 
-Reward: TypeAlias = Annotated[
-    str,
-    typer.Argument(
-        metavar="REWARD",
-        help="file.py:name, pkg.mod:name, a built-in such as 'length(target=200)', an expression such as "
-        "'0.7 * check_answer + 0.3 * format', or a .yaml file.",
-    ),
-]
-Dialect: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--dialect", metavar="SYSTEM", help="The system REWARD was written for, e.g. openrlhf or trl:messages."
-    ),
-]
-Scope: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--scope", help="What a function of batches sees together: sample (any batch), group or batch."),
-]
-MaxBatch: TypeAlias = Annotated[
-    int | None, typer.Option("--max-batch", min=1, help="The most samples that a call of a function of batches gets.")
-]
-ChatTemplate: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--chat-template", metavar="NAME", help="Chat prompts as text: chatml, llama3, gemma, a tokenizer."),
-]
+REWARD = (
+    "file.py:name, pkg.mod:name, a built-in such as 'length(target=200)', an expression such as "
+    "'0.7 * check_answer + 0.3 * format', or a .yaml file."
+)
+Reward: TypeAlias = Annotated[str, Argument(metavar="REWARD", help=REWARD)]
 Rollouts: TypeAlias = Annotated[
-    str, typer.Argument(metavar="ROLLOUTS", help="JSON lines (.jsonl, .gz), .parquet, .csv, or - for standard input.")
+    str, Argument(metavar="ROLLOUTS", help="JSON lines (.jsonl, .gz), .parquet, .csv, or - for standard input.")
+]
+MoreRollouts: TypeAlias = Annotated[
+    str | None, Argument(metavar="[ROLLOUTS]", help="Samples of your own to try it on.")
+]
+Scored: TypeAlias = Annotated[
+    str, Argument(metavar="SCORED", help="A file that `plaudit score` or a training run wrote; - for stdin.")
+]
+Folder: TypeAlias = Annotated[Path, Argument(metavar="[FOLDER]", help="The folder; by default the current one.")]
+Model: TypeAlias = Annotated[
+    str, Argument(metavar="RUN|MODEL|URL", help="A run folder, a model folder or name, or an OpenAI-compatible server.")
 ]
 Columns: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--columns", "-c", metavar="FIELD=COLUMN", help="Which column holds a field, e.g. response=text."),
+    Option("--columns", "-c", metavar="FIELD=COLUMN", help="Which column holds a field, e.g. response=text."),
 ]
-SkipBad: TypeAlias = Annotated[
-    bool, typer.Option("--skip-bad", help="Skip lines that cannot be read, and print how many.")
-]
-Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes, only results.")]
-Overwrite: TypeAlias = Annotated[bool, typer.Option("--overwrite", help="Replace what is there.")]
-Limit: TypeAlias = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N samples.")]
-Where: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--where", metavar="CONDITION", help="Only samples that meet it, e.g. level>=3; repeatable."),
-]
+SkipBad: TypeAlias = Annotated[bool, Option("--skip-bad", help="Skip lines that cannot be read, and print how many.")]
+Overwrite: TypeAlias = Annotated[bool, Option("--overwrite", help="Replace what is there.")]
+Limit: TypeAlias = Annotated[int | None, Option("--limit", min=1, help="Only the first N samples.")]
 By: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--by", metavar="COLUMN", help="Break the rewards down by a column; repeatable."),
+    list[str] | None, Option("--by", metavar="COLUMN", help="Break the rewards down by a column; repeatable.")
 ]
 Against: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--against", metavar="COLUMN", help="Compare with labels that say right or wrong."),
+    str | None, Option("--against", metavar="COLUMN", help="Compare with labels that say right or wrong.")
 ]
 FailUnder: TypeAlias = Annotated[
-    float | None, typer.Option("--fail-under", metavar="MEAN", help="Exit with 1 when the mean reward is below it.")
+    float | None, Option("--fail-under", metavar="MEAN", help="Exit with 1 when the mean reward is below it.")
 ]
-MaxUnscored: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        "--max-unscored", metavar="SHARE", min=0, max=1, help="Exit with 3 if more of the samples were not scored."
-    ),
-]
-
-
-Model: TypeAlias = Annotated[
-    str,
-    typer.Argument(
-        metavar="RUN|MODEL|URL", help="A run folder, a model folder or name, or an OpenAI-compatible server."
-    ),
-]
-ServedModel: TypeAlias = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", help="Which model of a server is meant.")
-]
-KeyVariable: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--api-key-env", metavar="NAME", help="The environment variable that holds the key of a server."),
-]
+Threshold: TypeAlias = Annotated[float, Option("--threshold", help="The least score, or reward, of a right sample.")]
 Temperature: TypeAlias = Annotated[
-    float, typer.Option("--temperature", "-t", min=0.0, help="Of sampling; 0 gives the likeliest response.")
+    float, Option("--temperature", "-t", min=0.0, help="Of sampling; 0 gives the likeliest response.")
 ]
-Seed: TypeAlias = Annotated[int, typer.Option("--seed", help="The same seed draws the same samples.")]
-Port: TypeAlias = Annotated[
-    int, typer.Option("--port", "-p", min=0, max=65535, help="The port to listen on; 0 takes a free one.")
+MaxNewTokens: TypeAlias = Annotated[
+    int | None, Option("--max-new-tokens", min=1, help="How long a response may be; by default as in training.")
 ]
+Seed: TypeAlias = Annotated[int, Option("--seed", help="The same seed draws the same samples.")]
+Port: TypeAlias = Annotated[int, Option("--port", "-p", min=0, max=65535, help="The port to listen on; 0: a free one.")]
 PrintConfig: TypeAlias = Annotated[
-    bool, typer.Option("--print-config", help="Print the config with the meaning of every key, and stop.")
+    bool, Option("--print-config", help="Print the config with the meaning of every key, and stop.")
 ]
-Scored: TypeAlias = Annotated[
-    str, typer.Argument(metavar="SCORED", help="A file that `plaudit score` or a training run wrote; - for stdin.")
+RayJob: TypeAlias = Annotated[
+    str | None,
+    Option(
+        "--ray", metavar="ADDRESS", help="Run as a job there, and follow its log: auto, host:port, http://host:8265."
+    ),
 ]
+Workers: TypeAlias = Annotated[int | None, Option("--workers", "-w", min=1, help="How many; one per core by default.")]
+DEFAULT_DEADLINE_S = 10.0
+Deadline: TypeAlias = Annotated[
+    float, Option("--deadline", metavar="SECONDS", help="Time limit per sample; 0 = no limit.")
+]
+Address: TypeAlias = Annotated[
+    str | None, Option("--address", help="The Ray cluster to use: auto, host:port or ray://host:port.")
+]
+Cache: TypeAlias = Annotated[
+    Path | None,
+    Option("--cache", metavar="FILE", help="Store scores here and reuse them; not if deterministic=False is declared."),
+]
+
+
+def out_file(help: str) -> Any:
+    """The option for the file that a command writes."""
+    return Option("--out", "-o", metavar="FILE", help=help)
+
+
+def out_folder(help: str) -> Any:
+    """The option for the folder that a command writes."""
+    return Option("--out", "-o", metavar="FOLDER", help=help)
+
+
+def file_option(name: str, help: str) -> Any:
+    """An option for a further file."""
+    return Option(name, metavar="FILE", help=help)
+
+
+def count(help: str, *, least: int = 1) -> Any:
+    """The option for how many of something there are."""
+    return Option("--count", "-n", min=least, help=help)
+
+
+@dataclass(frozen=True, slots=True)
+class Output(OptionGroup):
+    """What goes to standard output is the result, as tables or as JSON; what `quiet` hides is everything else."""
+
+    json: Annotated[bool, Option("--json", help="Print the result as JSON.")] = False
+    quiet: Annotated[bool, Option("--quiet", "-q", help="No progress and no notes, only results.")] = False
+
+    def show(self, plain: Any, *lines: RenderableType) -> None:
+        """Print a result: plain data with --json, else the lines."""
+        if self.json:
+            print_json(plain)
+        else:
+            print_result(*lines)
+
+    def show_text(self, plain: Any, text: str) -> None:
+        """The same for a text that is printed as it is, to be copied or piped."""
+        if self.json:
+            print_json(plain)
+        else:
+            print_text(text)
+
+    def note(self, *messages: str) -> None:
+        """Print what a user may like to know about the run."""
+        for message in () if self.quiet else messages:
+            print_message(message)
+
+    def note_input(self, reader: RolloutsReader) -> None:
+        """Say what was left out of the input, so that nothing is lost in silence."""
+        if reader.bad:
+            first = reader.bad[0]
+            lines = "1 line" if reader.bad_count == 1 else f"{reader.bad_count:,} lines"
+            self.note(f"left out {lines} that cannot be read; the first is {reader.name}:{first.line}: {first.reason}")
+        if reader.note:
+            self.note(reader.note)
+
+    def progress(self, what: str, total: int | None, *, done: int = 0) -> AbstractContextManager[Advance]:
+        """A bar that shows progress while a block runs."""
+        return show_progress(what, total, done=done, quiet=self.quiet)
+
+    def load(self, spec: str) -> Loaded:
+        """The reward a spec stands for; notes how it was understood where that is not plain from the spec."""
+        loaded = resolve(spec)
+        if not loaded.convention.startswith("plaudit"):
+            self.note(f"loaded {loaded.origin} as {loaded.convention}")
+        return loaded
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(OptionGroup):
+    """How REWARD is read where its code does not say so."""
+
+    dialect: Annotated[
+        str | None,
+        Option("--dialect", metavar="SYSTEM", help="The system REWARD was written for, e.g. openrlhf or trl:messages."),
+    ] = None
+    scope: Annotated[
+        str | None,
+        Option("--scope", help="What a function of batches sees together: sample (any batch), group or batch."),
+    ] = None
+    max_batch: Annotated[
+        int | None, Option("--max-batch", min=1, help="The most samples that a call of a function of batches gets.")
+    ] = None
+    chat_template: Annotated[
+        str | None,
+        Option("--chat-template", metavar="NAME", help="Chat prompts as text: chatml, llama3, gemma, a tokenizer."),
+    ] = None
+
+    def spec(self, reward: str) -> str:
+        """The spec of a reward with these options in it."""
+        return spec_using(
+            reward, dialect=self.dialect, scope=self.scope, max_batch=self.max_batch, chat_template=self.chat_template
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Selected(OptionGroup):
+    """Which samples of a file are read."""
+
+    limit: Limit = None
+    where: Annotated[
+        list[str] | None,
+        Option("--where", metavar="CONDITION", help="Only samples that meet it, e.g. level>=3; repeatable."),
+    ] = None
+    skip_bad: SkipBad = False
+
+    def open(self, rollouts: str, columns: list[str] | None = None) -> RolloutsReader:
+        """The rollouts file that was named."""
+        return open_rollouts(rollouts, columns, skip_bad=self.skip_bad)
+
+    @property
+    def selection(self) -> Selection:
+        """The samples that the options ask for."""
+        return Selection([Condition.parse(text) for text in self.where or ()], self.limit)
+
+    def select(self, rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
+        """The rollouts that the options ask for."""
+        return self.selection.select(rollouts)
+
+
+@dataclass(frozen=True, slots=True)
+class ServedModel(OptionGroup):
+    """Which model of a server is meant, and its key."""
+
+    served: Annotated[str | None, Option("--model", metavar="NAME", help="Which model of a server is meant.")] = None
+    api_key_env: Annotated[
+        str | None,
+        Option("--api-key-env", metavar="NAME", help="The environment variable that holds the key of a server."),
+    ] = None
 
 
 class Backend(enum.StrEnum):
@@ -118,71 +232,35 @@ class Backend(enum.StrEnum):
     RAY = "ray"
 
 
-ChosenBackend: TypeAlias = Annotated[
-    Backend,
-    typer.Option("--backend", help="Where to score: on worker processes, in this process (no deadlines), or on Ray."),
-]
-Workers: TypeAlias = Annotated[
-    int | None, typer.Option("--workers", "-w", min=1, help="How many workers; one per core by default.")
-]
-Deadline: TypeAlias = Annotated[
-    float, typer.Option("--deadline", metavar="SECONDS", help="Time limit per sample; 0 = no limit.")
-]
-Address: TypeAlias = Annotated[
-    str | None, typer.Option("--address", help="The Ray cluster to use: auto, host:port or ray://host:port.")
-]
-RayJob: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--ray",
-        metavar="ADDRESS",
-        help="Run as a job on this Ray cluster, and follow its log: auto, host:port or http://host:8265.",
-    ),
-]
-Cache: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--cache",
-        metavar="FILE",
-        help="Store scores in FILE and reuse them, unless the reward declares deterministic=False.",
-    ),
-]
-DEFAULT_DEADLINE_S = 10.0
-
-
 @dataclass(frozen=True, slots=True)
-class EngineOptions:
-    """Where and under which limits to score."""
+class Engine(OptionGroup):
+    """Where and under which limits samples are scored."""
 
-    backend: Backend
-    workers: int | None = None
-    deadline_s: float = DEFAULT_DEADLINE_S
-    cache: Path | None = None
-    address: str | None = None
+    backend: Annotated[
+        Backend,
+        Option("--backend", help="Where to score: on worker processes, in this process (no deadlines), or on Ray."),
+    ] = Backend.PROCESSES
+    workers: Workers = None
+    deadline: Deadline = DEFAULT_DEADLINE_S
+    cache: Cache = None
+    address: Address = None
 
     @property
-    def effective_deadline_s(self) -> float | None:
+    def deadline_s(self) -> float | None:
         """The deadline, None where there is none: inline scoring cannot stop a reward."""
-        return None if self.backend is Backend.INLINE or self.deadline_s == 0 else self.deadline_s
+        return None if self.backend is Backend.INLINE or self.deadline == 0 else self.deadline
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of a scorer."""
+        return {
+            "backend": self.backend.value, "workers": self.workers, "deadline_s": self.deadline_s,
+            "cache": self.cache, "address": self.address,
+        }  # fmt: skip
 
     def scorer(self, reward: Loaded) -> Scorer:
         """The scorer that the options ask for."""
-        return Scorer(
-            reward,
-            backend=self.backend.value,
-            workers=self.workers,
-            deadline_s=self.effective_deadline_s,
-            cache=self.cache,
-            address=self.address,
-        )
-
-
-def load_reward(spec: str, *, quiet: bool = False) -> Loaded:
-    """The reward a spec stands for; says how it was understood where that is not plain from the spec."""
-    loaded = resolve(spec)
-    if not quiet and not loaded.convention.startswith("plaudit"):
-        print_message(f"loaded {loaded.origin} as {loaded.convention}")
-    return loaded
+        return Scorer(reward, **self.settings)
 
 
 def open_rollouts(
@@ -192,6 +270,15 @@ def open_rollouts(
     source = sys.stdin.buffer if rollouts == "-" else Path(rollouts)
     mapping = column_mapping(columns)
     return read_rollouts(source, columns=mapping, skip_bad=skip_bad, needs_response=needs_response)
+
+
+def read_samples(rollouts: str | None, columns: list[str] | None, limit: int | None, **needs: bool) -> list[Trajectory]:
+    """The first samples of a rollouts file; none without a file."""
+    return (
+        []
+        if rollouts is None
+        else [each.trajectory for each in islice(open_rollouts(rollouts, columns, **needs), limit)]
+    )
 
 
 SCOPES = "--scope batch (all samples), --scope group (those of a prompt), or --max-batch N"
@@ -216,16 +303,6 @@ def check_first_samples(scorer: Scorer, samples: Iterable[Trajectory]) -> Iterat
     return chain(few, remaining)
 
 
-def report_input(reader: RolloutsReader) -> None:
-    """Say what was left out of the input, so that nothing is lost in silence."""
-    if reader.bad:
-        first = reader.bad[0]
-        lines = "1 line" if reader.bad_count == 1 else f"{reader.bad_count:,} lines"
-        print_message(f"left out {lines} that cannot be read; the first is {reader.name}:{first.line}: {first.reason}")
-    if reader.note:
-        print_message(reader.note)
-
-
 def check_output(*files: str | Path | None, overwrite: bool = True) -> None:
     """Raise, before any work is done, for a file that cannot be written or must not be replaced."""
     for file in (Path(each) for each in files if each is not None and str(each) != "-"):
@@ -233,6 +310,8 @@ def check_output(*files: str | Path | None, overwrite: bool = True) -> None:
             raise InvalidSettings(f"cannot write {file}: it is a folder; name a file")
         if not file.parent.is_dir():
             raise InvalidSettings(f"cannot write {file}: there is no folder {file.parent}; create it first")
+        if not os.access(file if file.exists() else file.parent, os.W_OK):
+            raise InvalidSettings(f"cannot write {file}: no permission; name a file that you may write")
         if file.exists() and not overwrite:
             raise InvalidSettings(f"{file} exists; --overwrite replaces it")
 

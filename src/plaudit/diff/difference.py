@@ -21,15 +21,9 @@ from plaudit.contract.output import RewardOutput
 from plaudit.trajectory import GroupKey, Trajectory
 
 __all__ = [
-    "DEAD_SPREAD",
-    "Difference",
-    "DifferenceBuilder",
-    "Disagreement",
-    "GroupDifference",
-    "Sides",
-    "compare_group",
+    "DEAD_SPREAD", "Difference", "DifferenceBuilder", "Disagreement", "GroupDifference", "Sides", "compare_group",
     "merge_groups",
-]
+]  # fmt: skip
 
 THRESHOLD = 0.5
 TOLERANCE = 1e-9

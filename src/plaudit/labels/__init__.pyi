@@ -11,4 +11,4 @@ from .outputs import build_cases as build_cases
 from .outputs import build_patch as build_patch
 from .outputs import masked_rollouts as masked_rollouts
 from .outputs import read_decisions as read_decisions
-from .page import write_page as write_page
+from .outputs import write_page as write_page

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from plaudit.rollouts import Rollout
 from plaudit.trajectory import Trajectory
 from plaudit.verify import MathPolicy, Source, decide
-from plaudit.verify.answers.final_answer import find_final_answer
-from plaudit.verify.answers.short_texts import normal_words
+from plaudit.verify.answers.final_answer import find_final_answer, normal_words
 from plaudit.verify.math.verdict import find_committed_answer
 from plaudit.verify.tags import without_thinking
 

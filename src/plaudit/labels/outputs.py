@@ -1,4 +1,5 @@
-"""What follows from a report of labels: a patch of labels, a mask for training, and cases for a test table.
+"""The page on which a person decides on findings, and what follows from the decisions: a patch of labels, a mask for
+training, and cases for a test table.
 
 Decisions are made on the page and downloaded from it. Without decisions, a patch and a mask hold what is suspected.
 """
@@ -10,12 +11,12 @@ from typing import Any
 
 import yaml
 
-from plaudit.labels.answers import group_key
-from plaudit.labels.findings import FindingKind, LabelReport
-from plaudit.report.page.decision_page import read_decision_file
+from plaudit.labels.answers import GivenAnswer, group_key
+from plaudit.labels.findings import FindingKind, LabelFinding, LabelReport
+from plaudit.report.page.decision_page import DecisionItem, DecisionPage, read_decision_file
 from plaudit.rollouts import Rollout
 
-__all__ = ["MASK_COLUMN", "Decision", "build_cases", "build_patch", "masked_rollouts", "read_decisions"]
+__all__ = ["Decision", "MASK_COLUMN", "build_cases", "build_patch", "masked_rollouts", "read_decisions", "write_page"]
 
 MASK_COLUMN = "label_suspect"
 """The column that `masked_rollouts` adds: the probability that the label is wrong, 0 or 1 once that was decided."""
@@ -84,3 +85,38 @@ def build_cases(report: LabelReport, reward: str) -> str:
     ]
     text: str = yaml.safe_dump({"reward": reward, "cases": cases}, sort_keys=False, allow_unicode=True, width=120)
     return text
+
+
+CHOICES = [
+    ("1", Decision.LABEL_RIGHT), ("2", Decision.LABEL_WRONG), ("3", Decision.REWARD_WRONG), ("0", Decision.UNCLEAR),
+]  # fmt: skip
+
+
+def write_page(path: Path, report: LabelReport, title: str) -> None:
+    """Write the page; texts of rollouts are data in it and never markup."""
+    low, high = report.interval
+    summary = (
+        f"{report.groups} groups, {report.responses} responses ({report.unread} without a readable answer, "
+        f"{report.unscored} not scored). Estimated share of wrong labels: {report.error_rate:.1%} "
+        f"({low:.1%} to {high:.1%})."
+    )
+    items = [_item(finding) for finding in report.findings]
+    DecisionPage(title, summary, "finding", CHOICES, items, edited_by=Decision.LABEL_WRONG).write(path)
+
+
+def _item(finding: LabelFinding) -> DecisionItem:
+    chance = "" if finding.probability is None else f" (probability {finding.probability:.0%})"
+    return DecisionItem(
+        finding.key,
+        finding.kind.value,
+        finding.prompt or finding.group,
+        [(_heading(answer), answer.trajectory.response) for answer in finding.answers],
+        finding.evidence + chance,
+        [("Label", finding.label or "of several groups"), ("Suggested", finding.suggestion or "none")],
+        finding.suggestion or "",
+    )
+
+
+def _heading(answer: GivenAnswer) -> str:
+    paid = "not scored" if answer.paid is None else "paid" if answer.paid else "not paid"
+    return f"sample {answer.row}: answer {'not read' if answer.text is None else answer.text}, {paid}"

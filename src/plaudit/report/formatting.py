@@ -3,10 +3,15 @@
 Text that comes from samples is printed without its control characters, since a response may hold anything.
 """
 
-from rich.table import Table
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.table import Column, Table
 from rich.text import Text
 
-__all__ = ["bare_table", "count_noun", "escape_controls", "format_duration", "format_number", "format_share", "to_text"]
+__all__ = [
+    "bare_table", "count_noun", "escape_controls", "facts_table", "format_duration", "format_number", "format_share",
+    "to_text",
+]  # fmt: skip
 
 
 def format_number(value: float) -> str:
@@ -47,9 +52,25 @@ def escape_controls(text: str, *, keep: str = "") -> str:
     return "".join(char if char.isprintable() or char in keep else ascii(char)[1:-1] for char in text)
 
 
-def bare_table(*headers: str) -> Table:
-    """A table without lines around its cells."""
-    return Table(*headers, box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+def bare_table(*headers: str | Column, rows: Iterable[Sequence[str | Text]] | None = None) -> Table:
+    """A table without lines around its cells; a cell of a row is text, and never markup."""
+    is_headed = any(each if isinstance(each, str) else each.header for each in headers)
+    table = Table(*headers, box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table.show_header = is_headed or rows is None
+    for row in rows or ():
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    return table
+
+
+def facts_table(facts: Mapping[str, str | Text]) -> Table:
+    """One line per fact, each behind its name in bold; empty ones are left out."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, fact in facts.items():
+        if fact:
+            table.add_row(Text(name), Text(fact) if isinstance(fact, str) else fact)
+    return table
 
 
 def to_text(text: str, ascii_only: bool) -> Text:

@@ -1,4 +1,4 @@
-"""The rollouts file: write, read, resume, never lose a line."""
+"""Rollouts files: read, write and resume them."""
 
 import lazy_loader
 

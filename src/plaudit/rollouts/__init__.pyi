@@ -1,6 +1,8 @@
 from .reading import BadLine as BadLine
 from .reading import RolloutsReader as RolloutsReader
 from .reading import read_rollouts as read_rollouts
+from .reading import to_arrow as to_arrow
+from .reading import to_pandas as to_pandas
 from .resuming import Completed as Completed
 from .resuming import RunRecord as RunRecord
 from .resuming import read_completed as read_completed
@@ -8,7 +10,5 @@ from .resuming import record_path as record_path
 from .resuming import rest_of as rest_of
 from .rollout import Rollout as Rollout
 from .rollout import ScoredRollout as ScoredRollout
-from .tables import to_arrow as to_arrow
-from .tables import to_pandas as to_pandas
 from .writing import Mode as Mode
 from .writing import RolloutsWriter as RolloutsWriter

@@ -1,21 +1,24 @@
-"""Stream rollouts from a file, line by line, with errors that name file and line.
+"""Stream rollouts from a file, line by line, with errors that name file and line; or all of them as a table.
 
-Nothing but the ids is kept while reading (to find duplicates), so a file may be larger than the memory.
+Nothing but the ids is kept while reading (to find duplicates), so a file may be larger than the memory. Tables of Arrow
+and pandas have a column per value, components beside the reward; what has one plain type in every row keeps it, and
+nested and mixed values become JSON text, as in Parquet files.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from plaudit.columns import ColumnMapping
-from plaudit.errors import InvalidOutput, InvalidTrajectory, RolloutsError
+from plaudit.errors import InvalidOutput, InvalidTrajectory, RolloutsError, require
 from plaudit.jsonline import InvalidJSON
 from plaudit.rollouts.csv_format import TEXTS, CsvSource
+from plaudit.rollouts.parquet import arrow_table
 from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.sources import Source, source_of
 
-__all__ = ["BadLine", "RolloutsReader", "read_rollouts", "rollout_of"]
+__all__ = ["BadLine", "RolloutsReader", "read_rollouts", "rollout_of", "to_arrow", "to_pandas"]
 
 MAX_BAD_KEPT = 100
 
@@ -133,3 +136,34 @@ def _reason(error: Exception, raw: Any) -> str:
 def _kind_of(value: Any) -> str:
     kinds = {list: "a list", str: "text", int: "a number", float: "a number", bool: "true or false"}
     return kinds.get(type(value), "null")
+
+
+def to_arrow(rollouts: str | os.PathLike[str] | Iterable[Rollout]) -> Any:
+    """A `pyarrow.Table` of a rollouts file or of rollouts: fields, columns, `reward`, `score`, `status`, `reason`,
+    `latency_s` and `component/<name>`."""
+    if isinstance(rollouts, str | os.PathLike):
+        rollouts = read_rollouts(rollouts)
+    return arrow_table([flat_row(rollout) for rollout in rollouts])
+
+
+def to_pandas(rollouts: str | os.PathLike[str] | Iterable[Rollout]) -> Any:
+    """The same as a `pandas.DataFrame`."""
+    require("pandas", extra="pandas", purpose="a table of rollouts in pandas")
+    return to_arrow(rollouts).to_pandas()
+
+
+def flat_row(rollout: Rollout) -> dict[str, Any]:
+    """A rollout as one row of values; a column of the data that is called like a value of the output keeps its name
+    with `column.` before it."""
+    output = rollout.output
+    plain = rollout.trajectory.to_dict()
+    if output is None:
+        return plain
+    scored: dict[str, Any] = {
+        "reward": output.reward, "score": output.score, "status": output.status.value, "reason": output.reason,
+        "latency_s": output.latency_s,
+    }  # fmt: skip
+    scored |= {f"component/{name}": part.reward for name, part in output.flat_components().items()}
+    return {f"column.{name}" if name in scored else name: value for name, value in plain.items()} | {
+        name: value for name, value in scored.items() if value is not None
+    }

@@ -18,10 +18,10 @@ from typing import Any
 from plaudit.columns import ColumnMapping
 from plaudit.errors import PlauditError, RolloutsError
 from plaudit.jsonline import InvalidJSON
-from plaudit.rollouts.atomic_file import write_atomically
 from plaudit.rollouts.reading import rollout_of
 from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.sources import LineSource
+from plaudit.rollouts.writing import write_atomically
 
 __all__ = ["Completed", "RunRecord", "check_resumable", "read_completed", "record_path", "rest_of"]
 

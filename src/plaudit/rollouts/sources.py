@@ -97,7 +97,8 @@ def source_of(path: str | os.PathLike[str] | BinaryIO) -> Source:
     if file.is_dir():
         raise RolloutsError(f"{file} is a folder; name one file in it{_example_in(file)}")
     if not file.exists():
-        raise RolloutsError(f"no file {file}{did_you_mean(file.name, _files_beside(file))}")
+        alike = [name for name in _files_beside(file) if did_you_mean(file.stem, [Path(name).stem])]
+        raise RolloutsError(f"no file {file}{did_you_mean(file.name, alike)}")
     if not file.is_file():  # a pipe or a device, as `<(command)` gives: it has no suffix to go by
         return LineSource.of_file(file)
     return by_suffix(file, _SOURCES)(file)

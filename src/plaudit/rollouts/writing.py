@@ -1,4 +1,4 @@
-"""Write rollouts so that a crash costs nothing but the line being written.
+"""Write rollouts; a crash loses at most the line that is being written.
 
 Whole lines go out in single writes, at the latest half a second after the last one went. What an earlier crash left
 at the end of a file is repaired before anything is added to it.
@@ -22,7 +22,7 @@ from plaudit.rollouts.parquet import write_parquet
 from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.sources import CHUNK, LineSource, by_suffix, is_torn
 
-__all__ = ["Mode", "RolloutsWriter", "repair_lines"]
+__all__ = ["Mode", "RolloutsWriter", "repair_lines", "write_atomically"]
 
 Mode: TypeAlias = Literal["new", "append", "resume"]
 Convert: TypeAlias = Callable[[Callable[[], Iterator[dict[str, Any]]], str], None]
@@ -235,5 +235,16 @@ def _check_whole(line: bytes, path: Path) -> None:
     except jsonline.InvalidJSON as error:
         raise RolloutsError(
             f"{path}: the last line is not what an interrupted write leaves ({error}), so nothing is added to it; "
-            "mend that line or write to another file"
+            "correct that line or write to another file"
         ) from None
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write to a file beside the target, then rename it; an OSError leaves no partial file."""
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        partial.write_bytes(data)
+        os.replace(partial, path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from plaudit.contract.output import RewardOutput, Status
+from plaudit.report.collecting import distribution_of
 from plaudit.report.coverage import mean_reward, mean_score
-from plaudit.report.distribution import distribution_of
 from plaudit.rollouts import ScoredRollout
 from plaudit.training.collecting import Batch
 from plaudit.training.data.curriculum import Levels

@@ -293,7 +293,7 @@ def _write_figures(folder: RunFolder, config: RunConfig) -> None:
         Rollout(line.trajectory, line.output) for line in read_rollouts(folder.rollouts) if line.output is not None
     )
     room = MAX_BYTES if config.logging.report else 0
-    run = build_report(folder.path.name, scored, metrics=folder.metrics, room=room)
+    run = build_report(folder.path.name, scored, metrics=folder.metrics, max_bytes=room)
     if config.logging.report:
         write_page([run], folder.report)
     if config.training.save_reward_analysis:

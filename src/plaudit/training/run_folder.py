@@ -19,7 +19,7 @@ from plaudit import jsonline
 from plaudit.errors import TrainingError, require
 from plaudit.remote.tokens import hide_tokens
 from plaudit.rollouts import Rollout, RolloutsWriter
-from plaudit.rollouts.atomic_file import write_atomically
+from plaudit.rollouts.writing import write_atomically
 from plaudit.training.config.keys import flatten
 from plaudit.training.config.reading import document_config, load_config
 from plaudit.training.config.schema import RunConfig

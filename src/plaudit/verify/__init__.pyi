@@ -26,9 +26,9 @@ from .math import VerdictStatus as VerdictStatus
 from .math import decide as decide
 from .math import extract as extract
 from .math import verify_math as verify_math
-from .puzzles.countdown import Countdown as Countdown
-from .puzzles.knights_knaves import KnightsKnaves as KnightsKnaves
-from .puzzles.sudoku import Sudoku as Sudoku
+from .puzzles import Countdown as Countdown
+from .puzzles import KnightsKnaves as KnightsKnaves
+from .puzzles import Sudoku as Sudoku
 from .sql.sql import Sql as Sql
 from .structured.structured import Structured as Structured
 from .texts.language import Language as Language

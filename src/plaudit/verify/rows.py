@@ -10,14 +10,14 @@ import functools
 import json
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar, TypeVarTuple, Unpack
+from typing import Any, TypeGuard, TypeVar, TypeVarTuple, Unpack
 
 import msgspec
 
 from plaudit.errors import InvalidTrajectory, MissingGroundTruth
 from plaudit.trajectory import Trajectory
 
-__all__ = ["cache_by_content", "columns_of", "find_column", "need_column", "need_truth", "read_literal"]
+__all__ = ["cache_by_content", "columns_of", "find_column", "is_at_least", "need_column", "need_truth", "read_literal"]
 
 Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
@@ -44,14 +44,25 @@ def need_column(sample: Trajectory, *names: str) -> Any:
     return value
 
 
-def need_truth(sample: Trajectory) -> Any:
-    """The ground truth; raises MissingGroundTruth if it is None, NaN, empty or blank."""
+def need_truth(sample: Trajectory, *columns: str) -> Any:
+    """The first of these columns that holds something, else the ground truth.
+
+    Raises MissingGroundTruth if that is None, NaN, empty or blank.
+    """
+    value = find_column(sample, *columns) if columns else None
+    if value is not None:
+        return value
     truth = sample.ground_truth
     content = truth.strip() if isinstance(truth, str) else truth
     is_empty = isinstance(content, str | list | tuple | dict) and not content
     if truth is None or is_empty or (isinstance(truth, float) and math.isnan(truth)):
         raise MissingGroundTruth.among(name for name in columns_of(sample) if name != "ground_truth")
     return truth
+
+
+def is_at_least(value: Any, least: float) -> TypeGuard[int | float]:
+    """Whether a value is a finite number from `least` on, and no bool."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value < math.inf
 
 
 def columns_of(sample: Trajectory) -> list[str]:

@@ -14,17 +14,9 @@ from typing import NamedTuple
 from plaudit.verify.text import words
 
 __all__ = [
-    "HEADING",
-    "THOUGHT",
-    "Block",
-    "Fault",
-    "FaultKind",
-    "find_blocks",
-    "find_faults",
-    "thoughts_of",
-    "without_blocks",
-    "without_thinking",
-]
+    "HEADING", "THOUGHT", "Block", "Fault", "FaultKind", "find_blocks", "find_faults", "headed_sections",
+    "thoughts_of", "without_blocks", "without_thinking",
+]  # fmt: skip
 
 
 HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
@@ -207,14 +199,16 @@ def _section_faults(blocks: Sequence[Block], names: Sequence[str]) -> list[Fault
 
 
 def _headed_blocks(text: str, names: Sequence[str]) -> list[Block]:
-    if "#" not in text:
-        return []
     spelled = {name.casefold(): name for name in names}
-    headings = list(HEADING.finditer(text))
+    named = (section for section in headed_sections(text) if section.name in spelled)
+    return [Block(spelled[each.name], each.text, each.start, each.end) for each in named]
+
+
+def headed_sections(text: str) -> list[Block]:
+    """What stands under each heading in markdown, by its title in lower case."""
+    headings = list(HEADING.finditer(text)) if "#" in text else []
     ends = [*(heading.start() for heading in headings), len(text)][1:]
-    titles = [heading[1].strip(" \t*_:#").casefold() for heading in headings]
     return [
-        Block(spelled[title], text[heading.end() : end], heading.start(), end)
-        for heading, title, end in zip(headings, titles, ends, strict=True)
-        if title in spelled
+        Block(heading[1].strip(" \t*_:#").casefold(), text[heading.end() : end], heading.start(), end)
+        for heading, end in zip(headings, ends, strict=False)  # without headings there is no end
     ]

@@ -5,13 +5,13 @@ are dropped first, so padding is never length.
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from plaudit.verify.patterns import compile_late
 
 __all__ = [
     "MARK", "MARK_END", "MARK_START", "bare_words", "canonical", "ngrams", "normalize_text", "remove_invisible",
-    "remove_marks", "sentences", "words",
+    "remove_marks", "replace_spans", "sentences", "words",
 ]  # fmt: skip
 
 MARK, MARK_START, MARK_END = "\x01", "\ue000", "\ue001"
@@ -40,6 +40,15 @@ _MATH_MARKS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 def remove_invisible(text: str) -> str:
     """The text without characters that print nothing."""
     return text if text.isascii() else _WITHOUT_INK.sub("", text)
+
+
+def replace_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
+    """The text with other texts in place of spans (start, end, text) that do not overlap."""
+    pieces, position = [], 0
+    for start, end, other in sorted(spans):
+        pieces += [text[position:start], other]
+        position = end
+    return "".join([*pieces, text[position:]])
 
 
 def remove_marks(text: str) -> str:

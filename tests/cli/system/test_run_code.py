@@ -5,7 +5,7 @@ import json
 import pytest
 
 from plaudit.cli import main
-from plaudit.cli.system.run_code import visible
+from plaudit.cli.programs import visible
 
 PROGRAM = "print('loaded')\ndef f(x):\n    print('called', '[red]')\n    return 2 * x\n"
 TESTS = {

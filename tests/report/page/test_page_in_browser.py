@@ -36,8 +36,8 @@ def report(tmp_path_factory) -> str:
     path = tmp_path_factory.mktemp("report") / "report.html"
     rollouts = hostile_rollouts()
     runs = [
-        build_report("<b>first</b>", rollouts, room=MAX_BYTES),
-        build_report("second", rollouts[:40], room=MAX_BYTES),
+        build_report("<b>first</b>", rollouts, max_bytes=MAX_BYTES),
+        build_report("second", rollouts[:40], max_bytes=MAX_BYTES),
     ]
     pairs = [
         (one.trajectory, one.output, other.output) for one, other in zip(rollouts[:40], rollouts[8:48], strict=True)
@@ -303,7 +303,7 @@ CHAT = {
 
 def test_a_response_of_several_messages_shows_all_of_them_with_tool_calls_and_images(page, tmp_path):
     rollout = Rollout(Trajectory.from_dict(CHAT), RewardOutput(1.0))
-    write_page([build_report("chat", [rollout], room=MAX_BYTES)], tmp_path / "chat.html")
+    write_page([build_report("chat", [rollout], max_bytes=MAX_BYTES)], tmp_path / "chat.html")
     visit(page, (tmp_path / "chat.html").as_uri(), "#samples?sample=0")
     shown = page.locator(".message")
     expect(shown).to_have_count(4)
@@ -324,7 +324,7 @@ def test_the_list_of_samples_shows_the_texts_of_a_prompt_in_parts_and_names_its_
 
 
 def write_run(path, rollouts) -> str:
-    write_page([build_report("run", rollouts, room=MAX_BYTES)], path)
+    write_page([build_report("run", rollouts, max_bytes=MAX_BYTES)], path)
     return path.as_uri()
 
 

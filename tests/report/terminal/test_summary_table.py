@@ -5,8 +5,7 @@ import pytest
 from rich.console import Console
 
 from plaudit import RewardOutput, Status, Trajectory
-from plaudit.report.collecting import summarize
-from plaudit.report.distribution import make_bins
+from plaudit.report.collecting import make_bins, summarize
 from plaudit.report.figures import Bin
 from plaudit.report.terminal.tables import render_histogram, render_summary
 

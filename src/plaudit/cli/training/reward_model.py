@@ -1,24 +1,115 @@
-"""`plaudit train-reward-model`: train a reward model on preference pairs and evaluate it."""
+"""Reward models: `plaudit pairs` builds preference pairs, `train-reward-model` trains on them."""
 
 import signal
 from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.console import Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
+from typer import Argument, Option
 
-from plaudit import training
+from plaudit import jsonline, training
 from plaudit.cli import options
-from plaudit.cli.console import print_json, print_message, print_result, print_text
-from plaudit.cli.progress import StepProgress
-from plaudit.errors import InvalidSettings
-from plaudit.report.formatting import count_noun
+from plaudit.cli.console import (
+    StepProgress,
+    print_message,
+    print_report,
+    print_text,
+    write_bytes,
+)
+from plaudit.errors import InvalidSettings, RolloutsError
+from plaudit.report.formatting import bare_table, count_noun
+from plaudit.training.reward_model.pair_files import PairCounts, write_pairs
 from plaudit.training.reward_model.settings import document_reward_model_config
 
-__all__ = ["train_reward_model"]
+__all__ = ["pairs", "train_reward_model"]
+
+NONE_BUILT = 1
+
+
+class OrderedBy(StrEnum):
+    """What orders the responses of a group."""
+
+    REWARD = "reward"
+    SCORE = "score"
+
+
+def pairs(
+    scored: options.Scored,
+    out: Annotated[
+        str, Option("--out", "-o", metavar="PAIRS", help="Write here, as JSON lines; - is standard output.")
+    ],
+    output: options.Output,
+    margin: Annotated[float, Option("--margin", help="The least difference of a pair; ties are never paired.")] = 0.0,
+    count: Annotated[int, options.count("How many pairs of a group, drawn at random; 0: all.", least=0)] = 4,
+    order_by: Annotated[OrderedBy, Option("--order-by", help="What orders responses.")] = OrderedBy.REWARD,
+    seed: options.Seed = 0,
+    columns: options.Columns = None,
+    overwrite: options.Overwrite = False,
+    skip_bad: options.SkipBad = False,
+) -> int:
+    """Build preference pairs from a scored file: of two responses of a group, the one with the higher reward is chosen.
+
+    Samples without a reward are left out, and counted. The exit code is 1 when there is no pair.
+    """
+    options.check_output(out, overwrite=overwrite)
+    if out != "-" and Path(out).suffix != ".jsonl":
+        raise RolloutsError(f"{out}: pairs are written as JSON lines; give a name that ends in .jsonl")
+    if output.json and out == "-":
+        raise RolloutsError("--json and -o - both write to standard output; give one of them")
+    settings = training.PairSettings(margin=margin, per_group=count or None, by=order_by.value, seed=seed)
+    reader = options.open_rollouts(scored, columns, skip_bad=skip_bad)
+    built = training.build_pairs(reader, settings)
+    rows = [pair.to_row() for pair in built.pairs]
+    if out == "-":
+        write_bytes(b"".join(jsonline.encode(row) + b"\n" for row in rows))
+    elif rows:
+        write_pairs(rows, out)
+    output.note_input(reader)
+    if out == "-":
+        print_report(_table(built.counts))
+    else:
+        output.show(built.counts.to_dict(), _table(built.counts))
+    if not rows:
+        print_message(_remedy(built.counts, margin))
+        return NONE_BUILT
+    return 0
+
+
+WORDS = {
+    "samples": "samples",
+    "unscored": "not scored, in no pair",
+    "empty": "empty responses, in no pair",
+    "copies": "copies of a response in its group, counted once",
+    "thinned": "responses of groups too large to compare all",
+    "groups": "groups",
+    "single": "with fewer than two responses",
+    "tied": "with ties only",
+    "close": "with differences below the margin only",
+    "beyond": "pairs beyond the most of a group",
+    "pairs": "pairs",
+}
+ALWAYS = ("samples", "unscored", "groups", "tied", "pairs")
+
+
+def _table(counts: PairCounts) -> Table:
+    known = counts.to_dict().items()
+    rows = ((f"{number:,}", WORDS[name]) for name, number in known if number or name in ALWAYS)
+    return bare_table(Column(justify="right"), "", rows=rows)
+
+
+def _remedy(counts: PairCounts, margin: float) -> str:
+    if counts.unscored == counts.samples:
+        return "no pairs: no sample was scored; `plaudit explain` shows why"
+    if counts.single == counts.groups:
+        return "no pairs: no group has two responses to compare; pairs need several responses to one prompt"
+    if counts.close:
+        return f"no pairs: no two responses of a group differ by {margin:g}; lower --margin"
+    return "no pairs: within every group all values are the same"
+
 
 STOPPED = 128
 LINES = 8
@@ -28,22 +119,18 @@ COLORS = {"not length-biased": "green", "length-biased": "red"}
 
 
 def train_reward_model(
+    output: options.Output,
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="PAIRS [CONFIG.yaml] [KEY=VALUE]...",
             help="Rows with chosen and rejected (.jsonl, .parquet, .csv, a dataset folder), then a config file and "
             "keys that override it, such as model.path=smollm2 or training.lr=1e-4.",
         ),
     ] = None,
-    out: Annotated[
-        str | None,
-        typer.Option("--out", "-o", metavar="FOLDER", help="Where the model goes; runs/reward-model by default."),
-    ] = None,
+    out: Annotated[str | None, options.out_folder("Where the model goes; runs/reward-model by default.")] = None,
     overwrite: options.Overwrite = False,
     print_config: options.PrintConfig = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> int:
     """Train a reward model on preference pairs; without keys, a small one that needs a minute on this machine.
 
@@ -54,12 +141,9 @@ def train_reward_model(
     if print_config:
         print_text(document_reward_model_config(config))
         return 0
-    with _FitProgress(lines=LINES, quiet=quiet) as progress:
+    with _FitProgress(lines=LINES, quiet=output.quiet) as progress:
         trained = training.train_reward_model(config, overwrite=overwrite, progress=progress)
-    if json:
-        print_json(trained.to_dict())
-    else:
-        print_result(_render(trained))
+    output.show(trained.to_dict(), _render(trained))
     if trained.stopped_by is not None:
         print_message(f"stopped by {trained.stopped_by} after step {trained.steps}; the model is that of this step")
         return STOPPED + signal.Signals[trained.stopped_by]
@@ -96,7 +180,6 @@ class _FitProgress(StepProgress):
 
 def _render(trained: "training.TrainedRewardModel") -> RenderableType:
     report, length = trained.report, trained.report.length
-    table = Table("accuracy", "", "95 %", "pairs", box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     rows: dict[str, training.Estimate | None] = {
         "held out": report.accuracy,
         "trained on": report.train_accuracy,
@@ -106,14 +189,14 @@ def _render(trained: "training.TrainedRewardModel") -> RenderableType:
         "longer one cut": length.cut,
         "shorter one repeated": length.repeated,
     }
-    for name, estimate in rows.items():
-        if estimate is not None:
-            table.add_row(
-                name, f"{estimate.value:.3f}", f"{estimate.low:.3f} – {estimate.high:.3f}", f"{estimate.count:,}"
-            )
+    cells = (
+        (name, f"{each.value:.3f}", f"{each.low:.3f} – {each.high:.3f}", f"{each.count:,}")
+        for name, each in rows.items()
+        if each is not None
+    )
     correlation = "none" if length.correlation is None else f"{length.correlation:.2f}"
     return Group(
-        table,
+        bare_table("accuracy", "", "95 %", "pairs", rows=cells),
         Text(
             f'"longer wins" is right on {length.longer_share:.1%}; reward and length correlate by {correlation}; '
             f"calibration error {report.calibration.error:.3f}"

@@ -8,12 +8,12 @@ import base64
 import hashlib
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-__all__ = ["build_page", "content_policy", "source_hash"]
+__all__ = ["build_page", "content_policy", "fill_page", "source_hash"]
 
 ASSETS = Path(__file__).parent / "assets"
 _IMPORT = re.compile(r'^import \{ ([^}]*) \} from "\./(\w+)\.js";\n', re.MULTILINE)
@@ -30,20 +30,21 @@ def build_page(title: str, data: bytes, blocks: Iterable[tuple[str, bytes]] = ()
         "style": _style(),
         "script": _script(),
     }
-    parts = _SLOT.split((ASSETS / "page.html").read_text(encoding="utf-8"))
-    page = bytearray()
-    for index, part in enumerate(parts):
-        if index % 2 == 0:
-            page += part.encode()
-        elif part == "data":
-            page += data.replace(b"<", b"\\u003c")  # so that no text in it can end the element that holds it
-        elif part == "blocks":
-            for name, packed in blocks:
-                page += b'<script type="application/gzip" id="%s">' % html.escape(name).encode()
-                page += base64.b64encode(packed) + b"</script>\n"
-        else:
-            page += slots[part].encode(errors="replace")
-    return bytes(page)
+    embedded = b"".join(
+        b'<script type="application/gzip" id="%s">' % html.escape(name).encode()
+        + base64.b64encode(packed)
+        + b"</script>\n"
+        for name, packed in blocks
+    )
+    return fill_page((ASSETS / "page.html").read_text(encoding="utf-8"), slots, data, embedded)
+
+
+def fill_page(template: str, slots: Mapping[str, str], data: bytes, blocks: bytes = b"") -> bytes:
+    """A page with texts, its data (JSON) and its blocks in the slots of a template."""
+    filled = {name: text.encode(errors="replace") for name, text in slots.items()}
+    filled |= {"data": data.replace(b"<", b"\\u003c"), "blocks": blocks}  # no text in it can end the element around it
+    parts = _SLOT.split(template)
+    return b"".join(filled[part] if index % 2 else part.encode() for index, part in enumerate(parts))
 
 
 @cache

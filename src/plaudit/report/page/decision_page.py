@@ -6,7 +6,6 @@ Decisions are kept by the browser and downloaded as a JSON file, which `read_dec
 import hashlib
 import html
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -14,13 +13,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from plaudit.errors import InvalidSettings
-from plaudit.report.page.bundle import source_hash
-from plaudit.rollouts.atomic_file import write_atomically
+from plaudit.report.page.bundle import fill_page, source_hash
+from plaudit.rollouts.writing import write_atomically
 
 __all__ = ["DecisionItem", "DecisionPage", "read_decision_file"]
 
 ASSETS = Path(__file__).parent / "decision_assets"
-_SLOT = re.compile(r"\{(policy|title|style|data|script)\}")
 D = TypeVar("D", bound=StrEnum)
 
 
@@ -61,12 +59,10 @@ class DecisionPage:
             "policy": html.escape(policy),
             "title": html.escape(self.title),
             "style": files["css"],
-            "data": json.dumps({**asdict(self), "digest": digest}).replace("<", "\\u003c"),
             "script": files["js"],
         }
-        parts = _SLOT.split(files["html"])
-        written = "".join(slots[part] if number % 2 else part for number, part in enumerate(parts))
-        write_atomically(path, written.encode(errors="replace"))
+        data = json.dumps({**asdict(self), "digest": digest}).encode()
+        write_atomically(path, fill_page(files["html"], slots, data))
 
 
 def read_decision_file(path: Path, kind: type[D], source: str) -> dict[str, tuple[D, str]]:

@@ -2,8 +2,8 @@
 by one.
 
 If the texts of a run do not fit, whole groups are left out: samples go to buckets by the hash of their group's name,
-and the last buckets are dropped until the rest fits. Samples that were not scored stay, up to a quarter of the room. If
-not even the columns fit, the last ones are left out.
+and the last buckets are dropped until the rest fits. Samples that were not scored stay, up to a quarter of the bytes.
+If not even the columns fit, the last ones are left out.
 """
 
 import json
@@ -66,10 +66,10 @@ class _Block:
 
 
 class PackedSamples:
-    """Takes the samples of a run one by one, and keeps what fits into `room` bytes."""
+    """Takes the samples of a run one by one, and keeps what fits into `max_bytes` bytes."""
 
-    def __init__(self, room: int) -> None:
-        self._room = room
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
         self._blocks: dict[int, list[_Block]] = {}  # by bucket; the last block of each may be open
         self._limit = BUCKETS
         self._used = self._pinned = self._count = self._numbers = 0
@@ -82,14 +82,14 @@ class PackedSamples:
             if value is not None and (name in self._columns or len(self._columns) < MAX_COLUMNS):
                 self._columns.setdefault(name, {})[row] = value
         bucket = group_digest(rollout.trajectory) * BUCKETS >> DIGEST_BITS
-        if not rollout.output.ok and self._pinned < self._room // 4:
+        if not rollout.output.ok and self._pinned < self._max_bytes // 4:
             bucket = _PINNED
         if bucket < self._limit:
             self._keep(bucket, row, jsonline.encode(_full_sample(rollout)))
 
     def pack(self, taken: int = 0) -> Packed:
-        """What fits into the room; `taken` is how many bytes of it other things take."""
-        left = self._room - taken
+        """What fits; `taken` is how many bytes other things take."""
+        left = self._max_bytes - taken
         columns: list[dict[str, Any]] = []
         for name, values in self._columns.items():
             column = _column(name, values, self._count)
@@ -124,7 +124,7 @@ class PackedSamples:
         block.closed, block.texts = block.compress(), []
         self._used += len(block.closed)
         self._pinned += len(block.closed) if bucket == _PINNED else 0
-        while self._used > self._room and self._limit > 0:
+        while self._used > self._max_bytes and self._limit > 0:
             self._limit -= 1
             self._used -= sum(len(block.closed) for block in self._blocks.pop(self._limit, []))
 

@@ -16,7 +16,7 @@ from plaudit.report.page.bundle import build_page
 from plaudit.report.page.packing import Packed, PackedSamples, encode_json
 from plaudit.report.table import SampleTable
 from plaudit.rollouts import ScoredRollout
-from plaudit.rollouts.atomic_file import write_atomically
+from plaudit.rollouts.writing import write_atomically
 from plaudit.version import __version__
 
 __all__ = ["MAX_BYTES", "ReportBuilder", "ReportedRun", "build_report", "describe_run", "write_page"]
@@ -56,12 +56,12 @@ class ReportedRun:
 
 
 class ReportBuilder:
-    """Takes the rollouts of a run one by one; with `room`, also their samples, in about so many bytes of a page."""
+    """Takes the rollouts of a run one by one; with `max_bytes`, also their samples, in about so many of a page."""
 
-    def __init__(self, name: str, room: int = 0) -> None:
+    def __init__(self, name: str, max_bytes: int = 0) -> None:
         self.name = name
         self.table = SampleTable(keep_texts=True)
-        self._samples = PackedSamples(room) if room else None
+        self._samples = PackedSamples(max_bytes) if max_bytes else None
 
     def add(self, rollout: ScoredRollout) -> None:
         """Take one rollout."""
@@ -76,10 +76,10 @@ class ReportBuilder:
 
 
 def build_report(
-    name: str, rollouts: Iterable[ScoredRollout], *, metrics: Path | None = None, room: int = 0
+    name: str, rollouts: Iterable[ScoredRollout], *, metrics: Path | None = None, max_bytes: int = 0
 ) -> ReportedRun:
-    """The report of scored rollouts; with `room`, their samples too, in about so many bytes of a page."""
-    builder = ReportBuilder(name, room * 3 // 4)  # base64 takes a third more
+    """The report of scored rollouts; with `max_bytes`, their samples too, in about so many bytes of a page."""
+    builder = ReportBuilder(name, max_bytes * 3 // 4)  # base64 takes a third more
     for rollout in rollouts:
         builder.add(rollout)
     return builder.build(metrics)
@@ -104,9 +104,9 @@ def write_page(runs: Sequence[ReportedRun], path: Path, *, difference: Differenc
 
 
 def describe_run(run: ReportedRun, *, taken: int = 0) -> tuple[dict[str, Any], Packed]:
-    """A run as the page needs it, and its samples; `taken` is how many bytes of its room the page itself takes."""
+    """A run as the page needs it, and its samples; `taken` is how many bytes the page itself takes."""
     if run.samples is None:
-        raise ValueError(f"the report of {run.name!r} was built without room for its samples")
+        raise ValueError(f"the report of {run.name!r} was built without its samples (max_bytes=0)")
     reward = run.figures.summary.reward
     plain = {
         **run.to_dict(),

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from plaudit.contract.output import RewardOutput
 from plaudit.report.advice import remarks
+from plaudit.report.collecting import distribution_of
 from plaudit.report.coverage import format_mean
-from plaudit.report.distribution import distribution_of
 from plaudit.report.figures import Distribution, FailurePattern, Figures, Kind, StepPoint
 from plaudit.report.formatting import bare_table, escape_controls, format_number
 from plaudit.report.terminal.tables import render_headline, render_histogram, render_summary
@@ -80,10 +80,8 @@ def _curve(points: Sequence[StepPoint]) -> Table:
 
 
 def _kinds(title: str, kinds: Sequence[Kind]) -> Table:
-    table = bare_table(title, "mean", "difference", "share")
-    for kind in kinds:
-        table.add_row(_show(kind.name), f"{kind.mean:.3f}", f"{kind.difference:+.3f}", f"{kind.share:.1%}")
-    return table
+    rows = ((_show(kind.name), f"{kind.mean:.3f}", f"{kind.difference:+.3f}", f"{kind.share:.1%}") for kind in kinds)
+    return bare_table(title, "mean", "difference", "share", rows=rows)
 
 
 def _pattern(pattern: FailurePattern) -> list[RenderableType]:

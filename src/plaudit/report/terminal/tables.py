@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.constrain import Constrain
 from rich.measure import Measurement
 from rich.progress_bar import ProgressBar
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from plaudit.contract.output import Status
@@ -24,6 +24,7 @@ from plaudit.report.formatting import (
     bare_table,
     count_noun,
     escape_controls,
+    facts_table,
     format_duration,
     format_number,
     format_share,
@@ -136,26 +137,22 @@ def _spread_table(rows: list[_Row], dropped: int, options: ConsoleOptions) -> Ta
 
 def _facts(summary: Summary, ascii_only: bool) -> Table:
     """One line per fact, each under its name."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row("samples", _statuses(summary))
-    if summary.groups.compared:
-        table.add_row("groups", _groups(summary))
-    if summary.groups.length_correlation is not None:
-        facts = f"{summary.groups.length_correlation:+.2f} correlation with reward, within groups"
-        table.add_row("length", facts)
-    if summary.latency:
-        latency = summary.latency
-        shares = {"p50": latency.p50, "p95": latency.p95, "p99": latency.p99}
-        table.add_row("latency", ", ".join(f"{name} {format_duration(value)}" for name, value in shares.items()))
-    if summary.slowest:
-        slow = ", ".join(
-            f"{sample.index if sample.id is None else sample.id} ({format_duration(sample.seconds)})"
-            for sample in summary.slowest
-        )
-        table.add_row("slowest", to_text(slow, ascii_only))
-    return table
+    groups, latency = summary.groups, summary.latency
+    shares = {"p50": latency.p50, "p95": latency.p95, "p99": latency.p99} if latency else {}
+    slow = (
+        f"{sample.index if sample.id is None else sample.id} ({format_duration(sample.seconds)})"
+        for sample in summary.slowest
+    )
+    correlation = groups.length_correlation
+    return facts_table(
+        {
+            "samples": _statuses(summary),
+            "groups": _groups(summary) if groups.compared else "",
+            "length": "" if correlation is None else f"{correlation:+.2f} correlation with reward, within groups",
+            "latency": ", ".join(f"{name} {format_duration(value)}" for name, value in shares.items()),
+            "slowest": to_text(", ".join(slow), ascii_only),
+        }
+    )
 
 
 def _statuses(summary: Summary) -> Text:
@@ -225,16 +222,15 @@ def _headline_facts(figures: Figures) -> str:
 
 def render_breakdown(breakdown: Breakdown) -> RenderableType:
     """A line for each value of the column, the largest first."""
-    table = bare_table()
-    table.add_column(f"by {breakdown.column}", overflow="fold")
     partial = any(one.scored < one.count for one in breakdown.slices)
     means = ("reward", "reward_all", "score", "score_all") if partial else ("reward", "score")
-    for title in ("n", "scored", *(name.replace("_all", ", all") for name in means)):
-        table.add_column(title, justify="right", no_wrap=True)
-    for one in breakdown.slices[:MAX_SLICES]:
-        value = escape_controls(one.value)
-        value = value if len(value) <= MAX_VALUE else f"{value[:MAX_VALUE]}…"
-        table.add_row(value, f"{one.count:,}", f"{one.scored:,}", *(_figure(getattr(one, name)) for name in means))
+    titles = ("n", "scored", *(name.replace("_all", ", all") for name in means))
+    rows = (
+        (_shorten(one.value), f"{one.count:,}", f"{one.scored:,}", *(_figure(getattr(one, name)) for name in means))
+        for one in breakdown.slices[:MAX_SLICES]
+    )
+    numbers = (Column(title, justify="right", no_wrap=True) for title in titles)
+    table = bare_table(Column(f"by {breakdown.column}", overflow="fold"), *numbers, rows=rows)
     rest = breakdown.slices[MAX_SLICES:]
     if not rest:
         return table
@@ -243,16 +239,22 @@ def render_breakdown(breakdown: Breakdown) -> RenderableType:
 
 def render_agreement(agreement: Agreement, column: str) -> RenderableType:
     """Counts of right and wrong by reward and label, and what follows from them."""
-    counts = bare_table(f"against {column}")
-    for title in ("labelled right", "labelled wrong"):
-        counts.add_column(title, justify="right")
-    counts.add_row("reward says right", f"{agreement.right_right:,}", f"{agreement.right_wrong:,}")
-    counts.add_row("reward says wrong", f"{agreement.wrong_right:,}", f"{agreement.wrong_wrong:,}")
+    numbers = (Column(title, justify="right") for title in ("labelled right", "labelled wrong"))
+    rows = (
+        ("reward says right", f"{agreement.right_right:,}", f"{agreement.right_wrong:,}"),
+        ("reward says wrong", f"{agreement.wrong_right:,}", f"{agreement.wrong_wrong:,}"),
+    )
+    counts = bare_table(f"against {column}", *numbers, rows=rows)
     shares = {name: getattr(agreement, name) for name in ("precision", "recall", "accuracy")} | {"κ": agreement.kappa}
     facts = ", ".join(f"{name} {_figure(value)}" for name, value in shares.items())
     left_out = {"not scored": agreement.unscored, "without a label": agreement.unlabelled}
     notes = ", ".join(f"{count:,} {name}" for name, count in left_out.items() if count)
     return Group(counts, f"{facts} of {agreement.count:,} samples" + (f" ({notes} left out)" if notes else ""))
+
+
+def _shorten(value: str) -> str:
+    text = escape_controls(value)
+    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
 
 
 def _figure(value: float | None) -> str:

@@ -12,7 +12,7 @@ from plaudit.verify.geometry.reading import read_shapes
 from plaudit.verify.instructions.constraints import IFBENCH, IFEVAL, TRAINING, instruction_names
 from plaudit.verify.rows import find_column
 from plaudit.verify.sql.sql import GOLD_COLUMNS
-from plaudit.verify.texts.language_names import LANGUAGES
+from plaudit.verify.texts.language import LANGUAGES
 from plaudit.verify.tools.expected import read_expected_calls
 
 __all__ = ["BY_COLUMNS", "NAMES", "Recogniser", "recognise", "verifiers_of"]

@@ -1,9 +1,11 @@
 """A verifier as a reward: the verdict becomes an output, and what is not decided is not scored."""
 
+from typing import Any
+
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.trajectory import Trajectory
-from plaudit.verify.verifier import Verdict
+from plaudit.verify.verifier import Verdict, Verifier
 
 __all__ = ["VerifierReward", "output_of"]
 
@@ -13,6 +15,12 @@ class VerifierReward(RewardFunction):
 
     bounds = (0.0, 1.0)
     deterministic = True
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        cls.__doc__ = cls.__doc__ or next(
+            base.__doc__ for base in cls.__mro__ if issubclass(base, Verifier) and base.__doc__
+        )
 
     def verify_sample(self, sample: Trajectory) -> Verdict:
         """The verdict on a sample, from the verifier."""

@@ -19,8 +19,8 @@ from typing import TypeAlias
 
 import msgspec
 
+from plaudit.report.collecting import distribution_of
 from plaudit.report.coverage import wilson_interval
-from plaudit.report.distribution import distribution_of
 from plaudit.report.figures import Distribution
 from plaudit.training.reward_model.pair import PreferencePair
 from plaudit.trajectory import Trajectory

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from plaudit import jsonline
 from plaudit.errors import DataError, RolloutsError
 from plaudit.rollouts import Rollout
-from plaudit.rollouts.atomic_file import write_atomically
+from plaudit.rollouts.writing import write_atomically
 from plaudit.settings import Count, NonNegative, check_fields
 from plaudit.training.data.sources import rows_of
 from plaudit.training.reward_model.pair import PairColumns, PreferencePair, read_pair

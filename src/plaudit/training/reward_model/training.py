@@ -20,7 +20,7 @@ from plaudit.errors import DataError, TrainingError, require
 from plaudit.models import RewardModel
 from plaudit.models.cpu_precision import limit_instructions
 from plaudit.report.figures import Distribution
-from plaudit.rollouts.atomic_file import write_atomically
+from plaudit.rollouts.writing import write_atomically
 from plaudit.training.engine import NoProgress, Progress
 from plaudit.training.reward_model.held_out import (
     Calibration,

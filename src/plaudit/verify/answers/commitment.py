@@ -28,7 +28,7 @@ from plaudit.verify.answers.clauses import (
 from plaudit.verify.answers.options import Options, Question, ends_name, fold, starts_name
 from plaudit.verify.math.extraction.boxes import find_boxes
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.text import MARK, canonical
+from plaudit.verify.text import MARK, canonical, replace_spans
 
 __all__ = ["Commitment", "find_commitment"]
 
@@ -131,11 +131,7 @@ def find_commitment(question: Question, answer: str, *, leads: bool = False) -> 
 def _plain(answer: str) -> str:
     """The answer without markup; boxes and tags are marked by one character at their start."""
     boxes = find_boxes(answer)
-    parts, position = [], 0
-    for box in boxes[:MOST_STATEMENTS]:
-        parts += [answer[position : box.start], MARK, box.text, "\n"]
-        position = box.end
-    text = "".join([*parts, answer[position:]]) if parts else answer
+    text = replace_spans(answer, ((box.start, box.end, f"{MARK}{box.text}\n") for box in boxes[:MOST_STATEMENTS]))
     if "<" in text:
         text = _TAG.sub(lambda tag: "\n" if tag[0][1] == "/" else MARK, text)
     return (_MARKUP.sub("", text) if _HAS_MARKUP.search(text) else text).strip()

@@ -13,7 +13,7 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify.answers.clauses import ABSTENTION, is_denied
 from plaudit.verify.answers.final_answer import find_final_answer
 from plaudit.verify.arithmetic import false_equations, false_sums
-from plaudit.verify.number_words import parse_number_words, scale_of
+from plaudit.verify.number_words import NUMBER_WORDS, parse_number_words, scale_of
 from plaudit.verify.numbers import DECIMAL, decimal_value, parse_plain_number
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, need_truth
@@ -22,10 +22,7 @@ from plaudit.verify.verifier import Answer, Verdict, Verifier
 __all__ = ["Count", "find_counts"]
 
 LONGEST_ANSWER = 2_000
-_SMALL = (
-    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen"
-    "|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|dozen|zero"
-)
+_SMALL = "|".join(sorted({*NUMBER_WORDS, "one"}))
 _MENTION = compile_late(
     rf"(?<![\w.,])(?P<digits>-?{DECIMAL})(?![\w%]|[.,]\d)"
     rf"|\b(?P<single>(?:a|only\s+a|just\s+a)\s+single)\b|\b(?P<words>(?:a\s+)?(?:{_SMALL})\b(?:(?:\s+and\s+|[\s-]+)(?:{_SMALL})\b)*)"
@@ -62,8 +59,7 @@ class Count(Verifier[Fraction]):
         circles = find_column(sample, "circles")
         if isinstance(circles, list | tuple):
             return Fraction(_count_circles(circles, find_column(sample, "target_color")))
-        written = find_column(sample, "count")
-        truth = need_truth(sample) if written is None else written
+        truth = need_truth(sample, "count")
         value = _read_number(truth)
         if value is None or value < 0 or value.denominator != 1:
             raise InvalidTrajectory(f"the ground truth is a whole number from 0 on, got {truth!r:.60}")

@@ -86,9 +86,9 @@ def _read_question(listed: Any, lettered: list[Any] | None, prompt: str, answers
 
 def read_labels(sample: Trajectory) -> Question:
     """A question whose answer is one of a few labels."""
-    decision = find_column(sample, "final_decision")
-    truth = need_truth(sample) if decision is None else decision
-    return _read_labels(truth, find_column(sample, "labels", "label_names", "classes", "choices"))
+    return _read_labels(
+        need_truth(sample, "final_decision"), find_column(sample, "labels", "label_names", "classes", "choices")
+    )
 
 
 @cache_by_content

@@ -9,12 +9,11 @@ from typing import Any, ClassVar, Literal
 from plaudit.errors import InvalidTrajectory
 from plaudit.settings import check_fields
 from plaudit.trajectory import Trajectory
-from plaudit.verify.answers.final_answer import find_final_answer
-from plaudit.verify.answers.short_texts import f1_of_words, find_date, normal_words, squad_words
+from plaudit.verify.answers.final_answer import f1_of_words, find_date, find_final_answer, normal_words, squad_words
 from plaudit.verify.math.numeric import number_of
 from plaudit.verify.number_words import parse_number_words
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.rows import find_column, need_truth
+from plaudit.verify.rows import need_truth
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
 __all__ = ["AcceptedAnswers", "Qa"]
@@ -59,8 +58,7 @@ class Qa(Verifier[AcceptedAnswers]):
         check_fields(self)
 
     def read(self, sample: Trajectory) -> AcceptedAnswers:
-        golden = find_column(sample, "golden_answers")
-        items = _read_items(need_truth(sample) if golden is None else golden)
+        items = _read_items(need_truth(sample, "golden_answers"))
         words = squad_words if self.published else normal_words
         if not items or not all(item and all(map(words, item)) for item in items):
             raise InvalidTrajectory(f"the accepted answers are texts with something in them, got {items!r:.80}")

@@ -13,7 +13,7 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify.answers.final_answer import find_final_answer
 from plaudit.verify.arithmetic import EQUALS, false_equations
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.rows import find_column, need_truth
+from plaudit.verify.rows import find_column, is_at_least, need_truth
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
 __all__ = ["ExpectedQuantity", "Quantity", "read_quantities"]
@@ -53,6 +53,7 @@ _WORDS = (
 )
 _SIGNED_POWER = compile_late(r"(?<=[A-Za-zΩ])\^?(-?\d{1,2})(?![\d.])")
 _LONG_DIGITS = compile_late(r"\d{3}|\d\.|\*\*.*\*\*.*\*\*.*\*\*.*\*\*")
+_UNKNOWN_UNIT = (AttributeError, ValueError, ArithmeticError)
 _NOT_UNITS = {"in", "a", "at", "as", "is", "and", "or", "per"}
 
 
@@ -92,8 +93,7 @@ class Quantity(Verifier[ExpectedQuantity]):
         require("pint", purpose=_PURPOSE, extra="verifiers")
 
     def read(self, sample: Trajectory) -> ExpectedQuantity:
-        number = find_column(sample, "answer_number")
-        truth = need_truth(sample) if number is None else number
+        truth = need_truth(sample, "answer_number")
         unit = find_column(sample, "unit")
         written = f"{truth} {unit}" if isinstance(unit, str) and unit.strip() else str(truth)
         quantities = read_quantities(written)
@@ -101,7 +101,7 @@ class Quantity(Verifier[ExpectedQuantity]):
             raise InvalidTrajectory(f"the ground truth is a number with a unit, got {written!r:.60}")
         tolerance = find_column(sample, "tolerance")
         tolerance = self.tolerance if tolerance is None else tolerance
-        if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < math.inf:
+        if not is_at_least(tolerance, 0):
             raise InvalidTrajectory(f"tolerance is a number from 0 on, got {tolerance!r:.40}")
         return ExpectedQuantity(*quantities[0], float(tolerance))
 
@@ -194,17 +194,7 @@ def _parse_unit(written: str) -> str | None:
         return None
     try:
         unit = _registry().parse_units(text)
-    except (
-        AttributeError,
-        ValueError,
-        TypeError,
-        KeyError,
-        AssertionError,
-        SyntaxError,
-        tokenize.TokenError,
-        ArithmeticError,
-        RecursionError,
-    ):
+    except (*_UNKNOWN_UNIT, TypeError, KeyError, AssertionError, SyntaxError, tokenize.TokenError, RecursionError):
         return None
     return None if str(unit) == "dimensionless" else str(unit)
 
@@ -214,7 +204,7 @@ def _convert(value: float, unit: str, target: str) -> float | None:
     registry = _registry()
     try:
         return float(registry.Quantity(value, unit).to(target).magnitude)
-    except (AttributeError, ValueError, TypeError, ArithmeticError):
+    except (*_UNKNOWN_UNIT, TypeError):
         return None
 
 

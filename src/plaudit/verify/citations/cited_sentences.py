@@ -16,12 +16,18 @@ from plaudit.verify.citations.grammars import (
     find_malformed,
     without_citations,
 )  # fmt: skip
-from plaudit.verify.citations.passages import Passage, Passages, find_passages, need_passages, read_ids
-from plaudit.verify.citations.support import find_unsupported
+from plaudit.verify.citations.passages import (
+    Passage,
+    Passages,
+    find_passages,
+    find_unsupported,
+    need_passages,
+    read_ids,
+)
 from plaudit.verify.instructions.parts import sentences_of
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, read_literal
-from plaudit.verify.text import MARK_END, MARK_START, bare_words
+from plaudit.verify.text import MARK_END, MARK_START, bare_words, replace_spans
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
 __all__ = ["CitationTask", "Citations", "read_grammar"]
@@ -188,15 +194,9 @@ def _split_parts(marked: str, citations: list[Citation]) -> Iterator[tuple[str, 
 
 def _mark(text: str, citations: list[Citation]) -> str:
     """The text with marks for citations, inside of the sentences that they belong to."""
-    pieces, start = [], 0
-    marks = sorted((span, number) for number, citation in enumerate(citations) for span in citation.spans[-1:])
-    removed = sorted(citation.spans[0] for citation in citations if citation.closing)
-    for (begin, end), mark in sorted(
-        [*((span, _MARK.format(n)) for span, n in marks), *((span, "") for span in removed)]
-    ):
-        pieces += [text[start:begin], mark]
-        start = end
-    joined = _OWN_LINE.sub(r" \1", "".join([*pieces, text[start:]]))
+    spans = [(*citation.spans[-1], _MARK.format(number)) for number, citation in enumerate(citations)]
+    spans += [(*citation.spans[0], "") for citation in citations if citation.closing]
+    joined = _OWN_LINE.sub(r" \1", replace_spans(text, spans))
     return _BEHIND_STOP.sub(r" \2\1 ", joined)
 
 

@@ -5,6 +5,8 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from plaudit.verify.text import replace_spans
+
 __all__ = ["GRAMMARS", "Citation", "Grammar", "find_citations", "find_malformed", "without_citations"]
 
 LONGEST_ID = 80
@@ -82,11 +84,8 @@ def find_citations(text: str, grammar: Grammar, names: Collection[str]) -> list[
 
 def without_citations(text: str, citations: Collection[Citation]) -> str:
     """The text with blanks in place of citations."""
-    pieces, start = [], 0
-    for begin, end in sorted(span for citation in citations for span in citation.spans):
-        pieces += [text[start:begin], " " * (end - begin)]
-        start = end
-    return "".join([*pieces, text[start:]])
+    spans = [span for citation in citations for span in citation.spans]
+    return replace_spans(text, ((start, end, " " * (end - start)) for start, end in spans))
 
 
 def find_malformed(rest: str, names: Collection[str]) -> Iterator[str]:

@@ -18,11 +18,10 @@ from plaudit.verify.citations.grammars import (
     find_malformed,
     without_citations,
 )
-from plaudit.verify.citations.passages import Passage, Passages, need_passages, read_ids
-from plaudit.verify.citations.support import NEGATION
+from plaudit.verify.citations.passages import NEGATION, Passage, Passages, need_passages, read_ids
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column
-from plaudit.verify.text import bare_words, remove_invisible
+from plaudit.verify.text import bare_words, remove_invisible, replace_spans
 from plaudit.verify.texts.matching import is_within_word
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
@@ -99,7 +98,7 @@ class Quotes(Verifier[QuoteTask]):
         if len(_QUOTE.findall(rest)) > MOST_QUOTES:
             return Verdict(0.0, f"the answer has more than {MOST_QUOTES} quotes")
         quotes = _find_quotes(rest, citations)
-        beside = _without_quotes(rest, quotes)
+        beside = replace_spans(rest, ((quote.start, quote.end, " ") for quote in quotes))
         faults = [f"{piece!r} is malformed" for piece in find_malformed(beside, names)]
         faults += [f"{name!r:.40} does not exist" for each in citations for name in each.ids if name not in names]
         faults += ["a quote is not closed"] if _OPEN.search(beside) else []
@@ -187,14 +186,6 @@ def _ids_before(text: str, quote: "re.Match[str]", limit: int, citations: list[C
     start = stops[-1] if stops else limit
     before = [each for each in citations if start <= each.start < quote.start()]
     return before[-1].ids if before else ()
-
-
-def _without_quotes(text: str, quotes: list[Quote]) -> str:
-    pieces, start = [], 0
-    for quote in quotes:
-        pieces += [text[start : quote.start], " "]
-        start = quote.end
-    return "".join([*pieces, text[start:]])
 
 
 def _repetitions(quotes: list[Quote]) -> list[str]:

@@ -11,9 +11,8 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.settings import check_fields
 from plaudit.trajectory import Trajectory
 from plaudit.verify.assignment import assign
-from plaudit.verify.geometry.frames import Frame, is_number, read_format, read_frame, to_corners
 from plaudit.verify.geometry.reading import Shape, read_shapes, shapes_of_data
-from plaudit.verify.geometry.shapes import Box
+from plaudit.verify.geometry.shapes import Box, Frame, is_number, read_format, read_frame, to_corners
 from plaudit.verify.rows import find_column, need_truth, read_literal
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
@@ -98,8 +97,7 @@ def answer_boxes(shapes: Sequence[Shape], expected: ExpectedBoxes) -> list[Box]:
 
 def read_boxes(sample: Trajectory) -> ExpectedBoxes:
     """The boxes of a row: `bbox`, `bboxes`, `boxes`, `objects`, or the ground truth, which may have `<answer>` tags."""
-    written = find_column(sample, "bbox", "bboxes", "boxes", "objects")
-    truth: Any = read_literal(need_truth(sample) if written is None else written)
+    truth: Any = read_literal(need_truth(sample, "bbox", "bboxes", "boxes", "objects"))
     shapes = read_shapes(truth, 4) if isinstance(truth, str) else list(shapes_of_data(truth, 4))
     if not shapes:
         raise InvalidTrajectory(f"the ground truth is a box of four numbers or a list of boxes, got {truth!r:.60}")

@@ -10,9 +10,8 @@ from plaudit.settings import check_fields
 from plaudit.trajectory import Trajectory
 from plaudit.verify.assignment import assign
 from plaudit.verify.geometry.bounding_boxes import ExpectedBoxes, answer_boxes, read_boxes
-from plaudit.verify.geometry.frames import Frame, is_number, read_format, read_frame
 from plaudit.verify.geometry.reading import Shape, read_shapes, shapes_of_data
-from plaudit.verify.geometry.shapes import Area, Grid, read_mask
+from plaudit.verify.geometry.shapes import Area, Frame, Grid, is_number, read_format, read_frame, read_mask
 from plaudit.verify.rows import find_column, need_truth, read_literal
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
@@ -122,8 +121,7 @@ def _expect_points(sample: Trajectory, max_dist: Any) -> ExpectedPlaces:
     """Points with a distance: `point`, `points`, or NeMo's `expected_answer` "x,y" in shares of the image."""
     if not is_number(max_dist) or not 0 < max_dist < math.inf:
         raise InvalidTrajectory(f"max_dist is a number above 0, got {max_dist!r:.40}")
-    written = find_column(sample, "point", "points")
-    truth: Any = read_literal(need_truth(sample) if written is None else written)
+    truth: Any = read_literal(need_truth(sample, "point", "points"))
     shapes = read_shapes(truth, 2) if isinstance(truth, str) else list(shapes_of_data(truth, 2))
     numbers = [number for shape in shapes for number in shape.numbers]
     if not 0 < len(shapes) <= MOST_POINTS or not all(map(math.isfinite, numbers)):

@@ -11,7 +11,7 @@ from typing import Any
 
 from plaudit.verify.answers.final_answer import find_final_answer
 from plaudit.verify.fences import find_fences
-from plaudit.verify.geometry.frames import is_number
+from plaudit.verify.geometry.shapes import is_number
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import read_literal
 

@@ -10,24 +10,23 @@ from typing import Any
 
 from plaudit.errors import InvalidTrajectory, did_you_mean
 from plaudit.trajectory import Trajectory
-from plaudit.verify.instructions import formats, keywords, lengths, letters, positions
-from plaudit.verify.instructions.ifbench import counts, every_word, layouts, tasks
+from plaudit.verify.instructions import counts, every_word, formats, keywords, layouts, lengths, positions, tasks
 from plaudit.verify.instructions.instruction import Instruction
 from plaudit.verify.rows import columns_of, find_column, read_literal
 from plaudit.verify.verifier import Verdict
 
 __all__ = ["FUNCTIONS", "IFBENCH", "IFEVAL", "TRAINING", "Constraint", "instruction_names", "read_constraints"]
 
-IFEVAL = {**keywords.IFEVAL, **lengths.IFEVAL, **formats.IFEVAL, **letters.IFEVAL, **positions.IFEVAL}
+IFEVAL = {**keywords.IFEVAL, **lengths.IFEVAL, **formats.IFEVAL, **positions.IFEVAL}
 """The 25 instruction types of IFEval."""
 TRAINING = {
-    **IFEVAL, **keywords.TRAINING, **lengths.TRAINING, **formats.TRAINING, **letters.TRAINING, **positions.TRAINING,
+    **IFEVAL, **keywords.TRAINING, **lengths.TRAINING, **formats.TRAINING, **positions.TRAINING,
 }  # fmt: skip
 """The types of IFEval and the 29 that AllenAI added for training (IFEvalG)."""
 IFBENCH = {**counts.IFBENCH, **every_word.IFBENCH, **layouts.IFBENCH, **tasks.IFBENCH}
 """The 58 types of IFBench; the test set has 57 of them."""
 FUNCTIONS = {
-    **keywords.FUNCTIONS, **lengths.FUNCTIONS, **formats.FUNCTIONS, **letters.FUNCTIONS, **positions.FUNCTIONS,
+    **keywords.FUNCTIONS, **lengths.FUNCTIONS, **formats.FUNCTIONS, **positions.FUNCTIONS,
 }  # fmt: skip
 """The functions that rows of RLVR-IFeval name."""
 MOST_INSTRUCTIONS = 100

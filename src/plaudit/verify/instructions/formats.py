@@ -3,7 +3,7 @@
 import json
 import re
 
-from plaudit.verify.instructions.instruction import Instruction, compare, count, result, text_argument, texts
+from plaudit.verify.instructions.instruction import Instruction, N, compare, count, result, text_argument, texts
 from plaudit.verify.instructions.parts import has_word, sentences_of, words_of
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import bare_words
@@ -174,15 +174,14 @@ TRAINING = {
 }
 FUNCTIONS = {
     "verify_postscript": Instruction(postscript, {"postscript_marker": text_argument}),
-    "validate_placeholders": Instruction(number_placeholders, {"num_placeholders": count}, {"num_placeholders": "N"}),
-    "verify_bullet_points": Instruction(number_bullets, {"num_bullets": count}, {"num_bullets": "N"}),
+    "validate_placeholders": Instruction(number_placeholders, {"num_placeholders": N}),
+    "verify_bullet_points": Instruction(number_bullets, {"num_bullets": N}),
     "validate_title": Instruction(title),
     "validate_choice": Instruction(choice, {"options": texts}),
-    "validate_highlighted_sections": Instruction(number_highlights, {"num_highlights": count}, {"num_highlights": "N"}),
+    "validate_highlighted_sections": Instruction(number_highlights, {"num_highlights": N}),
     "validate_sections": Instruction(
         number_sections,
-        {"section_spliter": text_argument, "num_sections": count},
-        {"section_spliter": "section_splitter", "num_sections": "N"},
+        {"section_spliter": ("section_splitter", text_argument), "num_sections": N},
         {"relation": "exactly"},
     ),
     "validate_json_format": Instruction(json_format),

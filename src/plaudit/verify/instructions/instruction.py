@@ -11,8 +11,8 @@ from plaudit.verify.texts.language import find_language
 from plaudit.verify.verifier import Verdict
 
 __all__ = [
-    "RELATIONS", "Instruction", "Reader", "compare", "count", "language", "letter", "one_of", "options", "percentage",
-    "positive", "quantifier", "relation", "result", "text_argument", "texts",
+    "N", "RELATIONS", "Instruction", "Reader", "compare", "count", "language", "letter", "one_of", "options",
+    "percentage", "positive", "quantifier", "relation", "result", "text_argument", "texts",
 ]  # fmt: skip
 
 Reader: TypeAlias = Callable[[Any], Any]
@@ -35,10 +35,8 @@ class Instruction:
 
     check: Callable[..., Verdict]
     """A pure function of the text and the arguments by name."""
-    arguments: Mapping[str, Reader] = field(default_factory=dict)
-    """The parameters that the row sets, each with its reader."""
-    names: Mapping[str, str] = field(default_factory=dict)
-    """Parameters that the row calls otherwise."""
+    arguments: Mapping[str, "Reader | tuple[str, Reader]"] = field(default_factory=dict)
+    """The parameters that the row sets, each with its reader, and before it the name in the row if that differs."""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """Parameters that are the same in every row."""
     consistent: Callable[..., None] | None = None
@@ -47,8 +45,8 @@ class Instruction:
     def read(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a row; raises InvalidTrajectory where one is absent or wrong."""
         read = dict(self.fixed)
-        for parameter, reader in self.arguments.items():
-            name = self.names.get(parameter, parameter)
+        for parameter, declared in self.arguments.items():
+            name, reader = declared if isinstance(declared, tuple) else (parameter, declared)
             value = row.get(name)
             if value is None:
                 raise InvalidTrajectory(f"the argument {name} is missing")
@@ -105,10 +103,12 @@ def one_of(*choices: str) -> Reader:
     return read
 
 
+N = ("N", count)
+"""A number of things that the row calls N."""
 relation = one_of("less than", "at least")
 """The relations of IFEval."""
-quantifier = one_of("at least", "at most", "around")
-"""The relations of RLVR-IFeval."""
+quantifier = ("quantifier", one_of("at least", "at most", "around"))
+"""The relations of RLVR-IFeval, and what its rows call them."""
 
 
 def text_argument(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from plaudit.verify.instructions.instruction import (
     Instruction,
+    N,
     compare,
     count,
     letter,
@@ -9,7 +10,7 @@ from plaudit.verify.instructions.instruction import (
     relation,
     result,
     text_argument,
-)  # fmt: skip
+)
 from plaudit.verify.instructions.parts import blocks, divided, sentences_of, split_words, words_of
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import canonical
@@ -113,31 +114,21 @@ IFEVAL = {
 TRAINING = {
     "paragraphs:paragraphs": Instruction(number_paragraphs, fixed={"num_paragraphs": 2}),
     "paragraphs:paragraphs2": Instruction(number_blocks, fixed={"num_paragraphs": 2}),
-    "letters:letter_counting": Instruction(number_letters, {"number": count, "relation": relation}, {"number": "N"}),
+    "letters:letter_counting": Instruction(number_letters, {"number": N, "relation": relation}),
     "letters:letter_counting2": Instruction(letter_frequency, _LETTER),
-    "count:lowercase_counting": Instruction(number_lowercase_words, {"number": count}, {"number": "N"}),
+    "count:lowercase_counting": Instruction(number_lowercase_words, {"number": N}),
     "count:counting_composition": Instruction(composition, {"n_sent": count, "n_words": count}),
     "count:count_unique": Instruction(unique_words),
 }
 FUNCTIONS = {
-    "validate_word_constraint": Instruction(
-        number_words, {"num_words": count, "relation": quantifier}, {"num_words": "N", "relation": "quantifier"}
-    ),
-    "verify_sentence_constraint": Instruction(
-        number_sentences,
-        {"num_sentences": count, "relation": quantifier},
-        {"num_sentences": "N", "relation": "quantifier"},
-    ),
-    "verify_paragraph_count": Instruction(number_paragraphs, {"num_paragraphs": count}, {"num_paragraphs": "N"}),
+    "validate_word_constraint": Instruction(number_words, {"num_words": N, "relation": quantifier}),
+    "verify_sentence_constraint": Instruction(number_sentences, {"num_sentences": N, "relation": quantifier}),
+    "verify_paragraph_count": Instruction(number_paragraphs, {"num_paragraphs": N}),
     "validate_paragraphs": Instruction(
         nth_paragraph_first_word,
-        {"num_paragraphs": count, "nth_paragraph": count, "first_word": text_argument},
-        {"num_paragraphs": "N", "nth_paragraph": "i"},
+        {"num_paragraphs": N, "nth_paragraph": ("i", count), "first_word": text_argument},
     ),
     "verify_letter_frequency": Instruction(
-        letter_frequency,
-        {"letter": letter, "let_frequency": count},
-        {"let_frequency": "N"},
-        {"let_relation": "exactly"},
+        letter_frequency, {"letter": letter, "let_frequency": N}, {"let_relation": "exactly"}
     ),
 }

@@ -2,7 +2,7 @@
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.verify.instructions.formats import SIX_ASTERISKS
-from plaudit.verify.instructions.instruction import Instruction, compare, count, result, text_argument
+from plaudit.verify.instructions.instruction import Instruction, N, compare, count, result, text_argument
 from plaudit.verify.instructions.parts import has_word, is_word, same_text, sentences_of, words_of
 from plaudit.verify.verifier import Verdict
 
@@ -144,7 +144,7 @@ TRAINING = {
     ),
     "copy:copy": Instruction(same_as, _REQUEST),
     "copy:copying_simple": Instruction(same_as, _REQUEST),
-    "copy:copying_multiple": Instruction(repeated, {**_REQUEST, "number": count}, {"number": "N"}),
+    "copy:copying_multiple": Instruction(repeated, {**_REQUEST, "number": N}),
     "new:copy_span_idx": Instruction(
         character_span, {**_REQUEST, "n_start": count, "n_end": count}, consistent=_has_span
     ),
@@ -155,7 +155,7 @@ TRAINING = {
     "keywords:start_end": Instruction(start_and_end),
 }
 FUNCTIONS = {
-    "validate_repeat_prompt": Instruction(repeat_prompt, _REQUEST, {"prompt_to_repeat": "original_prompt"}),
+    "validate_repeat_prompt": Instruction(repeat_prompt, {"prompt_to_repeat": ("original_prompt", text_argument)}),
     "validate_end": Instruction(end_phrase, {"end_phrase": text_argument}),
     "validate_quotation": Instruction(quotation),
 }

@@ -13,7 +13,7 @@ import string
 from collections.abc import Callable
 
 from plaudit.verify.instructions.constraints import IFBENCH, IFEVAL
-from plaudit.verify.instructions.ifbench.counts import NAMES
+from plaudit.verify.instructions.counts import NAMES
 from plaudit.verify.instructions.instruction import Instruction, result
 from plaudit.verify.instructions.parts import sentences_of
 from plaudit.verify.verifier import Verdict

@@ -17,8 +17,7 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.processes.pool import Limits
 from plaudit.processes.single import SingleWorker, WorkerLost
 from plaudit.processes.worker import EXIT_MEMORY, Service, UnitProgress
-from plaudit.verify.sql.databases import Database, QueryFailed
-from plaudit.verify.sql.duckdb_database import DuckDatabase
+from plaudit.verify.sql.databases import Database, DuckDatabase, QueryFailed
 from plaudit.verify.sql.results import RankedRows, Result, describe_difference, same_rows
 from plaudit.verify.sql.statements import parse_query
 

@@ -11,7 +11,7 @@ from plaudit.errors import InvalidSettings, InvalidTrajectory, MissingPackage
 from plaudit.settings import Count, NonNegative, Positive, check_fields
 from plaudit.trajectory import Trajectory
 from plaudit.verify.rows import find_column, need_column
-from plaudit.verify.sql.duckdb_database import duckdb
+from plaudit.verify.sql.databases import duckdb
 from plaudit.verify.sql.process import ENGINES, MOST_OPEN, Comparison, Request, Source, compare_queries
 from plaudit.verify.sql.statements import Query, QueryText, find_query, split_statements
 from plaudit.verify.verifier import Answer, Verdict, Verifier

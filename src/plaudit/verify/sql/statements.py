@@ -12,6 +12,7 @@ from typing import NamedTuple
 from plaudit.verify.fences import find_fences
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.tags import find_blocks
+from plaudit.verify.text import replace_spans
 
 __all__ = ["LONGEST_SQL", "Ordering", "Query", "QueryText", "find_query", "parse_query", "split_statements"]
 
@@ -127,10 +128,7 @@ def _statement_in(text: str) -> str | None:
     unmarked = [block.text for block in blocks if not block.language and _STARTS.match(block.text)]
     if marked or unmarked:
         return (marked or unmarked)[-1]
-    outside, end = "", 0
-    for block in blocks:
-        outside, end = outside + text[end : block.start], block.end
-    return _bare_statement(outside + text[end:])
+    return _bare_statement(replace_spans(text, ((block.start, block.end, "") for block in blocks)))
 
 
 def _bare_statement(text: str) -> str | None:

@@ -23,7 +23,10 @@ from plaudit.verify.texts.tables import find_markdown_tables
 from plaudit.verify.tools.parsing import MalformedCall, parse_tool_calls, read_call
 from plaudit.verify.verifier import Answer
 
-__all__ = ["DATA_FORMATS", "UNTYPED", "MalformedData", "local_name", "parse_data", "parse_json", "payload_of"]
+__all__ = [
+    "DATA_FORMATS", "UNTYPED", "MalformedData", "local_name", "parse_data", "parse_json", "parse_xml", "payload_of",
+    "shorten_error",
+]  # fmt: skip
 
 LONGEST_TEXT = 300_000
 DEEPEST = 100
@@ -50,7 +53,7 @@ def parse_data(answer: Answer, format: str) -> Any:
     except MalformedData:
         raise
     except (ValueError, ParseError, LookupError, csv.Error, yaml.YAMLError, RecursionError, MemoryError) as error:
-        raise MalformedData(f"not {format}: {_short(error)}") from None
+        raise MalformedData(f"not {format}: {shorten_error(error)}") from None
 
 
 def payload_of(text: str, format: str) -> str:
@@ -129,11 +132,18 @@ def _records(rows: list[list[str]]) -> list[dict[str, str]]:
     return [dict(zip(header, (cell.strip() for cell in row), strict=True)) for row in rows[1:]]
 
 
-def _parse_xml(text: str) -> Any:
+def parse_xml(text: str) -> Element:
+    """The root of an XML text; MalformedData for what is none, or declares a document type or entities."""
     try:
-        root = fromstring(text, forbid_dtd=True)
+        return fromstring(text, forbid_dtd=True)
     except DefusedXmlException as error:
         raise MalformedData(f"XML with forbidden declarations ({type(error).__name__})") from None
+    except (ParseError, ValueError, LookupError) as error:
+        raise MalformedData(f"not XML: {shorten_error(error)}") from None
+
+
+def _parse_xml(text: str) -> Any:
+    root = parse_xml(text)
     return {local_name(root): _of_element(root)}
 
 
@@ -221,5 +231,6 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def _short(error: BaseException) -> str:
+def shorten_error(error: BaseException) -> str:
+    """The first line of what an error says."""
     return str(error).splitlines()[0][:120] if str(error) else type(error).__name__

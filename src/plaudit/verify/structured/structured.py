@@ -22,8 +22,16 @@ from plaudit.verify.structured.fields import (
     has_path,
     read_path,
 )
-from plaudit.verify.structured.form import Finding, check_code, check_markdown, check_xml
-from plaudit.verify.structured.schemas import check_schema, find_misfit, make_strict, typed_by
+from plaudit.verify.structured.form import (
+    Finding,
+    check_code,
+    check_markdown,
+    check_schema,
+    check_xml,
+    find_misfit,
+    make_strict,
+    typed_by,
+)
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
 __all__ = ["FORMATS", "Structured", "StructuredTask"]

@@ -10,7 +10,7 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.settings import check_fields, check_number
 from plaudit.trajectory import Trajectory
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.rows import find_column, need_column
+from plaudit.verify.rows import find_column, is_at_least, need_column
 from plaudit.verify.text import remove_invisible, sentences, words
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
@@ -100,7 +100,7 @@ class LengthTarget(Verifier[LengthRange]):
 def _number(sample: Trajectory, column: str) -> float:
     value = sample.ground_truth if column == "target" and sample.ground_truth is not None else None
     value = need_column(sample, column) if value is None else value
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+    if not is_at_least(value, 0):
         raise InvalidTrajectory(f"{column} is a number from 0 on, got {value!r:.40}")
     return float(value)
 

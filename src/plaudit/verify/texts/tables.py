@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
-from plaudit.verify.answers.short_texts import normal_words
+from plaudit.verify.answers.final_answer import normal_words
 from plaudit.verify.fences import find_fences
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.rows import find_column, need_truth
+from plaudit.verify.rows import need_truth
 from plaudit.verify.tags import find_blocks
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
@@ -52,8 +52,7 @@ class TableF1(Verifier[Table]):
     kind: ClassVar[str] = "table_f1"
 
     def read(self, sample: Trajectory) -> Table:
-        written = find_column(sample, "table")
-        truth = need_truth(sample) if written is None else written
+        truth = need_truth(sample, "table")
         table = read_table(truth) if isinstance(truth, str) else _of_data(truth)
         if table is None or not table.rows:
             raise InvalidTrajectory(f"the ground truth is a table with a header and rows, got {truth!r:.60}")

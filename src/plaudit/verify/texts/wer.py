@@ -7,7 +7,7 @@ from plaudit.errors import InvalidTrajectory, require
 from plaudit.settings import check_fields, check_number
 from plaudit.trajectory import Trajectory
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.rows import find_column, need_truth
+from plaudit.verify.rows import need_truth
 from plaudit.verify.tags import find_blocks
 from plaudit.verify.text import canonical
 from plaudit.verify.verifier import Answer, Verdict, Verifier
@@ -40,8 +40,7 @@ class Wer(Verifier[tuple[str, ...]]):
         require("rapidfuzz", purpose=_PURPOSE, extra="verifiers")
 
     def read(self, sample: Trajectory) -> tuple[str, ...]:
-        written = find_column(sample, "transcription", "sentence")
-        reference = need_truth(sample) if written is None else written
+        reference = need_truth(sample, "transcription", "sentence")
         listed = reference if isinstance(reference, list) else [reference]
         if not listed or not all(isinstance(each, str) and self._items(each) for each in listed):
             raise InvalidTrajectory(f"the reference is a text with words, or a list of such, got {reference!r:.60}")

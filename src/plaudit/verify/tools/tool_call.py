@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from plaudit.settings import check_fields
 from plaudit.trajectory import Trajectory
 from plaudit.verify.assignment import assign
-from plaudit.verify.tools.arguments import equals_default
-from plaudit.verify.tools.expected import MOST_CALLS, ExpectedCall, ExpectedCalls, read_expected_calls
+from plaudit.verify.tools.expected import MOST_CALLS, ExpectedCall, ExpectedCalls, equals_default, read_expected_calls
 from plaudit.verify.tools.parsing import (
     CALL_TAGS,
     MalformedCall,

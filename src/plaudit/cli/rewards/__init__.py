@@ -1,1 +1,0 @@
-"""Commands for those who write rewards: list, test, check."""

@@ -1,1 +1,0 @@
-"""Commands that look at one answer, one program, or this machine."""

@@ -1,1 +1,0 @@
-"""The instruction types of IFBench."""

@@ -1,1 +1,0 @@
-"""Verifiers of solutions to puzzles: each checks the rules of the puzzle, not one stored solution."""
