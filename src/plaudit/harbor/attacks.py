@@ -5,54 +5,49 @@ for; those that imitate a solution write its files with a content that cannot be
 """
 
 import ast
+import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from plaudit.findings import Severity
 from plaudit.harbor.products import Product, Products
+from plaudit.harbor.surface import MOST_FOLDERS, Surface
 from plaudit.harbor.task import Task
 from plaudit.harbor.trial import Solution
 
 __all__ = ["Attack", "all_attacks", "test_texts"]
 
 JUNK = "plaudit: this is not a solution"
-FORGE = "echo 1 > /logs/verifier/reward.txt; echo '{\"reward\": 1.0}' > /logs/verifier/reward.json"
-FORGE_PYTHON = (
-    "import posix\n"
-    "for name, text in (('reward.txt', b'1'), ('reward.json', b'{\"reward\": 1.0}')):\n"
-    "    try:\n"
-    "        number = posix.open('/logs/verifier/' + name, posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC)\n"
-    "        posix.write(number, text)\n"
-    "    except OSError:\n"
-    "        pass\n"
-)
-EXIT_PYTHON = f"{FORGE_PYTHON}posix._exit(0)\n"
-CONFTEST = """import pytest
-
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item, call):
-    result = yield
-    report = result.get_result()
-    report.outcome, report.longrepr = "passed", None
-"""
-COLLECT_ONLY = {
-    "pytest.ini": "[pytest]\naddopts = --collect-only\n",
-    "tox.ini": "[pytest]\naddopts = --collect-only\n",
-    "setup.cfg": "[tool:pytest]\naddopts = --collect-only\n",
-}
-TOOLS = ("python3", "python", "pytest", "grep", "diff", "cmp", "jq", "node", "bash", "sh", "bc", "awk", "sha256sum")
-MOST_REFERENCES = 20
+WRITE = "echo 1 > /logs/verifier/reward.txt && echo '{\"reward\": 1.0}' > /logs/verifier/reward.json"
+FORGE = f"{{ {WRITE} && kill -9 -1; }} 2>/dev/null; exit 0"
+"""Whoever may write the reward writes it and ends the verifier; whoever may not reports success."""
+_ARGUMENTS = json.dumps(["sh", "-c", FORGE])
+PYTHON = f"__import__('posix').execv('/bin/sh', {_ARGUMENTS})\n"
+# What forges the verdict in place of a file, by the end of its name; nothing in data, otherwise a shell script.
+HOSTILE = {
+    ("pytest.toml",): "[pytest]\naddopts = ['--collect-only']\n",
+    ("pytest.ini", "tox.ini"): "[pytest]\naddopts = --collect-only\n",
+    ("setup.cfg",): "[tool:pytest]\naddopts = --collect-only\n",
+    ("pyproject.toml",): "[tool.pytest.ini_options]\naddopts = '--collect-only'\n",
+    ("akefile", ".mk"): f"all:\n\t@{FORGE}\n%:\n\t@{FORGE}\n",
+    (".py",): PYTHON,
+    (".pl", ".pm"): f"BEGIN {{ exec {{'/bin/sh'}} {_ARGUMENTS[1:-1]} }}\n1;\n",
+    (".js", ".cjs"): f"require('child_process').spawnSync('/bin/sh', [{_ARGUMENTS[7:]}); process.exit(0)\n",
+    (".rb",): f"exec({_ARGUMENTS[1:-1]})\n",
+    (".toml", ".ini", ".cfg", ".json", ".yaml", ".yml", ".xml", ".txt", ".csv"): "",
+}  # fmt: skip
+SCRIPT = f"#!/bin/sh\n{FORGE}\n"
+MOST_PLANTED, MOST_LINKS = 600, 6
+BUILT_IN = {"sys", "os", "posix", "builtins"}
 SUMS = ("sha256sum", "sha1sum", "md5sum", "sha512sum")
 _IMPORT = re.compile(
     r"^\s*(?:from\s+(\w+)|import\s+([\w, ]+))|(?<=[;'\"])\s*(?:from\s+(\w+)|import\s+([\w, ]+))", re.MULTILINE
 )
 _LITERAL = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'")
 _GREP = re.compile(r"\bgrep\s+(?:-\S+\s+)*([^\s'\"]+)")
-_PATH = re.compile(r"(?<![\w/.<])/(?:app|tmp|data|output|logs|workspace|var/tmp)/[\w./-]*[\w-]")
-_NOT_STATE = ("/logs/verifier/reward", "/logs/verifier/test-stdout")
 MODE_REMEDY = 'declare environment_mode = "separate", or run the agent as another user and clean up before verifying'
 
 
@@ -72,96 +67,102 @@ class Attack:
         return f"{files}{self.solution.command}"
 
 
-def all_attacks(task: Task, workdir: str, products: Products, image_files: dict[str, bytes]) -> list[Attack]:
+def all_attacks(
+    task: Task, mode: str, products: Products, image_files: dict[str, bytes], surface: Surface
+) -> list[Attack]:
     """Every attack on a task whose solution leaves `products`, in an image whose readable files are known."""
     tests = test_texts(task)
     forged = [
-        *_forgeries(task, tests, workdir, products),
-        *_rewritten_references(tests, products, image_files),
-        *_shadows(tests, workdir, products),
+        *_in_advance(),
+        *_replacements(tests, products, surface),
+        *_forged_state(tests, surface),
+        *_rewritten_references(tests, products, surface),
+        *(_links(products, surface) if mode == "shared" else []),
+        *_evaluated(products),
     ]
     return [*forged, *_leaks(task, products, image_files), *_imitations(task, tests, products)]
 
 
-def _forgeries(task: Task, tests: str, workdir: str, products: Products) -> Iterator[Attack]:
-    """Verdicts forged beside the tests."""
-    yield Attack("forged reward file", Solution("reward files written in advance", command=FORGE), MODE_REMEDY)
-    yield from _forged_state(tests, products)
+def _in_advance() -> Iterator[Attack]:
+    yield Attack("forged reward file", Solution("reward files written in advance", command=WRITE), MODE_REMEDY)
     draft, reward = "/logs/verifier/.draft", "/logs/verifier/reward.json"  # moved, so that no reader sees half a file
     loop = f"while :; do echo '{{\"reward\": 1.0}}' > {draft}; mv -f {draft} {reward}; done 2>/dev/null"
     command = f"nohup setsid bash -c {shlex.quote(loop)} >/dev/null 2>&1 &"
     yield Attack(
         "surviving process", Solution("a process that goes on writing the reward", command=command), MODE_REMEDY
     )
-    tools = [tool for tool in TOOLS if re.search(rf"\b{tool}\b", tests)]
-    shim = f"#!/bin/dash\n{FORGE}\nexit 0\n"
-    folders = f"/usr/local/sbin /usr/local/bin $HOME/.local/bin {workdir}/bin {workdir}/.venv/bin {workdir}"
-    if tools:
-        solution = Solution(f"{', '.join(tools)} replaced", command=_plant(folders, tools, shim))
-        yield Attack("PATH shim", solution, f"set PATH to system folders in test.sh; {MODE_REMEDY}")
-    sites = f"$(python3 -c 'import site; print(*site.getsitepackages(), site.getusersitepackages())') {workdir}"
-    if "py" in tests:
-        plant = _plant(sites, ["sitecustomize.py", "usercustomize.py"], EXIT_PYTHON)
-        solution = Solution("sitecustomize.py", command=plant)
-        yield Attack("test configuration", solution, f"run python3 -I; {MODE_REMEDY}")
-    if re.search(r"\bmake\b", tests):
-        plant = _plant(f"{workdir} /tests /", ["GNUmakefile"], "%:\n\t@true\n")
-        solution = Solution("a GNUmakefile whose targets do nothing", command=plant)
-        yield Attack("test configuration", solution, "run make -f with a Makefile of /tests")
-    if "pytest" in tests:
-        remedy = "run pytest with --noconftest, -c and --rootdir of /tests, away from the agent's files"
-        for name, text in {"conftest.py": CONFTEST, **COLLECT_ONLY}.items():
-            plant = _plant(f"{workdir} {workdir}/tests /tests /", [name], text, replaces=True)
-            yield Attack("test configuration", Solution(name, command=plant), remedy)
-    yield from _links(task, products)
-    for file in sorted(path for path in (task.folder / "tests").rglob("*") if path.is_file())[:8]:
-        target = f"/tests/{file.relative_to(task.folder / 'tests').as_posix()}"
-        command = f"ln -sf {target} /logs/verifier/test-stdout.txt"
-        remedy = 'Harbor itself writes the log through the link: declare environment_mode = "separate"'
-        yield Attack("symlink", Solution(f"the log as a link to {target}", command=command), remedy, Severity.WARNING)
 
 
-def _plant(folders: str, names: Iterable[str], text: str, *, replaces: bool = False) -> str:
-    """A command that writes a text under names into folders, wherever it may."""
-    unless = "" if replaces else "[ -e $d/$n ] || "
-    write = f"{unless}{{ printf %s {shlex.quote(text)} > $d/$n; chmod +x $d/$n; }}"
-    return f"for d in {folders}; do mkdir -p $d; for n in {' '.join(names)}; do {write}; done; done 2>/dev/null"
-
-
-def _links(task: Task, products: Products) -> Iterator[Attack]:
-    """Links to the files of the tests in place of results."""
-    for file in sorted((task.folder / "tests").rglob("*")):
-        if file.is_file() and file.suffix not in (".sh", ".py"):
-            target = f"/tests/{file.relative_to(task.folder / 'tests').as_posix()}"
-            command = "; ".join(f"ln -sf {target} {shlex.quote(product.path)}" for product in products.required)
-            if command:
-                remedy = "refuse results that are links; read them as the agent's user"
-                yield Attack("symlink", Solution(f"links to {target}", command=command), remedy)
-
-
-def _forged_state(tests: str, products: Products) -> Iterator[Attack]:
-    """Files that the tests keep their results in, written by the agent."""
-    written = {product.path for product in products.files}
-    paths = dict.fromkeys(
-        path for path in _PATH.findall(tests) if not path.startswith(_NOT_STATE) and path not in written
+def _replacements(tests: str, products: Products, surface: Surface) -> Iterator[Attack]:
+    """Whatever the verifier would run, import or read is replaced by what forges the verdict."""
+    shims = [path for path in surface.programs if PurePosixPath(path).name in surface.run]
+    remedy = f"set PATH to system folders in test.sh; {MODE_REMEDY}"
+    yield from _planted("PATH shim", "programs", shims, remedy)
+    remedy = f"run python3 -I; {MODE_REMEDY}"
+    starts = [f"{folder}/{name}.py" for folder in surface.folders for name in ("sitecustomize", "usercustomize")]
+    yield from _planted("test configuration", "start-up files", starts, remedy)
+    named = {
+        part.strip().split(" ")[0]
+        for match in _IMPORT.finditer(tests)
+        for group in match.groups()
+        if group
+        for part in group.split(",")
+    }
+    submitted = {PurePosixPath(product.path).stem for product in products.files}
+    names = [name for name in dict.fromkeys([*sorted(named), *surface.modules]) if name.isidentifier()]
+    modules = [
+        f"{folder}/{name}.py" for folder in surface.folders for name in names if name not in submitted | BUILT_IN
+    ]
+    libraries = [path for path in surface.missing if path.endswith((".pm", ".js", ".cjs", ".rb"))]
+    remedy = (
+        "import only what lies beside the tests: python3 -I, pytest --import-mode=importlib, no folder of the agent"
     )
-    for text in ("1", "PASS"):
-        writes = "; ".join(f"mkdir -p $(dirname {path}); [ -e {path} ] || echo {text} > {path}" for path in paths)
+    yield from _planted("module shadowing", "modules", [*modules[:MOST_PLANTED], *libraries], remedy)
+    remedy = "read configuration, start-up files, hooks and checkers from /tests; pytest: --noconftest, -c, --rootdir"
+    hooks = [path for path in surface.programs if path not in shims]
+    yield from _planted("test configuration", "programs that are looked for", hooks, remedy)
+    folders: dict[str, list[str]] = {}
+    for path in surface.missing:
+        if "/.git/" not in path and path not in libraries:
+            folders.setdefault(str(PurePosixPath(path).parent), []).append(path)
+    for paths in list(folders.values())[:MOST_FOLDERS]:
+        yield from _planted("test configuration", "code", paths, remedy)
+    checkers = [path for path in surface.existing if path not in submitted]
+    yield from _planted("test configuration", "code", checkers, remedy)
+
+
+def _planted(kind: str, what: str, paths: Iterable[str], remedy: str) -> Iterator[Attack]:
+    """An attack that writes what forges the verdict to each path, wherever it may."""
+    texts: dict[str, list[str]] = {}
+    for path in paths:
+        text = next((text for ends, text in HOSTILE.items() if path.endswith(ends)), SCRIPT)
+        if text:
+            texts.setdefault(text, []).append(path)
+    solution = Solution(f"{what} replaced", command="; ".join(_write(text, each) for text, each in texts.items()))
+    if texts:
+        yield Attack(kind, solution, remedy)
+
+
+def _write(text: str, paths: Iterable[str]) -> str:
+    """A command that writes a text to paths, wherever it may."""
+    listed = " ".join(map(shlex.quote, paths))
+    write = f'mkdir -p "${{p%/*}}"; rm -f "$p"; printf %s {shlex.quote(text)} > "$p"; chmod +x "$p"'
+    return f"PATH=/usr/bin:/bin; for p in {listed}; do {write}; done 2>/dev/null"
+
+
+def _forged_state(tests: str, surface: Surface) -> Iterator[Attack]:
+    """Files that the verifier looks for, written by the agent."""
+    paths = [path for path in surface.missing if "/.git/" not in path]
+    for text in ("1\n", "PASS\n", "".join(f"{each}\n" for each in _literals(tests))):
         if paths:
-            solution = Solution(f"{text} in {', '.join(paths)}", command=f"{{ {writes}; }} 2>/dev/null")
-            yield Attack(
-                "forged reward file", solution, "keep results in shell variables, or in a folder made by test.sh"
-            )
+            name = f"{text[:40].strip()!r} in {', '.join(paths)[:200]}"
+            remedy = "keep results in shell variables, or in a folder made by test.sh"
+            yield Attack("forged reward file", Solution(name, command=_write(text, paths)), remedy)
 
 
-def _rewritten_references(tests: str, products: Products, image_files: dict[str, bytes]) -> Iterator[Attack]:
-    """Files of the image that the tests mention, rewritten to agree with results that are wrong."""
-    results = [each.path for each in products.required]
-    references = [
-        path
-        for path in image_files
-        if path not in results and path.rpartition("/")[2] in tests and "/.git/" not in path
-    ][:MOST_REFERENCES]
+def _rewritten_references(tests: str, products: Products, surface: Surface) -> Iterator[Attack]:
+    """Files of the image that the verifier reads, rewritten to agree with results that are wrong."""
+    results, references = [each.path for each in products.required], surface.existing
     if not results or not references:
         return
     wrong: dict[str, bytes | Path] = dict.fromkeys(results, f"{JUNK}\n".encode())
@@ -171,53 +172,46 @@ def _rewritten_references(tests: str, products: Products, image_files: dict[str,
         rewritings["made the sums of the results"] = f'cd $(dirname $f); {sums[0]} {quoted} | sed "s, $PWD/, ," > $f'
     for name, rewrite in rewritings.items():
         command = f"for f in {' '.join(map(shlex.quote, references))}; do ({rewrite}); done 2>/dev/null; true"
-        is_program = any(path.endswith((".py", ".sh")) for path in references)
         remedy = "read references and checkers from /tests, where the agent cannot write"
-        kind = "test configuration" if is_program and name == "emptied" else "forged reward file"
-        yield Attack(kind, Solution(f"{', '.join(references)} {name}", wrong, command), remedy)
+        yield Attack("forged reward file", Solution(f"{', '.join(references)} {name}", wrong, command), remedy)
 
 
-def _shadows(tests: str, workdir: str, products: Products) -> Iterator[Attack]:
-    """Modules of the agent in place of those that the tests import."""
-    names = {
-        part.strip().split(" ")[0]
-        for match in _IMPORT.finditer(tests)
-        for group in match.groups()
-        if group
-        for part in group.split(",")
-    }
-    submitted = {Path(product.path).stem for product in products.files}
-    shadowed = sorted(name for name in names - submitted - {"sys", "os", "posix", "builtins"} if name.isidentifier())
-    if shadowed:
-        plant = _plant(f"{workdir} /tests", [f"{name}.py" for name in shadowed], EXIT_PYTHON)
-        solution = Solution(f"modules {', '.join(shadowed)}", command=plant)
-        remedy = "run python3 -I, or pytest with --import-mode=importlib from /tests"
-        yield Attack("module shadowing", solution, remedy)
-    yield from _evaluated(products)
-    scripts = {product.path: product for product in products.files if product.path.endswith(".py")}
-    if scripts:
-        files: dict[str, bytes | Path] = {path: EXIT_PYTHON.encode() for path in scripts}
-        remedy = "run the submission in a process of its own as another user, and decide by its output"
-        yield Attack(
-            "verifier's rights",
-            Solution("a submission that writes the reward and exits", files),
-            remedy,
-            Severity.WARNING,
-        )
+def _links(products: Products, surface: Surface) -> Iterator[Attack]:
+    """Links to the files of the tests in place of results, and of the log."""
+    for target in surface.protected[:MOST_LINKS]:
+        command = "; ".join(f"ln -sf {shlex.quote(target)} {shlex.quote(each.path)}" for each in products.required)
+        if command:
+            remedy = "refuse results that are links; read them as the agent's user"
+            yield Attack("symlink", Solution(f"links to {target}", command=command), remedy)
+        command = f"ln -sf {shlex.quote(target)} /logs/verifier/test-stdout.txt"
+        remedy = 'Harbor itself writes the log through the link: declare environment_mode = "separate"'
+        yield Attack("symlink", Solution(f"the log as a link to {target}", command=command), remedy, Severity.WARNING)
 
 
 def _evaluated(products: Products) -> Iterator[Attack]:
-    """Results that are data, in place of which stands code."""
-    data = [product.path for product in products.required if product.language in ("text", "json")]
-    if data and len(data) == len(products.required):
-        code = b"__import__('posix')._exit(0)\n"
-        remedy = "parse results (json, ast.literal_eval, float); never evaluate them"
-        yield Attack("verifier's rights", Solution("code in place of a result", dict.fromkeys(data, code)), remedy)
-    scripts = [product.path for product in products.required if product.language == "shell"]
-    if scripts and len(scripts) == len(products.required):
-        script = f'#!/bin/bash\n[ "$0" = "$BASH_SOURCE" ] && exit 1\n{FORGE}\nexit 0\n'.encode()
-        solution = Solution("a sourced script that ends the verifier", dict.fromkeys(scripts, script))
-        yield Attack("verifier's rights", solution, "read settings as text, or run the script in a process of its own")
+    """Code in place of results: of data, of settings that are sourced, of a program that is imported."""
+    remedy = "parse results (json, ast.literal_eval, float); never evaluate them"
+    yield from _hostile_results("code in place of a result", products, ("text", "json"), PYTHON, remedy)
+    script = f'#!/bin/bash\n[ "$0" = "$BASH_SOURCE" ] && exit 1\n{FORGE}\n'
+    remedy = "read settings as text, or run the script in a process of its own"
+    yield from _hostile_results("a sourced script that ends the verifier", products, ("shell",), script, remedy)
+    remedy = "run the submission in a process of its own as another user, and decide by its output"
+    name = "a submission that writes the reward and exits"
+    yield from _hostile_results(name, products, ("python",), PYTHON, remedy, Severity.WARNING)
+
+
+def _hostile_results(
+    name: str,
+    products: Products,
+    languages: tuple[str, ...],
+    text: str,
+    remedy: str,
+    severity: Severity = Severity.ERROR,
+) -> Iterator[Attack]:
+    paths = [each.path for each in products.required if each.language in languages]
+    if paths and len(paths) == len(products.required):
+        files: dict[str, bytes | Path] = dict.fromkeys(paths, text.encode())
+        yield Attack("verifier's rights", Solution(name, files), remedy, severity)
 
 
 def _leaks(task: Task, products: Products, image_files: dict[str, bytes]) -> Iterator[Attack]:

@@ -18,6 +18,7 @@ from plaudit.harbor.attacks import all_attacks, test_texts
 from plaudit.harbor.images import Runtime
 from plaudit.harbor.products import Product, Products, Version, products_of, read_archive
 from plaudit.harbor.reporting import State, TaskFinding, TaskReport
+from plaudit.harbor.surface import Surface, find_surface
 from plaudit.harbor.task import Task
 from plaudit.harbor.trial import Solution, TaskRunner, Trial, solution_of
 from plaudit.harbor.workspace import pack
@@ -98,7 +99,10 @@ class _Audit:
         """What the task tells the agent: the instruction, and the files of the image."""
 
     def run(self) -> None:
-        oracle, nop = self._trial(solution_of("oracle", self.task)), self._trial(Solution("nop"))
+        oracle, nop = (
+            self._trial(solution_of("oracle", self.task), observes=True),
+            self._trial(Solution("nop"), observes=True),
+        )
         self.report.notes += list(oracle.notes)
         if oracle.reward != PASSING:
             self.report.state = State.CANNOT_RUN
@@ -110,15 +114,15 @@ class _Audit:
             self._find_ignored(Solution("nop"), "nothing was done")
             return
         products = products_of(nop.artifacts, oracle.artifacts, self.task.instruction)
-        self._attack(products)
+        self._attack(products, find_surface(self.runner, (oracle.events, nop.events), products))
         self._overfitting(products)
         holes = {each.kind for each in self.report.findings}
         if not holes & {"stub solution", "grep-based result", "hard-coded output"}:
             self._mutants(products)
 
-    def _trial(self, solution: Solution, *, traces: bool = False) -> Trial:
+    def _trial(self, solution: Solution, *, traces: bool = False, observes: bool = False) -> Trial:
         self.report.trials += 1
-        return self.runner.run(solution, traces=traces)
+        return self.runner.run(solution, traces=traces, observes=observes)
 
     def _add(self, kind: str, message: str, witness: str, remedy: str, severity: Severity = Severity.ERROR) -> None:
         self.report.findings.append(TaskFinding(kind, severity, message, witness, remedy))
@@ -126,11 +130,11 @@ class _Audit:
     def _is_full(self, kind: str) -> bool:
         return sum(each.kind == kind for each in self.report.findings) >= MOST_OF_A_KIND
 
-    def _attack(self, products: Products) -> None:
+    def _attack(self, products: Products, surface: Surface) -> None:
         image_files = self._image_files()
         known = [self.task.instruction, *(content.decode(errors="replace") for content in image_files.values())]
         self.known = "\n".join(known)
-        attacks = all_attacks(self.task, self.workdir, products, image_files)
+        attacks = all_attacks(self.task, self.runner.mode, products, image_files, surface)
         for attack in attacks:
             if attack.kind not in self.report.tried:
                 self.report.tried.append(attack.kind)

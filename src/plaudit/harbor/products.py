@@ -11,11 +11,13 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 __all__ = ["Product", "Products", "Version", "products_of", "read_archive"]
 
 MOST_BYTES = 1 << 18
 MOST_MUTANTS = 12
+PROGRAMS = (".awk", ".c", ".js", ".pl", ".rb", ".sed", ".sql")
 SQLITE = b"SQLite format 3\0"
 _SWAPS: dict[type, type] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Div: ast.Mult, ast.Mod: ast.Mult,
@@ -56,6 +58,11 @@ class Product:
         if self.content.startswith(SQLITE):
             return "sqlite"
         return "json" if self.path.endswith(".json") else "text" if self._is_text() else "binary"
+
+    @property
+    def is_program(self) -> bool:
+        """Whether the verifier may run or import it."""
+        return self.language in ("python", "shell") or PurePosixPath(self.path).suffix in PROGRAMS
 
     def _is_text(self) -> bool:
         try:

@@ -14,6 +14,7 @@ from typing import Any
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings, SandboxError
 from plaudit.harbor.images import CannotRun, Runtime, build_image
+from plaudit.harbor.machine.observer import Event
 from plaudit.harbor.reward_files import REWARD_FILES, read_rewards
 from plaudit.harbor.task import MODES, Task
 from plaudit.harbor.workspace import Finished, Workspace, pack
@@ -61,6 +62,8 @@ class Trial:
     """The agent's files, where they were collected."""
     failed_commands: tuple[str, ...] = ()
     """Commands of a traced test.sh that failed."""
+    events: tuple[Event, ...] = field(default=(), repr=False)
+    """Which files the verifier's processes used, in an observed trial."""
 
     @property
     def reward(self) -> float | None:
@@ -120,17 +123,22 @@ class TaskRunner:
         self.image.close()
         self.verifier_image.close()
 
-    def run(self, solution: Solution, tests: Path | None = None, *, traces: bool = False) -> Trial:
-        """One trial; a failure of ours is a reason and never a number. `traces` notes failing commands of test.sh."""
+    def run(
+        self, solution: Solution, tests: Path | None = None, *, traces: bool = False, observes: bool = False
+    ) -> Trial:
+        """One trial; a failure of ours is a reason and never a number.
+
+        `traces` notes failing commands of test.sh, and `observes` the files that the verifier's processes use.
+        """
         start = time.monotonic()
         notes = [self.image.base_note]
-        phase = _VerifierPhase(self, tests, notes, traces)
+        phase = _VerifierPhase(self, tests, notes, traces=traces, observes=observes)
         try:
             with self.image.workspace() as workspace:
                 agent = self._agent(workspace, solution, notes)
                 if self.mode == "separate":
                     workspace.end_processes()
-                artifacts = self._collect(workspace, notes if self.mode == "separate" else [])
+                artifacts = self.collect(workspace, notes if self.mode == "separate" else [])
                 if self.mode == "shared":
                     phase.run_shared(workspace)
             if self.mode == "separate":
@@ -149,11 +157,12 @@ class TaskRunner:
             {**times, "total": time.monotonic() - start},
             artifacts=artifacts,
             failed_commands=phase.failed_commands,
+            events=phase.done.events,
         )
 
     def verify(self, artifacts: bytes, tests: Path | None = None) -> RewardOutput:
         """Verify recorded files of an agent in a fresh workspace, without running the agent."""
-        phase = _VerifierPhase(self, tests, [], traces=False)
+        phase = _VerifierPhase(self, tests, [])
         phase.run_separate(artifacts)
         return phase.output
 
@@ -180,7 +189,7 @@ class TaskRunner:
             workspace.run(solution.closing, cwd=config.workdir, env=env, user=user, seconds=limit)
         return done
 
-    def _collect(self, workspace: Workspace, notes: list[str]) -> bytes:
+    def collect(self, workspace: Workspace, notes: list[str]) -> bytes:
         """The agent's files: the declared artifacts, or else the WORKDIR and what it changed beside it."""
         declared, workdir = self.task.artifacts, self.image.config.workdir
         if declared and self.task.mode == "separate":
@@ -196,8 +205,16 @@ class TaskRunner:
 class _VerifierPhase:
     """The verifier phase of one trial, and what came of it."""
 
-    def __init__(self, runner: TaskRunner, tests: Path | None, notes: list[str], traces: bool) -> None:
-        self.runner, self.tests, self.notes, self.traces = runner, tests, notes, traces
+    def __init__(
+        self,
+        runner: TaskRunner,
+        tests: Path | None,
+        notes: list[str],
+        *,
+        traces: bool = False,
+        observes: bool = False,
+    ) -> None:
+        self.runner, self.tests, self.notes, self.traces, self.observes = runner, tests, notes, traces, observes
         self.task, self.config = runner.task, runner.verifier_image.config
         self.output = RewardOutput.unscored(Status.ERROR, "the verifier did not run")
         self.done = Finished(0, "", 0.0)
@@ -233,7 +250,9 @@ class _VerifierPhase:
             workspace.put(pack({TRACE.lstrip("/"): TRACING.encode()}), "/")
             env["BASH_ENV"] = TRACE
         user = self.task.user("verifier") or self.config.user
-        self.done = workspace.run(command, cwd=self.config.workdir, env=env, user=user, seconds=limit)
+        self.done = workspace.run(
+            command, cwd=self.config.workdir, env=env, user=user, seconds=limit, observes=self.observes
+        )
         if self.traces:
             lines = workspace.read(f"{TRACE}.failed")[1].decode(errors="replace").splitlines()
             self.failed_commands = tuple(dict.fromkeys(lines))

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from plaudit.errors import SandboxError
+from plaudit.harbor.machine.observer import Event
 from plaudit.harbor.machine.wire import Lost, receive, send
 
 __all__ = ["Finished", "HostImage", "Workspace", "pack"]
@@ -49,6 +50,8 @@ class Finished:
     output: str
     seconds: float
     timed_out: bool = False
+    events: tuple[Event, ...] = ()
+    """Which files its processes used, where that was asked for."""
 
 
 class HostImage:
@@ -122,8 +125,9 @@ class Workspace:
         env: Mapping[str, str] | None = None,
         user: str | int | None = None,
         seconds: float = 600.0,
+        observes: bool = False,
     ) -> Finished:
-        """Run a shell command; processes that it starts in the background go on."""
+        """Run a shell command; processes that it starts in the background go on, unless they are observed."""
         everything = {"PATH": PATH, "LANG": "C.UTF-8", **(env or {})}
         head, output = self._ask(
             {
@@ -134,9 +138,11 @@ class Workspace:
                 "user": user,
                 "seconds": seconds,
                 "keeps": KEPT_OUTPUT,
+                "observes": observes,
             }
         )
-        return Finished(head["code"], output.decode(errors="replace"), head["seconds"], head["timed_out"])
+        events = tuple((*each,) for each in head["events"])
+        return Finished(head["code"], output.decode(errors="replace"), head["seconds"], head["timed_out"], events)
 
     def put(self, archive: bytes, path: str, *, empties: bool = False, mode: int | None = None) -> None:
         """Unpack an archive that `pack` or `get` made into a folder, which is made if it is missing."""
