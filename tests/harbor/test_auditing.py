@@ -11,8 +11,10 @@ from benchmarks.harbor_zoo_more import MORE_FLAWED, MORE_SOUND
 from plaudit.cli import main
 from plaudit.findings import Severity
 from plaudit.harbor import Runtime, audit_task, read_task
-from plaudit.harbor.auditing import KINDS
-from plaudit.harbor.products import Product, products_of
+from plaudit.harbor.audit.auditing import KINDS
+from plaudit.harbor.audit.equivalents import equivalents_of
+from plaudit.harbor.audit.mutants import mutants_of
+from plaudit.harbor.audit.products import Product, products_of
 from plaudit.harbor.workspace import pack
 
 RUNTIME = Runtime(network="none")
@@ -101,13 +103,13 @@ CODE = b"""def largest(values):
 
 def test_mutants_differ_and_rewritings_do_the_same():
     product = Product("/app/x.py", CODE)
-    changes = {each.change for each in product.mutants("")}
+    changes = {each.change for each in mutants_of(product, "")}
     assert {"line 4: Gt became LtE", "line 6: returns None"} <= changes
-    for version in product.equivalents():
+    for version in equivalents_of(product):
         namespace = {}
         exec(version.content, namespace)
         assert namespace["largest"]([3, 9, 2]) == 9
-    assert len(product.equivalents()) == 2
+    assert len(equivalents_of(product)) == 2
 
 
 def test_a_constant_program_keeps_the_signatures():
@@ -120,8 +122,8 @@ def test_a_constant_program_keeps_the_signatures():
 
 def test_json_is_rewritten_with_the_same_values():
     product = Product("/app/x.json", b'{"a": [1, {"b": 2}], "c": null}')
-    assert all(json.loads(each.content) == json.loads(product.content) for each in product.equivalents())
-    assert all(json.loads(each.content) != json.loads(product.content) for each in product.mutants("a b c"))
+    assert all(json.loads(each.content) == json.loads(product.content) for each in equivalents_of(product))
+    assert all(json.loads(each.content) != json.loads(product.content) for each in mutants_of(product, "a b c"))
 
 
 def rows_of(content):
@@ -136,16 +138,16 @@ def test_databases_are_changed_by_value_and_rewritten_with_the_same_rows():
         "CREATE TABLE totals (name TEXT, amount INTEGER); INSERT INTO totals VALUES ('Ada', 15), ('Bo', 7)"
     )
     product = Product("/app/x.db", database.serialize())
-    mutants = {each.change: rows_of(each.content) for each in product.mutants("")}
+    mutants = {each.change: rows_of(each.content) for each in mutants_of(product, "")}
     assert mutants == {
         "totals.name changed": [("Ada", 15), ("Box", 7)],
         "totals.amount changed": [("Ada", 15), ("Bo", 8)],
         "a row of totals removed": [("Ada", 15)],
     }
-    [version] = product.equivalents()
+    [version] = equivalents_of(product)
     assert version.content != product.content
     assert rows_of(version.content) == rows_of(product.content)
-    assert Product("/app/x.bin", b"\xff\x00").mutants("") == []
+    assert mutants_of(Product("/app/x.bin", b"\xff\x00"), "") == []
 
 
 @pytest.mark.parametrize(
@@ -155,11 +157,13 @@ def test_databases_are_changed_by_value_and_rewritten_with_the_same_rows():
         (b'{"remark": "easy"}', "write the remark easy", {"remark changed"}),
         (b'{"sum": 62, "even": true}', "sum even", {"sum changed", "even changed"}),
         (b"# Tea\n- green\n- black\n", "any topic", set()),
-        (b"Ada\nBo\n", "Ada Bo", {"the last line removed"}),
+        (b"Ada\nBo\n", "Ada Bo", {"the last line removed", "line 1 removed", "line 1 changed", "line 2 changed"}),
+        (b"Ada\nBo\n", "sort names", {"lines in reverse order"}),
+        (b"name,points\nAda,3\n", "", {"the number 3 changed", "the last line removed"}),
         (b"62\n", "", {"the number 62 changed", "a digit added", "the number became nan"}),
     ],
 )
 def test_a_change_of_words_counts_only_where_the_task_has_them(content, known, counted):
     path = "/app/x.json" if content.startswith(b"{") else "/app/x.txt"
-    mutants = Product(path, content).mutants(f"{known} remark sum even")
+    mutants = mutants_of(Product(path, content), f"{known} remark sum even")
     assert {each.change for each in mutants if each.is_wrong(known)} == counted

@@ -17,7 +17,7 @@ from plaudit.harbor.images import CannotRun, Runtime, build_image
 from plaudit.harbor.machine.observer import Event
 from plaudit.harbor.reward_files import REWARD_FILES, read_rewards
 from plaudit.harbor.task import MODES, Task
-from plaudit.harbor.workspace import Finished, Workspace, pack
+from plaudit.harbor.workspace import Entry, Finished, Workspace, pack
 
 __all__ = ["Solution", "TaskRunner", "Trial", "run_task", "solution_of"]
 
@@ -39,8 +39,8 @@ class Solution:
     files: dict[str, bytes | Path] = field(default_factory=dict)
     """By absolute path, or by a path relative to the WORKDIR."""
     command: str = ""
-    after: dict[str, bytes | None] = field(default_factory=dict)
-    """Files that are replaced after the command, by absolute path; None removes one."""
+    after: dict[str, Entry | None] = field(default_factory=dict)
+    """Files and links that are replaced after the command, by absolute path; None removes one."""
     closing: str = ""
     """A command after that."""
 
@@ -181,10 +181,10 @@ class TaskRunner:
             notes.append(f"the agent phase was ended after {limit:g} s")
         elif done.code:
             notes.append(f"the agent phase ended with {done.code}")
-        for path, content in solution.after.items():
+        for path, state in solution.after.items():
             workspace.run(f"rm -f {shlex.quote(path)}")
-            if content is not None:
-                workspace.put(pack({path.lstrip("/"): content}), "/")
+            if state is not None:
+                workspace.put(pack({path.lstrip("/"): state}), "/")
         if solution.closing:
             workspace.run(solution.closing, cwd=config.workdir, env=env, user=user, seconds=limit)
         return done
@@ -255,6 +255,7 @@ class _VerifierPhase:
         )
         if self.traces:
             lines = workspace.read(f"{TRACE}.failed")[1].decode(errors="replace").splitlines()
+            lines += [path for _, _, use, path, _ in self.done.events if use == "fail"]
             self.failed_commands = tuple(dict.fromkeys(lines))
         if self.done.timed_out:
             self.output = RewardOutput.unscored(Status.TIMEOUT, f"the verifier took more than {limit:g} s")

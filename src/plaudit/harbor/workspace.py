@@ -21,7 +21,7 @@ from plaudit.errors import SandboxError
 from plaudit.harbor.machine.observer import Event
 from plaudit.harbor.machine.wire import Lost, receive, send
 
-__all__ = ["Finished", "HostImage", "Workspace", "pack"]
+__all__ = ["Finished", "HostImage", "Entry", "Workspace", "pack"]
 
 PACKAGE = Path(__file__).resolve().parents[1]
 # The packages are named without running their __init__, as the process needs nothing of plaudit but these modules.
@@ -52,6 +52,15 @@ class Finished:
     timed_out: bool = False
     events: tuple[Event, ...] = ()
     """Which files its processes used, where that was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is at a path: a file, or a link."""
+
+    content: bytes = b""
+    mode: int = 0o755
+    link: str = ""
 
 
 class HostImage:
@@ -194,7 +203,7 @@ class Workspace:
         return head, body
 
 
-def pack(files: Mapping[str, bytes | Path], *, owner: tuple[int, int] = (0, 0)) -> bytes:
+def pack(files: Mapping[str, bytes | Path | Entry], *, owner: tuple[int, int] = (0, 0)) -> bytes:
     """An archive of texts and of files of this machine, by their paths in it; folders with their contents."""
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w") as archive:
@@ -203,12 +212,16 @@ def pack(files: Mapping[str, bytes | Path], *, owner: tuple[int, int] = (0, 0)) 
     return data.getvalue()
 
 
-def _pack_one(archive: tarfile.TarFile, name: str, source: bytes | Path, owner: tuple[int, int]) -> None:
+def _pack_one(archive: tarfile.TarFile, name: str, source: bytes | Path | Entry, owner: tuple[int, int]) -> None:
     if isinstance(source, bytes):
+        source = Entry(source)
+    if isinstance(source, Entry):
         entry = tarfile.TarInfo(name)
-        entry.size, entry.mode = len(source), 0o755
+        entry.size, entry.mode = len(source.content), source.mode
         entry.uid, entry.gid = owner
-        archive.addfile(entry, io.BytesIO(source))
+        if source.link:
+            entry.type, entry.linkname = tarfile.SYMTYPE, source.link
+        archive.addfile(entry, io.BytesIO(source.content))
         return
 
     def give_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -11,7 +11,7 @@ from plaudit.harbor.machine import kernel
 __all__ = ["Event", "Observer", "observe_this_process"]
 
 Event: TypeAlias = tuple[int, int, str, str, list[str]]
-"""A process, its parent, the use, the path, and the arguments of a program."""
+"""A process, its parent, the use, the path or the command that failed, and the arguments of a program."""
 MOST_EVENTS, MOST_ARGUMENTS, MOST_PATH = 20_000, 40, 4096
 HERE = -100
 UNSEEN = ("/proc", "/dev", "/sys")
@@ -22,6 +22,7 @@ CALLS: dict[str, tuple[int | None, int | None, int | None, int, int | None]] = {
     "stat": (4, None, None, 0, None), "lstat": (6, None, None, 0, None), "newfstatat": (262, 79, 0, 1, None),
     "statx": (332, 291, 0, 1, None), "access": (21, None, None, 0, 1), "faccessat": (269, 48, 0, 1, 2),
     "faccessat2": (439, 439, 0, 1, 2), "readlink": (89, None, None, 0, None), "readlinkat": (267, 78, 0, 1, None),
+    "exit_group": (231, 94, None, 0, None),
 }  # fmt: skip
 
 
@@ -42,6 +43,7 @@ class Observer:
     def __init__(self, listener: int) -> None:
         self.listener, self._names = listener, _numbers()
         self._events: dict[tuple[int, str, str], Event] = {}
+        self._commands: dict[int, str] = {}
 
     @property
     def events(self) -> list[Event]:
@@ -58,6 +60,12 @@ class Observer:
         kernel.answer_call(self.listener, call)
 
     def _add(self, thread: int, name: str, arguments: list[int]) -> None:
+        process, parent = _family(thread)
+        if name == "exit_group":
+            command = self._commands.get(process)
+            if command and arguments[0] & 0xFF:
+                self._events[process, "fail", command] = (process, parent, "fail", command, [])
+            return
         _, _, folder, path, third = CALLS[name]
         with open(f"/proc/{thread}/mem", "rb", buffering=0) as memory:
             written = os.fsdecode(_text(memory.fileno(), arguments[path]))
@@ -74,8 +82,9 @@ class Observer:
         full = os.path.normpath(os.path.join(base, written)).replace("//", "/")
         if not written or full.startswith(UNSEEN) or len(self._events) >= MOST_EVENTS:
             return
-        process, parent = _family(thread)
         use = _use(name, value)
+        if use == "run":
+            self._commands[process] = " ".join(words)
         self._events.setdefault((process, use, full), (process, parent, use, full, words))
 
 

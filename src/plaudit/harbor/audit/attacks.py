@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from plaudit.findings import Severity
-from plaudit.harbor.products import Product, Products
-from plaudit.harbor.surface import MOST_FOLDERS, Surface
+from plaudit.harbor.audit.products import Product, Products
+from plaudit.harbor.audit.surface import MOST_FOLDERS, Surface
 from plaudit.harbor.task import Task
 from plaudit.harbor.trial import Solution
 
@@ -68,9 +68,9 @@ class Attack:
 
 
 def all_attacks(
-    task: Task, mode: str, products: Products, image_files: dict[str, bytes], surface: Surface
+    task: Task, mode: str, products: Products, image_files: dict[str, bytes], surface: Surface, shown: list[str]
 ) -> list[Attack]:
-    """Every attack on a task whose solution leaves `products`, in an image whose readable files are known."""
+    """Every attack on a task whose solution leaves `products`; `shown` is what it gives for data of the image."""
     tests = test_texts(task)
     forged = [
         *_in_advance(),
@@ -80,7 +80,7 @@ def all_attacks(
         *(_links(products, surface) if mode == "shared" else []),
         *_evaluated(products),
     ]
-    return [*forged, *_leaks(task, products, image_files), *_imitations(task, tests, products)]
+    return [*forged, *_leaks(task, products, image_files), *_imitations(task, tests, products, shown)]
 
 
 def _in_advance() -> Iterator[Attack]:
@@ -127,8 +127,7 @@ def _replacements(tests: str, products: Products, surface: Surface) -> Iterator[
             folders.setdefault(str(PurePosixPath(path).parent), []).append(path)
     for paths in list(folders.values())[:MOST_FOLDERS]:
         yield from _planted("test configuration", "code", paths, remedy)
-    checkers = [path for path in surface.existing if path not in submitted]
-    yield from _planted("test configuration", "code", checkers, remedy)
+    yield from _planted("test configuration", "code", surface.existing, remedy)
 
 
 def _planted(kind: str, what: str, paths: Iterable[str], remedy: str) -> Iterator[Attack]:
@@ -266,7 +265,7 @@ def _is_answer(path: str, content: bytes, product: Product) -> bool:
     return len(content.strip()) >= 12 or bool(content.strip() and telling)
 
 
-def _imitations(task: Task, tests: str, products: Products) -> Iterator[Attack]:
+def _imitations(task: Task, tests: str, products: Products, shown: list[str]) -> Iterator[Attack]:
     """Files with the right names and a content that is wrong."""
     if not products.required:
         return
@@ -280,7 +279,7 @@ def _imitations(task: Task, tests: str, products: Products) -> Iterator[Attack]:
             each.content != stubs[each.path] for each in products.required
         ):
             yield _imitate("stub solution", f"programs that give {constant}", stubs, stub_remedy)
-    for constant in _visible_constants(task.instruction):
+    for constant in dict.fromkeys([*shown, *_visible_constants(task.instruction)]):
         stubs = {each.path: each.with_constant(constant) for each in products.required}
         if all(stub is not None for stub in stubs.values()) and all(each.reads_input for each in products.required):
             yield _imitate(

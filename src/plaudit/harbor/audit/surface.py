@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from plaudit.harbor.audit.products import Products, read_archive
 from plaudit.harbor.machine.observer import Event
 from plaudit.harbor.machine.packing import UNCROSSED
-from plaudit.harbor.products import Products, read_archive
 from plaudit.harbor.trial import TaskRunner
 from plaudit.harbor.workspace import pack
 
@@ -74,7 +74,7 @@ def find_surface(runner: TaskRunner, runs: Iterable[Iterable[Event]], products: 
 
 def _uses_of_verifier(events: Iterable[Event], products: Products) -> dict[str, dict[str, bool]]:
     """By path, its uses, and whether Python made them; without what was written first, and what a submission used."""
-    submitted = {each.path for each in products.files}
+    submitted = products.changed
     programs = {each.path for each in products.files if each.is_program}
     stems = {_stem(path) for path in programs}
     own, pythons = set[int](), set[int]()
@@ -91,6 +91,8 @@ def _uses_of_verifier(events: Iterable[Event], products: Products) -> dict[str, 
             own.add(process)
         if use == "write" and path not in uses:
             written.add(path)
+        if use == "fail":
+            continue
         inside = path in submitted or any(path.startswith(f"{each}/") for each in submitted) or _stem(path) in stems
         if process not in own and path not in written and not inside:
             uses.setdefault(path, {})[use] = process in pythons
