@@ -28,7 +28,7 @@ from benchmarks.harbor_zoo_fourth import FOURTH_FLAWED, FOURTH_SOUND
 from benchmarks.harbor_zoo_more import MORE_FLAWED, MORE_SOUND
 from benchmarks.harbor_zoo_third import THIRD_FLAWED, THIRD_SOUND
 from plaudit.harbor import Runtime, audit_task, read_task, run_task
-from plaudit.harbor.reporting import each_task
+from plaudit.harbor.reporting import TaskReport, each_task
 from plaudit.harbor.task import Task
 
 RUNTIME = Runtime(network="none")
@@ -44,7 +44,7 @@ SOAK_RUNS, MOST_SECONDS = 300, 900
 def measure_zoo(folder: Path, tasks: list[ZooTask]) -> None:
     """Recall by kind, and alarms on sound tasks."""
     write_zoo(folder, tasks)
-    reports = each_task(lambda task: audit_task(task, RUNTIME), [read_task(folder / each.name) for each in tasks], 2)
+    reports = each_task(_audit, [read_task(folder / each.name) for each in tasks], 2)
     wanted: Counter[str] = Counter()
     recalled: Counter[str] = Counter()
     alarms: list[str] = []
@@ -62,6 +62,12 @@ def measure_zoo(folder: Path, tasks: list[ZooTask]) -> None:
     print(f"flawed tasks with a finding of their kind: {recalled.total()} of {wanted.total()}")
     print(f"sound tasks with an alarm: {len(alarms)} of {sum(not each.kind for each in tasks)} {alarms or ''}")
     print(f"trials: {sum(each.trials for each in reports)}, {sum(each.seconds for each in reports):.0f} s")
+
+
+def _audit(task: Task) -> TaskReport:
+    report = audit_task(task, RUNTIME)
+    print(task.name, f"{report.seconds:.0f} s,", *sorted({each.kind for each in report.failures}), sep=" ", flush=True)
+    return report
 
 
 def measure_cost(folder: Path) -> None:

@@ -5,6 +5,7 @@ fresh one. So nothing of an agent can write to the tests or to the reward folder
 verifier runs in the agent's live workspace.
 """
 
+import math
 import shlex
 import time
 from dataclasses import dataclass, field, replace
@@ -106,6 +107,8 @@ class TaskRunner:
             raise InvalidSettings(f"mode is {' or '.join(MODES)}, got {mode!r}")
         self.task, self.runtime, self.key = task, runtime, key
         self.mode = mode or task.mode
+        self.most_s = math.inf
+        """A limit of both phases, where the task has a longer one."""
         start = time.monotonic()
         self.image = build_image(task, runtime)
         try:
@@ -175,7 +178,7 @@ class TaskRunner:
             return Finished(0, "", 0.0)
         user = self.task.user("agent") or config.user
         env = {**config.env, "DEBIAN_FRONTEND": "noninteractive", **self.task.env("solution")}
-        limit = self.task.seconds("agent", self.runtime.agent_s)
+        limit = min(self.most_s, self.task.seconds("agent", self.runtime.agent_s))
         done = workspace.run(solution.command, cwd=config.workdir, env=env, user=user, seconds=limit)
         if done.timed_out:
             notes.append(f"the agent phase was ended after {limit:g} s")
@@ -244,7 +247,7 @@ class _VerifierPhase:
         if not bundled:
             workspace.put(pack({"tests": self.tests or self.task.folder / "tests"}), "/")
             workspace.run("chmod +x /tests/test.sh")
-        limit = self.task.seconds("verifier", 600.0)
+        limit = min(self.runner.most_s, self.task.seconds("verifier", 600.0))
         env = {**self.config.env, **self.task.env("verifier")}
         if self.traces:
             workspace.put(pack({TRACE.lstrip("/"): TRACING.encode()}), "/")

@@ -85,6 +85,7 @@ class _Audit:
             self._add("stub solution", message, nop.log[-500:], "pay nothing for the untouched image")
             self._find_ignored(Solution("nop"), "nothing was done")
             return
+        self.runner.most_s = 10 + 5 * max(oracle.seconds["agent"], oracle.seconds["verifier"])
         products = products_of(nop.artifacts, oracle.artifacts, self.task.instruction)
         self._attack(products, find_surface(self.runner, (oracle.events, nop.events), products))
         self._overfitting(products)
