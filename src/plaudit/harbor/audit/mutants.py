@@ -63,7 +63,7 @@ def mutants_of(product: Product, instruction: str, most: int = MOST_MUTANTS) -> 
         if each.content.strip() != product.content.strip()
     ]
     unique = list({each.content: each for each in reversed(versions)}.values())[::-1]
-    return unique[:: max(1, -(-len(unique) // most))]
+    return _spread(unique, most)
 
 
 def _program_mutants(product: Product, instruction: str) -> Iterator[Version]:
@@ -89,10 +89,9 @@ def _text_mutants(product: Product, instruction: str) -> Iterator[Version]:
     if re.fullmatch(r"\s*-?\d+(\.\d+)?\s*", text):
         yield Version("the number became nan", b"nan\n")
     lines = text.splitlines(keepends=True)
-    if len(lines) > 1:
+    if len(lines) > 1 and not text.lstrip().startswith("<"):  # words of markup are no data
         yield Version("the last line removed", "".join(lines[:-1]).encode(), lines[-1])
-        if not text.lstrip().startswith("<"):
-            yield from _line_mutants(lines, instruction)
+        yield from _line_mutants(lines, instruction)
     if not numbers and len(lines) == 1:
         yield Version("the text reversed", text.strip()[::-1].encode() + b"\n", text)
 
