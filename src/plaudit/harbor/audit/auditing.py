@@ -90,6 +90,7 @@ class _Audit:
         self._attack(products, find_surface(self.runner, (oracle.events, nop.events), products))
         self._overfitting(products)
         self._mutants(products)
+        self.report.notes += self.prober.notes
 
     def _trial(self, solution: Solution, *, traces: bool = False, observes: bool = False) -> Trial:
         self.report.trials += 1

@@ -36,7 +36,9 @@ def ask(port, name):
 def program(words, arguments, text):
     started = subprocess.Popen([*words, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL, text=True, errors="replace", start_new_session=True)
-    try: return repr((started.communicate(text, timeout=1)[0][:2000], started.returncode))
+    try:
+        printed = started.communicate(text, timeout=1)[0][:2000]
+        return repr(printed) if printed.strip() or not started.returncode else f"Error {started.returncode}"
     except subprocess.TimeoutExpired: pass
     ports = listening()
     for port in ports[:1]:
@@ -97,7 +99,7 @@ elif not functions:
     words, numbers = [str(v) for v in values], [str(v) for v in values if isinstance(v, int)]
     usual = "\n".join(words[:8]) + "\n"
     tries = [([], usual), *(([v], usual) for v in words[:6]), *((list(pair), "") for pair in
-        itertools.permutations(numbers[:4], 2)), *((words[:2], plain),), *(([s], "") for s in samples)]
+        itertools.permutations(numbers[:4], 2)), *((words[:2], usual),), *(([s], "") for s in samples)]
     tries += [([], open(s).read()) for s in samples]
     for arguments, text in tries:
         outcome = program(commands[suffix], arguments, text)
@@ -125,12 +127,16 @@ class Prober:
         )
         tables = [(name, re.findall(r"\w+", columns)) for name, columns in _TABLE.findall(instruction)]
         said = {"values": _values(f"{instruction}\n{tests}"), "addresses": list(addresses), "tables": tables}
+        self.notes: dict[str, None] = {}
+        """What could not be compared, each once."""
         self._said = json.dumps(said).encode()
         self._behaviour = lru_cache(maxsize=20)(self._run)
 
     def difference(self, product: Product, content: bytes) -> str:
         """What another content does differently; empty where nothing was seen."""
         before, after = self._behaviour(product.path, product.content), self._run(product.path, content)
+        if not before:
+            self.notes[f"the behaviour of {product.path} could not be observed"] = None
         pairs = (
             (call, result, after.get(call))
             for call, result in before.items()
@@ -146,7 +152,7 @@ class Prober:
             given = ast.literal_eval(self._behaviour(product.path, product.content).get("sample", ""))
         except (ValueError, SyntaxError):
             return ""
-        return repr(given[0].strip() if isinstance(given, tuple) else given)
+        return repr(given.strip() if isinstance(given, str) else given)
 
     def _run(self, path: str, content: bytes) -> Mapping[str, str]:
         product = Product(path, content)
