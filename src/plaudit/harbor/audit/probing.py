@@ -15,8 +15,8 @@ __all__ = ["Prober"]
 
 PROBE = r"""
 import csv, glob, importlib.util, itertools, json, os, random, re, signal, sqlite3, subprocess, sys, urllib.request
-path, said = sys.argv[1], json.load(open("/tmp/probe/said.json"))
-values, suffix, seen = said["values"], os.path.splitext(sys.argv[1])[1], {}
+path, mentioned = sys.argv[1], json.load(open("/tmp/probe/mentioned.json"))
+values, suffix, seen = mentioned["values"], os.path.splitext(sys.argv[1])[1], {}
 def late(*_): raise TimeoutError
 signal.signal(signal.SIGALRM, late)
 def observe(call):
@@ -42,7 +42,7 @@ def program(words, arguments, text):
     except subprocess.TimeoutExpired: pass
     ports = listening()
     for port in ports[:1]:
-        for name in said["addresses"]: seen[f"GET {name}"] = ask(port, name)
+        for name in mentioned["addresses"]: seen[f"GET {name}"] = ask(port, name)
     os.killpg(started.pid, 9)
     started.wait()
     return "served" if ports else "timeout"
@@ -73,7 +73,7 @@ for function in functions:
         seen[f"{function.__name__}{tuple(arguments)}"] = observe(lambda: function(*json.loads(json.dumps(arguments))))
 if suffix == ".sql":
     shown = []
-    for name, columns in said["tables"]:
+    for name, columns in mentioned["tables"]:
         for file in glob.glob("**/*.csv", recursive=True):
             rows = list(csv.reader(open(file)))
             if rows and set(columns) <= set(rows[0]):
@@ -84,7 +84,7 @@ if suffix == ".sql":
     for number in range(4):
         chance = random.Random(number)
         tables = [(name, columns, [[chance.choice("abcd"), *(chance.randint(-3, 30) for _ in columns[1:])]
-            for _ in range(3 * number)]) for name, columns in said["tables"]]
+            for _ in range(3 * number)]) for name, columns in mentioned["tables"]]
         seen[f"rows {tables}"] = observe(lambda: query(open(path).read(), tables))
 elif not functions:
     samples = []
@@ -126,10 +126,10 @@ class Prober:
             if not address.startswith(("/app", "/tests", "/tmp", "/logs", "/usr", "/bin"))
         )
         tables = [(name, re.findall(r"\w+", columns)) for name, columns in _TABLE.findall(instruction)]
-        said = {"values": _values(f"{instruction}\n{tests}"), "addresses": list(addresses), "tables": tables}
+        mentioned = {"values": _values(f"{instruction}\n{tests}"), "addresses": list(addresses), "tables": tables}
         self.notes: dict[str, None] = {}
         """What could not be compared, each once."""
-        self._said = json.dumps(said).encode()
+        self._mentioned = json.dumps(mentioned).encode()
         self._behaviour = lru_cache(maxsize=20)(self._run)
 
     def difference(self, product: Product, content: bytes) -> str:
@@ -149,16 +149,16 @@ class Prober:
         if product.language != "program":
             return ""
         try:
-            given = ast.literal_eval(self._behaviour(product.path, product.content).get("sample", ""))
+            printed = ast.literal_eval(self._behaviour(product.path, product.content).get("sample", ""))
         except (ValueError, SyntaxError):
             return ""
-        return repr(given.strip() if isinstance(given, str) else given)
+        return repr(printed.strip() if isinstance(printed, str) else printed)
 
     def _run(self, path: str, content: bytes) -> Mapping[str, str]:
         product = Product(path, content)
         suffix = {"python": ".py", "shell": ".sh"}.get(product.language, PurePosixPath(path).suffix)
         with self.image.workspace() as workspace:
-            files = {"probe.py": PROBE.encode(), "said.json": self._said, f"subject{suffix}": content}
+            files = {"probe.py": PROBE.encode(), "mentioned.json": self._mentioned, f"subject{suffix}": content}
             workspace.put(pack({f"tmp/probe/{name}": text for name, text in files.items()}), "/")
             done = workspace.run(
                 f"python3 /tmp/probe/probe.py /tmp/probe/subject{suffix}", cwd=self.image.config.workdir, seconds=60

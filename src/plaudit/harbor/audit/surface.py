@@ -77,24 +77,24 @@ def _uses_of_verifier(events: Iterable[Event], products: Products) -> dict[str, 
     submitted = products.changed
     programs = {each.path for each in products.files if each.is_program}
     stems = {_stem(path) for path in programs}
-    own, pythons = set[int](), set[int]()
+    submitting, pythons = set[int](), set[int]()
     uses: dict[str, dict[str, bool]] = {}
     written = set[str]()
     for process, parent, use, path, words in events:
         if use == "run":
             if path in programs or programs & set(words):
-                own.add(process)
+                submitting.add(process)
             pythons.discard(process)
             if PurePosixPath(path).name.startswith(("python", "pytest")) or any("pytest" in word for word in words[:1]):
                 pythons.add(process)
-        if parent in own:
-            own.add(process)
+        if parent in submitting:
+            submitting.add(process)
         if use == "write" and path not in uses:
             written.add(path)
         if use == "fail":
             continue
         inside = path in submitted or any(path.startswith(f"{each}/") for each in submitted) or _stem(path) in stems
-        if process not in own and path not in written and not inside:
+        if process not in submitting and path not in written and not inside:
             uses.setdefault(path, {})[use] = process in pythons
     return uses
 
