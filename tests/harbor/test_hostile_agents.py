@@ -153,7 +153,7 @@ def test_nothing_that_system_folders_hold_crosses(image):
 
 def test_a_workspace_ends_with_its_processes_when_it_is_closed(image):
     workspace = image.workspace()
-    workspace.run("exec -a plaudit-left-behind sleep 1000 &")
+    workspace.run("exec -a plaudit-left-behind sleep 1000 & sleep 0.5")  # it has its name only once it runs
     assert _running("plaudit-left-behind")
     workspace.close()
     deadline = time.monotonic() + 10
