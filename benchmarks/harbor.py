@@ -1,8 +1,9 @@
 """Harbor tasks: recall and false alarms of the audit on our zoo, cost of a trial, and what remains after kills.
 
-    python benchmarks/harbor.py [zoo] [cost] [soak]
+    python benchmarks/harbor.py [zoo] [further] [styles] [languages] [cost] [soak]
 
-`zoo` audits every task of `harbor_zoo.py`, `harbor_zoo_more.py` and `harbor_zoo_third.py`.
+The first four audit the tasks of a table each (`harbor_zoo.py`, `harbor_zoo_more.py`, `harbor_zoo_third.py`,
+`harbor_zoo_fourth.py`); `zoo:2/6` audits every sixth of them, from the second.
 `cost` runs a task whose commands take no time, alone and eight at a time.
 `soak` starts 300 runs and kills the process at a random moment of each; then it counts processes, mounts and folders.
 """
@@ -23,31 +24,27 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.harbor_zoo import FLAWED, SOUND, ZooTask, write_zoo
+from benchmarks.harbor_zoo_fourth import FOURTH_FLAWED, FOURTH_SOUND
 from benchmarks.harbor_zoo_more import MORE_FLAWED, MORE_SOUND
 from benchmarks.harbor_zoo_third import THIRD_FLAWED, THIRD_SOUND
 from plaudit.harbor import Runtime, audit_task, read_task, run_task
-from plaudit.harbor.reporting import each_task
+from plaudit.harbor.reporting import TaskReport, each_task
 from plaudit.harbor.task import Task
 
 RUNTIME = Runtime(network="none")
+TABLES = {
+    "zoo": [*FLAWED, *SOUND],
+    "further": [*MORE_FLAWED, *MORE_SOUND],
+    "styles": [*THIRD_FLAWED, *THIRD_SOUND],
+    "languages": [*FOURTH_FLAWED, *FOURTH_SOUND],
+}
 SOAK_RUNS, MOST_SECONDS = 300, 900
 
 
-def measure_zoo(folder: Path) -> None:
-    """Recall by kind, and alarms on sound tasks, for the zoo and for further tasks."""
-    for name, flawed, sound in (
-        ("zoo", FLAWED, SOUND),
-        ("further tasks", MORE_FLAWED, MORE_SOUND),
-        ("further styles", THIRD_FLAWED, THIRD_SOUND),
-    ):
-        print(f"## {name}")
-        _measure_tasks(folder, flawed, sound)
-
-
-def _measure_tasks(folder: Path, flawed: list[ZooTask], sound: list[ZooTask]) -> None:
-    tasks = [*flawed, *sound]
+def measure_zoo(folder: Path, tasks: list[ZooTask]) -> None:
+    """Recall by kind, and alarms on sound tasks."""
     write_zoo(folder, tasks)
-    reports = each_task(lambda task: audit_task(task, RUNTIME), [read_task(folder / each.name) for each in tasks], 2)
+    reports = each_task(_audit, [read_task(folder / each.name) for each in tasks], 2)
     wanted: Counter[str] = Counter()
     recalled: Counter[str] = Counter()
     alarms: list[str] = []
@@ -63,8 +60,14 @@ def _measure_tasks(folder: Path, flawed: list[ZooTask], sound: list[ZooTask]) ->
     for kind, count in wanted.items():
         print(f"| {kind} | {recalled[kind]} of {count} |")
     print(f"flawed tasks with a finding of their kind: {recalled.total()} of {wanted.total()}")
-    print(f"sound tasks with an alarm: {len(alarms)} of {len(sound)} {alarms or ''}")
-    print(f"trials: {sum(each.trials for each in reports)}")
+    print(f"sound tasks with an alarm: {len(alarms)} of {sum(not each.kind for each in tasks)} {alarms or ''}")
+    print(f"trials: {sum(each.trials for each in reports)}, {sum(each.seconds for each in reports):.0f} s")
+
+
+def _audit(task: Task) -> TaskReport:
+    report = audit_task(task, RUNTIME)
+    print(task.name, f"{report.seconds:.0f} s,", *sorted({each.kind for each in report.failures}), sep=" ", flush=True)
+    return report
 
 
 def measure_cost(folder: Path) -> None:
@@ -149,11 +152,16 @@ def _state(scratch: Path) -> tuple[set[str], set[str], set[str]]:
 
 
 def main() -> None:
-    parts = {"zoo": measure_zoo, "cost": measure_cost, "soak": soak}
-    for name in sys.argv[1:] or parts:
+    parts = {"cost": measure_cost, "soak": soak}
+    for word in sys.argv[1:] or [*TABLES, *parts]:
+        name, _, share = word.partition(":")
+        first, _, step = (share or "1/1").partition("/")
         folder = Path(tempfile.mkdtemp(prefix="harbor-benchmark-"))
         try:
-            parts[name](folder)
+            if name in TABLES:
+                measure_zoo(folder, TABLES[name][int(first) - 1 :: int(step)])
+            else:
+                parts[name](folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

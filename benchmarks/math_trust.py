@@ -18,7 +18,7 @@ from plaudit.verify.math.extraction import trust
 from tests.verify.math.trust_responses import Response, responses
 
 POLICY = MathPolicy(unevaluated=False)
-RULES = (*trust.RULES, *trust.OFFERS)
+RULES: tuple[trust.Rule | trust.Offer, ...] = (*trust.RULES, *trust.OFFERS)
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 """The audit finds planted flaws by kind and is silent on sound tasks; `benchmarks/harbor.py` runs the whole zoo."""
 
+import gzip
 import json
 import sqlite3
 from xml.etree import ElementTree
@@ -7,13 +8,19 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmarks.harbor_zoo import FLAWED, SOUND, write_zoo
+from benchmarks.harbor_zoo_fourth import FOURTH_FLAWED, FOURTH_SOUND
 from benchmarks.harbor_zoo_more import MORE_FLAWED, MORE_SOUND
 from plaudit.cli import main
 from plaudit.findings import Severity
 from plaudit.harbor import Runtime, audit_task, read_task
-from plaudit.harbor.auditing import KINDS
-from plaudit.harbor.products import Product, products_of
-from plaudit.harbor.workspace import pack
+from plaudit.harbor.audit.auditing import KINDS
+from plaudit.harbor.audit.equivalents import equivalents_of
+from plaudit.harbor.audit.mutants import mutants_of
+from plaudit.harbor.audit.probing import Prober
+from plaudit.harbor.audit.products import Product, products_of, read_archive
+from plaudit.harbor.images import build_image
+from plaudit.harbor.workspace import Entry, pack
+from tests.harbor.task_folders import write_task
 
 RUNTIME = Runtime(network="none")
 EXAMPLES = [
@@ -24,11 +31,21 @@ EXAMPLES = [
     "flaw-nop",
     "flaw-last-command",
     "flaw-checksums",
+    "flaw-top-folder",
+    "flaw-any-link",
+    "flaw-sample-only",
+    "flaw-perl-lib",
+    "flaw-hook",
+    "flaw-loop",
 ]
 
 
 def audit(name, folder):
-    [task] = [each for each in [*FLAWED, *SOUND, *MORE_FLAWED, *MORE_SOUND] if each.name == name]
+    [task] = [
+        each
+        for each in [*FLAWED, *SOUND, *MORE_FLAWED, *MORE_SOUND, *FOURTH_FLAWED, *FOURTH_SOUND]
+        if each.name == name
+    ]
     [path] = write_zoo(folder, [task])
     return task, audit_task(read_task(path), RUNTIME)
 
@@ -41,7 +58,7 @@ def test_a_planted_flaw_is_found_by_its_kind_and_with_a_witness(name, tmp_path):
     assert all(each.witness and each.remedy for each in findings)
 
 
-@pytest.mark.parametrize("name", ["sound-total", "sound-shared-pair", "sound-remark"])
+@pytest.mark.parametrize("name", ["sound-total", "sound-shared-pair", "sound-remark", "sound-awk"])
 def test_a_sound_task_raises_no_alarm(name, tmp_path):
     _, report = audit(name, tmp_path)
     assert report.passed, report
@@ -83,11 +100,56 @@ def test_a_task_whose_solution_fails_cannot_be_audited(tmp_path):
 
 
 def test_products_are_what_the_solution_changed_and_the_instruction_names():
-    before = pack({"app/kept": b"1", "app/changed": b"1"})
-    after = pack({"app/kept": b"1", "app/changed": b"2", "app/new.py": b"x = 1\n", "app/__pycache__/a.pyc": b""})
-    products = products_of(before, after, "write new.py")
-    assert {each.path for each in products.files} == {"/app/changed", "/app/new.py"}
-    assert [each.path for each in products.required] == ["/app/new.py"]
+    kept = {"app/v1/n": b"", "app/v2/n": b""}
+    before = pack({"app/gone": b"x", "app/port.ini": b"port = 1\nhost = a\n", "app/run": b"#!/bin/sh", **kept})
+    link, run = Entry(link="v2", mode=0o777), Entry(b"#!/bin/sh", 0o700)
+    after = pack({"app/port.ini": b"port = 2\nhost = a\n", "app/now": link, "app/run": run, **kept})
+    undone = products_of(before, after, "set the port, make now a link, the mode of run 700, remove the rest").undone
+    assert [(product.path, version.change) for product, version in undone] == [
+        ("/app/gone", "not removed"),
+        ("/app/now", "a link to v1, not to v2"),
+        ("/app/port.ini", "line 1 as before"),
+        ("/app/run", "mode 755, not 700"),
+    ]
+    assert undone[2][1].content == b"port = 1\nhost = a\n"
+
+
+def test_members_of_an_archive_are_changed_and_removed():
+    content = gzip.compress(pack({"a.txt": b"1\n", "b.txt": b"2\n"}))
+    mutants = {
+        each.change: read_archive(gzip.decompress(each.content))
+        for each in mutants_of(Product("/app/x.tgz", content), "")
+    }
+    assert mutants["a.txt removed"] == {"/b.txt": b"2\n"}
+    assert mutants["b.txt the number 2 changed"] == {"/a.txt": b"1\n", "/b.txt": b"3\n"}
+    assert content not in mutants.values()
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "other", "differs"),
+    [
+        ("/app/x.awk", b"{ n += $2 } END { print n }", b"{ n += $1 } END { print n }", True),
+        ("/app/x.awk", b"{ n += $2 } END { print n }", b"# a sum\n{ n += $2 }\nEND { print n }", False),
+        ("/app/x.sql", b"SELECT sum(b) FROM t", b"SELECT max(b) FROM t", True),
+        ("/app/x.sql", b"SELECT sum(b) FROM t", b"select sum(t.b) from t", False),
+        ("/app/x.sh", b"#!/bin/bash\necho a$1", b"#!/bin/bash\necho a$1; exit 3", False),
+        ("/app/x.sh", b"#!/bin/bash\necho $1", b"#!/bin/bash\necho $2", True),
+    ],
+)
+def test_programs_are_compared_by_what_they_print(path, content, other, differs, tmp_path):
+    files = {"environment/Dockerfile": "FROM debian:12\nWORKDIR /app\nRUN echo a 2 > n.txt\n"}
+    task = read_task(write_task(tmp_path, files=files))
+    with build_image(task, RUNTIME) as image:
+        prober = Prober(image, "a table t(a, b) and 7 numbers", "")
+        assert bool(prober.difference(Product(path, content), other)) is differs
+        assert not prober.notes
+
+
+def test_a_program_that_cannot_be_observed_is_noted(tmp_path):
+    with build_image(read_task(write_task(tmp_path)), RUNTIME) as image:
+        prober = Prober(image, "", "")
+        assert prober.difference(Product("/app/x.unknown", b"a"), b"b") == ""
+        assert list(prober.notes) == ["the behaviour of /app/x.unknown could not be observed"]
 
 
 CODE = b"""def largest(values):
@@ -101,13 +163,13 @@ CODE = b"""def largest(values):
 
 def test_mutants_differ_and_rewritings_do_the_same():
     product = Product("/app/x.py", CODE)
-    changes = {each.change for each in product.mutants("")}
+    changes = {each.change for each in mutants_of(product, "")}
     assert {"line 4: Gt became LtE", "line 6: returns None"} <= changes
-    for version in product.equivalents():
+    for version in equivalents_of(product):
         namespace = {}
         exec(version.content, namespace)
         assert namespace["largest"]([3, 9, 2]) == 9
-    assert len(product.equivalents()) == 2
+    assert len(equivalents_of(product)) == 2
 
 
 def test_a_constant_program_keeps_the_signatures():
@@ -120,8 +182,8 @@ def test_a_constant_program_keeps_the_signatures():
 
 def test_json_is_rewritten_with_the_same_values():
     product = Product("/app/x.json", b'{"a": [1, {"b": 2}], "c": null}')
-    assert all(json.loads(each.content) == json.loads(product.content) for each in product.equivalents())
-    assert all(json.loads(each.content) != json.loads(product.content) for each in product.mutants("a b c"))
+    assert all(json.loads(each.content) == json.loads(product.content) for each in equivalents_of(product))
+    assert all(json.loads(each.content) != json.loads(product.content) for each in mutants_of(product, "a b c"))
 
 
 def rows_of(content):
@@ -136,16 +198,16 @@ def test_databases_are_changed_by_value_and_rewritten_with_the_same_rows():
         "CREATE TABLE totals (name TEXT, amount INTEGER); INSERT INTO totals VALUES ('Ada', 15), ('Bo', 7)"
     )
     product = Product("/app/x.db", database.serialize())
-    mutants = {each.change: rows_of(each.content) for each in product.mutants("")}
+    mutants = {each.change: rows_of(each.content) for each in mutants_of(product, "")}
     assert mutants == {
         "totals.name changed": [("Ada", 15), ("Box", 7)],
         "totals.amount changed": [("Ada", 15), ("Bo", 8)],
         "a row of totals removed": [("Ada", 15)],
     }
-    [version] = product.equivalents()
+    [version] = equivalents_of(product)
     assert version.content != product.content
     assert rows_of(version.content) == rows_of(product.content)
-    assert Product("/app/x.bin", b"\xff\x00").mutants("") == []
+    assert mutants_of(Product("/app/x.bin", b"\xff\x00"), "") == []
 
 
 @pytest.mark.parametrize(
@@ -155,11 +217,13 @@ def test_databases_are_changed_by_value_and_rewritten_with_the_same_rows():
         (b'{"remark": "easy"}', "write the remark easy", {"remark changed"}),
         (b'{"sum": 62, "even": true}', "sum even", {"sum changed", "even changed"}),
         (b"# Tea\n- green\n- black\n", "any topic", set()),
-        (b"Ada\nBo\n", "Ada Bo", {"the last line removed"}),
+        (b"Ada\nBo\n", "Ada Bo", {"the last line removed", "line 1 removed", "line 1 changed", "line 2 changed"}),
+        (b"Ada\nBo\n", "sort names", {"lines in reverse order"}),
+        (b"name,points\nAda,3\n", "", {"the number 3 changed", "the last line removed"}),
         (b"62\n", "", {"the number 62 changed", "a digit added", "the number became nan"}),
     ],
 )
 def test_a_change_of_words_counts_only_where_the_task_has_them(content, known, counted):
     path = "/app/x.json" if content.startswith(b"{") else "/app/x.txt"
-    mutants = Product(path, content).mutants(f"{known} remark sum even")
+    mutants = mutants_of(Product(path, content), f"{known} remark sum even")
     assert {each.change for each in mutants if each.is_wrong(known)} == counted

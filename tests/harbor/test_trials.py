@@ -12,6 +12,7 @@ from plaudit.errors import InvalidSettings
 from plaudit.harbor import Runtime, Solution, TaskRunner, find_tasks, read_task, run_task
 from plaudit.harbor.dockerfile import CannotRun, read_dockerfile
 from plaudit.harbor.reward_files import read_rewards
+from plaudit.harbor.workspace import HostImage
 from tests.harbor.task_folders import SHARED, TEST, write_task
 
 RUNTIME = Runtime(network="none")
@@ -342,3 +343,17 @@ def test_an_unfinished_dockerfile_is_refused():
     with pytest.raises(CannotRun, match="one FROM"):
         read_dockerfile("RUN true\n")
     assert TEST.startswith("#!")
+
+
+def test_the_files_that_a_command_uses_are_observed_whether_they_are_there_or_not():
+    with HostImage() as image, image.workspace() as workspace:
+        command = "cd /app; echo x > made; cat made absent; PATH=/app/bin:$PATH; date; [ -x hook ]; exit 3"
+        done = workspace.run(command, observes=True)
+        plain = workspace.run(command)
+    assert done.code == plain.code == 3
+    assert not plain.events
+    seen = {(use, path) for _, _, use, path, _ in done.events}
+    expected = {("write", "/app/made"), ("read", "/app/absent"), ("look", "/app/bin/date"), ("find", "/app/hook")}
+    assert expected <= seen
+    assert ("fail", "cat made absent") in seen
+    assert any(use == "run" and words == ["cat", "made", "absent"] for _, _, use, _, words in done.events)

@@ -18,7 +18,7 @@ from plaudit.cli.app import CommandGroup, OptionGroup
 from plaudit.cli.console import print_result
 from plaudit.errors import InvalidSettings
 from plaudit.findings import Severity
-from plaudit.harbor.auditing import audit_task
+from plaudit.harbor.audit.auditing import audit_task
 from plaudit.harbor.checking import check_task
 from plaudit.harbor.engines import ENGINES
 from plaudit.harbor.exporting import export_tests

@@ -1,4 +1,4 @@
-from .auditing import audit_task as audit_task
+from .audit.auditing import audit_task as audit_task
 from .checking import check_task as check_task
 from .exporting import export_tests as export_tests
 from .images import CannotRun as CannotRun

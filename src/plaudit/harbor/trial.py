@@ -5,6 +5,7 @@ fresh one. So nothing of an agent can write to the tests or to the reward folder
 verifier runs in the agent's live workspace.
 """
 
+import math
 import shlex
 import time
 from dataclasses import dataclass, field, replace
@@ -14,9 +15,10 @@ from typing import Any
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings, SandboxError
 from plaudit.harbor.images import CannotRun, Runtime, build_image
+from plaudit.harbor.machine.observer import Event
 from plaudit.harbor.reward_files import REWARD_FILES, read_rewards
 from plaudit.harbor.task import MODES, Task
-from plaudit.harbor.workspace import Finished, Workspace, pack
+from plaudit.harbor.workspace import Entry, Finished, Workspace, pack
 
 __all__ = ["Solution", "TaskRunner", "Trial", "run_task", "solution_of"]
 
@@ -38,8 +40,8 @@ class Solution:
     files: dict[str, bytes | Path] = field(default_factory=dict)
     """By absolute path, or by a path relative to the WORKDIR."""
     command: str = ""
-    after: dict[str, bytes | None] = field(default_factory=dict)
-    """Files that are replaced after the command, by absolute path; None removes one."""
+    after: dict[str, Entry | None] = field(default_factory=dict)
+    """Files and links that are replaced after the command, by absolute path; None removes one."""
     closing: str = ""
     """A command after that."""
 
@@ -61,6 +63,8 @@ class Trial:
     """The agent's files, where they were collected."""
     failed_commands: tuple[str, ...] = ()
     """Commands of a traced test.sh that failed."""
+    events: tuple[Event, ...] = field(default=(), repr=False)
+    """Which files the verifier's processes used, in an observed trial."""
 
     @property
     def reward(self) -> float | None:
@@ -103,6 +107,8 @@ class TaskRunner:
             raise InvalidSettings(f"mode is {' or '.join(MODES)}, got {mode!r}")
         self.task, self.runtime, self.key = task, runtime, key
         self.mode = mode or task.mode
+        self.most_s = math.inf
+        """A limit of both phases, where the task has a longer one."""
         start = time.monotonic()
         self.image = build_image(task, runtime)
         try:
@@ -120,17 +126,22 @@ class TaskRunner:
         self.image.close()
         self.verifier_image.close()
 
-    def run(self, solution: Solution, tests: Path | None = None, *, traces: bool = False) -> Trial:
-        """One trial; a failure of ours is a reason and never a number. `traces` notes failing commands of test.sh."""
+    def run(
+        self, solution: Solution, tests: Path | None = None, *, traces: bool = False, observes: bool = False
+    ) -> Trial:
+        """One trial; a failure of ours is a reason and never a number.
+
+        `traces` notes failing commands of test.sh, and `observes` the files that the verifier's processes use.
+        """
         start = time.monotonic()
         notes = [self.image.base_note]
-        phase = _VerifierPhase(self, tests, notes, traces)
+        phase = _VerifierPhase(self, tests, notes, traces=traces, observes=observes)
         try:
             with self.image.workspace() as workspace:
                 agent = self._agent(workspace, solution, notes)
                 if self.mode == "separate":
                     workspace.end_processes()
-                artifacts = self._collect(workspace, notes if self.mode == "separate" else [])
+                artifacts = self.collect(workspace, notes if self.mode == "separate" else [])
                 if self.mode == "shared":
                     phase.run_shared(workspace)
             if self.mode == "separate":
@@ -149,11 +160,12 @@ class TaskRunner:
             {**times, "total": time.monotonic() - start},
             artifacts=artifacts,
             failed_commands=phase.failed_commands,
+            events=phase.done.events,
         )
 
     def verify(self, artifacts: bytes, tests: Path | None = None) -> RewardOutput:
         """Verify recorded files of an agent in a fresh workspace, without running the agent."""
-        phase = _VerifierPhase(self, tests, [], traces=False)
+        phase = _VerifierPhase(self, tests, [])
         phase.run_separate(artifacts)
         return phase.output
 
@@ -166,21 +178,21 @@ class TaskRunner:
             return Finished(0, "", 0.0)
         user = self.task.user("agent") or config.user
         env = {**config.env, "DEBIAN_FRONTEND": "noninteractive", **self.task.env("solution")}
-        limit = self.task.seconds("agent", self.runtime.agent_s)
+        limit = min(self.most_s, self.task.seconds("agent", self.runtime.agent_s))
         done = workspace.run(solution.command, cwd=config.workdir, env=env, user=user, seconds=limit)
         if done.timed_out:
             notes.append(f"the agent phase was ended after {limit:g} s")
         elif done.code:
             notes.append(f"the agent phase ended with {done.code}")
-        for path, content in solution.after.items():
+        for path, state in solution.after.items():
             workspace.run(f"rm -f {shlex.quote(path)}")
-            if content is not None:
-                workspace.put(pack({path.lstrip("/"): content}), "/")
+            if state is not None:
+                workspace.put(pack({path.lstrip("/"): state}), "/")
         if solution.closing:
             workspace.run(solution.closing, cwd=config.workdir, env=env, user=user, seconds=limit)
         return done
 
-    def _collect(self, workspace: Workspace, notes: list[str]) -> bytes:
+    def collect(self, workspace: Workspace, notes: list[str]) -> bytes:
         """The agent's files: the declared artifacts, or else the WORKDIR and what it changed beside it."""
         declared, workdir = self.task.artifacts, self.image.config.workdir
         if declared and self.task.mode == "separate":
@@ -196,8 +208,16 @@ class TaskRunner:
 class _VerifierPhase:
     """The verifier phase of one trial, and what came of it."""
 
-    def __init__(self, runner: TaskRunner, tests: Path | None, notes: list[str], traces: bool) -> None:
-        self.runner, self.tests, self.notes, self.traces = runner, tests, notes, traces
+    def __init__(
+        self,
+        runner: TaskRunner,
+        tests: Path | None,
+        notes: list[str],
+        *,
+        traces: bool = False,
+        observes: bool = False,
+    ) -> None:
+        self.runner, self.tests, self.notes, self.traces, self.observes = runner, tests, notes, traces, observes
         self.task, self.config = runner.task, runner.verifier_image.config
         self.output = RewardOutput.unscored(Status.ERROR, "the verifier did not run")
         self.done = Finished(0, "", 0.0)
@@ -227,15 +247,18 @@ class _VerifierPhase:
         if not bundled:
             workspace.put(pack({"tests": self.tests or self.task.folder / "tests"}), "/")
             workspace.run("chmod +x /tests/test.sh")
-        limit = self.task.seconds("verifier", 600.0)
+        limit = min(self.runner.most_s, self.task.seconds("verifier", 600.0))
         env = {**self.config.env, **self.task.env("verifier")}
         if self.traces:
             workspace.put(pack({TRACE.lstrip("/"): TRACING.encode()}), "/")
             env["BASH_ENV"] = TRACE
         user = self.task.user("verifier") or self.config.user
-        self.done = workspace.run(command, cwd=self.config.workdir, env=env, user=user, seconds=limit)
+        self.done = workspace.run(
+            command, cwd=self.config.workdir, env=env, user=user, seconds=limit, observes=self.observes
+        )
         if self.traces:
             lines = workspace.read(f"{TRACE}.failed")[1].decode(errors="replace").splitlines()
+            lines += [path for _, _, use, path, _ in self.done.events if use == "fail"]
             self.failed_commands = tuple(dict.fromkeys(lines))
         if self.done.timed_out:
             self.output = RewardOutput.unscored(Status.TIMEOUT, f"the verifier took more than {limit:g} s")

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from plaudit.errors import SandboxError
+from plaudit.harbor.machine.observer import Event
 from plaudit.harbor.machine.wire import Lost, receive, send
 
-__all__ = ["Finished", "HostImage", "Workspace", "pack"]
+__all__ = ["Finished", "HostImage", "Entry", "Workspace", "pack"]
 
 PACKAGE = Path(__file__).resolve().parents[1]
 # The packages are named without running their __init__, as the process needs nothing of plaudit but these modules.
@@ -49,6 +50,17 @@ class Finished:
     output: str
     seconds: float
     timed_out: bool = False
+    events: tuple[Event, ...] = ()
+    """Which files its processes used, where that was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is at a path: a file, or a link."""
+
+    content: bytes = b""
+    mode: int = 0o755
+    link: str = ""
 
 
 class HostImage:
@@ -122,8 +134,9 @@ class Workspace:
         env: Mapping[str, str] | None = None,
         user: str | int | None = None,
         seconds: float = 600.0,
+        observes: bool = False,
     ) -> Finished:
-        """Run a shell command; processes that it starts in the background go on."""
+        """Run a shell command; processes that it starts in the background go on, unless they are observed."""
         everything = {"PATH": PATH, "LANG": "C.UTF-8", **(env or {})}
         head, output = self._ask(
             {
@@ -134,9 +147,11 @@ class Workspace:
                 "user": user,
                 "seconds": seconds,
                 "keeps": KEPT_OUTPUT,
+                "observes": observes,
             }
         )
-        return Finished(head["code"], output.decode(errors="replace"), head["seconds"], head["timed_out"])
+        events = tuple((*each,) for each in head["events"])
+        return Finished(head["code"], output.decode(errors="replace"), head["seconds"], head["timed_out"], events)
 
     def put(self, archive: bytes, path: str, *, empties: bool = False, mode: int | None = None) -> None:
         """Unpack an archive that `pack` or `get` made into a folder, which is made if it is missing."""
@@ -188,7 +203,7 @@ class Workspace:
         return head, body
 
 
-def pack(files: Mapping[str, bytes | Path], *, owner: tuple[int, int] = (0, 0)) -> bytes:
+def pack(files: Mapping[str, bytes | Path | Entry], *, owner: tuple[int, int] = (0, 0)) -> bytes:
     """An archive of texts and of files of this machine, by their paths in it; folders with their contents."""
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w") as archive:
@@ -197,12 +212,16 @@ def pack(files: Mapping[str, bytes | Path], *, owner: tuple[int, int] = (0, 0)) 
     return data.getvalue()
 
 
-def _pack_one(archive: tarfile.TarFile, name: str, source: bytes | Path, owner: tuple[int, int]) -> None:
+def _pack_one(archive: tarfile.TarFile, name: str, source: bytes | Path | Entry, owner: tuple[int, int]) -> None:
     if isinstance(source, bytes):
+        source = Entry(source)
+    if isinstance(source, Entry):
         entry = tarfile.TarInfo(name)
-        entry.size, entry.mode = len(source), 0o755
+        entry.size, entry.mode = len(source.content), source.mode
         entry.uid, entry.gid = owner
-        archive.addfile(entry, io.BytesIO(source))
+        if source.link:
+            entry.type, entry.linkname = tarfile.SYMTYPE, source.link
+        archive.addfile(entry, io.BytesIO(source.content))
         return
 
     def give_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:

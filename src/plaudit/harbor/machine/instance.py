@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from plaudit.harbor.machine import kernel
+from plaudit.harbor.machine.observer import Observer, observe_this_process
 from plaudit.harbor.machine.packing import UNCROSSED, Packer
 from plaudit.harbor.machine.wire import Lost, receive, send
 
@@ -185,16 +186,24 @@ class _Server:
         user: str | int | None,
         seconds: float,
         keeps: int,
+        observes: bool,
     ) -> tuple[dict[str, Any], bytes]:
-        """Run a command with a deadline; its last `keeps` bytes of output."""
+        """Run a command with a deadline; its last `keeps` bytes of output, and which files it used."""
         account = _account(user)
+        ours, theirs = socket.socketpair() if observes else (None, None)
+        observer: Observer | None = None
         start, output = time.monotonic(), bytearray()
         reader, writer = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(reader, False)
         child = os.fork()
         if child == 0:
-            _execute(command, cwd, env, account, writer)
+            _execute(command, cwd, env, account, writer, theirs)
         os.close(writer)
+        if ours is not None and theirs is not None:
+            theirs.close()
+            with ours:
+                _, [listener], *_ = socket.recv_fds(ours, 1, 1)
+            observer = Observer(listener)
         code, timed_out = None, False
         try:
             while code is None:
@@ -202,15 +211,22 @@ class _Server:
                 if left <= 0:
                     timed_out = True
                     os.killpg(child, signal.SIGKILL)
-                ready, *_ = select.select([self.channel.fileno(), reader, self.wakeups], [], [], max(left, 0.05))
+                waited = [self.channel.fileno(), reader, self.wakeups, *([observer.listener] if observer else [])]
+                ready, *_ = select.select(waited, [], [], max(left, 0.05))
                 if self.channel.fileno() in ready:
                     raise Lost("the owner is gone")
+                if observer is not None and observer.listener in ready:
+                    observer.note()
                 _read_output(reader, output, keeps)
                 code = self._reap(child)
             _read_output(reader, output, keeps)
         finally:
             os.close(reader)
-        return {"code": code, "timed_out": timed_out, "seconds": time.monotonic() - start}, bytes(output)
+            if observer is not None:
+                os.close(observer.listener)
+        events = [] if observer is None else observer.events
+        seconds = time.monotonic() - start
+        return {"code": code, "timed_out": timed_out, "seconds": seconds, "events": events}, bytes(output)
 
     def _reap(self, child: int) -> int | None:
         """The exit code of the child once it has ended; orphans that ended are removed too."""
@@ -297,7 +313,12 @@ def _read_table(path: str) -> list[list[str]]:
 
 
 def _execute(
-    command: str, cwd: str, env: dict[str, str], account: tuple[int, int, list[int], str], output: int
+    command: str,
+    cwd: str,
+    env: dict[str, str],
+    account: tuple[int, int, list[int], str],
+    output: int,
+    observing: socket.socket | None,
 ) -> None:
     """In a new process: become the user, with a container's rights, and run the command."""
     try:
@@ -308,6 +329,9 @@ def _execute(
         silent = os.open("/dev/null", os.O_RDONLY)
         for number, source in enumerate((silent, output, output)):
             os.dup2(source, number)
+        if observing is not None:
+            listener = observe_this_process()
+            socket.send_fds(observing, [b"1"], [listener])
         os.closerange(3, 1 << 16)
         resource.setrlimit(resource.RLIMIT_NPROC, (MOST_PROCESSES, MOST_PROCESSES))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

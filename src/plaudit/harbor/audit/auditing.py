@@ -7,20 +7,25 @@ behaves differently on values that the task itself mentions, since other mutants
 
 import ast
 import difflib
-import json
 import re
 import shlex
 import time
+from collections.abc import Iterator
+from itertools import zip_longest
 
 from plaudit.errors import SandboxError
 from plaudit.findings import Severity
-from plaudit.harbor.attacks import all_attacks, test_texts
+from plaudit.harbor.audit.attacks import all_attacks, test_texts
+from plaudit.harbor.audit.equivalents import equivalents_of
+from plaudit.harbor.audit.mutants import mutants_of
+from plaudit.harbor.audit.probing import Prober
+from plaudit.harbor.audit.products import Product, Products, Version, products_of, read_archive
+from plaudit.harbor.audit.surface import Surface, find_surface
 from plaudit.harbor.images import Runtime
-from plaudit.harbor.products import Product, Products, Version, products_of, read_archive
 from plaudit.harbor.reporting import State, TaskFinding, TaskReport
 from plaudit.harbor.task import Task
 from plaudit.harbor.trial import Solution, TaskRunner, Trial, solution_of
-from plaudit.harbor.workspace import pack
+from plaudit.harbor.workspace import Entry
 
 __all__ = ["KINDS", "audit_task"]
 
@@ -30,48 +35,15 @@ KINDS = (
     "ignored exit code", "surviving mutant", "overfitting",
 )  # fmt: skip
 MOST_OF_A_KIND = 3
+MOST_TRIALS, MOST_SECONDS = 120, 180.0
+"""Of the trials of a task, and of the time of its mutants."""
+LEFT_OUT = "left out"
 PASSING = 1.0
 _CHECKER = re.compile(r"\b(?:python3?|pytest|diff|cmp|grep|test|node|jq|bash|sh|awk|make)\b|\[|/")
-_VALUE = re.compile(r"-?\d+(?:\.\d+)?|\"[^\"\n]{0,60}\"|'[^'\n]{0,60}'|\[[^\[\]\n]{0,80}\]")
 _IMAGE_FILES = (
     "for d in /*; do case $d in /bin|/boot|/dev|/etc|/lib*|/logs|/proc|/run|/sbin|/sys|/usr|/var|/tests|/solution) ;; "
     "*) echo $d;; esac; done; echo /usr/local; echo /var/tmp"
 )
-PROBE = """
-import importlib.util, itertools, json, random, signal, subprocess, sys
-path, language, values = sys.argv[1], sys.argv[2], json.load(open("/tmp/probe/values.json"))
-def late(*_): raise TimeoutError
-signal.signal(signal.SIGALRM, late)
-def observe(call):
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
-    try: return repr(call())[:300]
-    except BaseException as error: return type(error).__name__
-    finally: signal.setitimer(signal.ITIMER_REAL, 0)
-def program(arguments, text):
-    command = [sys.executable if language == "python" else "bash", path, *arguments]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=3)
-    return done.returncode, done.stdout
-seen = {}
-functions = []
-if language == "python":
-    spec = importlib.util.spec_from_file_location("product", path)
-    module = importlib.util.module_from_spec(spec)
-    try: spec.loader.exec_module(module)
-    except BaseException: pass
-    functions = [f for f in vars(module).values() if type(f).__name__ == "function" and f.__module__ == "product"]
-for function in functions:
-    count = function.__code__.co_argcount
-    calls = list(itertools.product(values, repeat=count)) if len(values) ** count < 400 else \\
-        [tuple(random.Random(n).choices(values, k=count)) for n in range(400)]
-    for arguments in calls:
-        seen[f"{function.__name__}{tuple(arguments)}"] = observe(lambda: function(*json.loads(json.dumps(arguments))))
-if not functions:
-    for arguments in [[], *([str(v)] for v in values[:6]), [str(v) for v in values[:2]]]:
-        text = "\\n".join(str(v) for v in values[:8]) + "\\n"
-        try: seen[f"arguments {arguments}"] = repr(program(arguments, text))
-        except subprocess.TimeoutExpired: seen[f"arguments {arguments}"] = "timeout"
-print("\\n" + json.dumps(seen))
-"""
 
 
 def audit_task(task: Task, runtime: Runtime, *, mode: str | None = None, key: str = "reward") -> TaskReport:
@@ -94,11 +66,15 @@ class _Audit:
     def __init__(self, runner: TaskRunner, report: TaskReport) -> None:
         self.runner, self.task, self.report = runner, runner.task, report
         self.workdir = runner.image.config.workdir
+        self.prober = Prober(runner.image, self.task.instruction, test_texts(self.task))
         self.known = ""
         """What the task tells the agent: the instruction, and the files of the image."""
 
     def run(self) -> None:
-        oracle, nop = self._trial(solution_of("oracle", self.task)), self._trial(Solution("nop"))
+        oracle, nop = (
+            self._trial(solution_of("oracle", self.task), observes=True),
+            self._trial(Solution("nop"), observes=True),
+        )
         self.report.notes += list(oracle.notes)
         if oracle.reward != PASSING:
             self.report.state = State.CANNOT_RUN
@@ -109,16 +85,16 @@ class _Audit:
             self._add("stub solution", message, nop.log[-500:], "pay nothing for the untouched image")
             self._find_ignored(Solution("nop"), "nothing was done")
             return
+        self.runner.most_s = 10 + 5 * max(oracle.seconds["agent"], oracle.seconds["verifier"])
         products = products_of(nop.artifacts, oracle.artifacts, self.task.instruction)
-        self._attack(products)
+        self._attack(products, find_surface(self.runner, (oracle.events, nop.events), products))
         self._overfitting(products)
-        holes = {each.kind for each in self.report.findings}
-        if not holes & {"stub solution", "grep-based result", "hard-coded output"}:
-            self._mutants(products)
+        self._mutants(products)
+        self.report.notes += self.prober.notes
 
-    def _trial(self, solution: Solution, *, traces: bool = False) -> Trial:
+    def _trial(self, solution: Solution, *, traces: bool = False, observes: bool = False) -> Trial:
         self.report.trials += 1
-        return self.runner.run(solution, traces=traces)
+        return self.runner.run(solution, traces=traces, observes=observes)
 
     def _add(self, kind: str, message: str, witness: str, remedy: str, severity: Severity = Severity.ERROR) -> None:
         self.report.findings.append(TaskFinding(kind, severity, message, witness, remedy))
@@ -126,11 +102,14 @@ class _Audit:
     def _is_full(self, kind: str) -> bool:
         return sum(each.kind == kind for each in self.report.findings) >= MOST_OF_A_KIND
 
-    def _attack(self, products: Products) -> None:
+    def _attack(self, products: Products, surface: Surface) -> None:
         image_files = self._image_files()
         known = [self.task.instruction, *(content.decode(errors="replace") for content in image_files.values())]
         self.known = "\n".join(known)
-        attacks = all_attacks(self.task, self.workdir, products, image_files)
+        shown = [
+            text for each in products.required if each.language == "program" and (text := self.prober.on_samples(each))
+        ]
+        attacks = all_attacks(self.task, self.runner.mode, products, image_files, surface, shown)
         for attack in attacks:
             if attack.kind not in self.report.tried:
                 self.report.tried.append(attack.kind)
@@ -154,15 +133,15 @@ class _Audit:
             paths = [path for path in listing.output.splitlines() if path.startswith("/")]
             return read_archive(workspace.get(paths, most=32 << 20)[0])
 
-    def _changed(self, product: Product, content: bytes | None, change: str) -> Solution:
+    def _changed(self, product: Product, state: Entry | None, change: str) -> Solution:
         oracle = solution_of("oracle", self.task)
-        return Solution(change, oracle.files, oracle.command, {product.path: content}, _commit_again(product))
+        return Solution(change, oracle.files, oracle.command, {product.path: state}, _commit_again(product))
 
     def _overfitting(self, products: Products) -> None:
         self.report.tried.append("overfitting")
         for product in products.required:
-            for version in product.equivalents():
-                trial = self._trial(self._changed(product, version.content, version.change))
+            for version in equivalents_of(product):
+                trial = self._trial(self._changed(product, Entry(version.content, product.mode), version.change))
                 if trial.reward is not None and trial.reward < PASSING and not self._is_full("overfitting"):
                     message = f"{product.path}, {version.change}: a correct solution earns {trial.outcome}"
                     self._add(
@@ -171,30 +150,30 @@ class _Audit:
 
     def _mutants(self, products: Products) -> None:
         self.report.tried += ["surviving mutant", "ignored exit code"]
-        for product in products.required:
-            omitted = [Version("left out", b"")] if len(products.required) > 1 else []
-            for version in [*omitted, *product.mutants(self.task.instruction)]:
-                if self._is_full("surviving mutant"):
-                    return
-                if not version.is_wrong(self.known):
-                    continue
-                content = None if version.change == "left out" else version.content
-                solution = self._changed(product, content, version.change)
-                trial = self._trial(solution)
-                if trial.reward is None or trial.reward < PASSING:
-                    continue
-                difference = self._difference(product, version)
-                if difference:
-                    message = f"{product.path}, {version.change}: a wrong solution earns {trial.outcome} ({difference})"
-                    diff = _diff(product, version)
-                    self._add("surviving mutant", message, diff, "add a test that this change fails")
-                    self._find_ignored(solution, diff)
+        deadline = time.monotonic() + MOST_SECONDS
+        for product, version in _wrong_versions(products, self.task.instruction):
+            if self._is_full("surviving mutant") or self.report.trials >= MOST_TRIALS or time.monotonic() > deadline:
+                return
+            if not version.is_wrong(self.known):
+                continue
+            state = version.state or Entry(version.content, product.mode)
+            solution = self._changed(product, None if version.change == LEFT_OUT else state, version.change)
+            trial = self._trial(solution)
+            if trial.reward is None or trial.reward < PASSING:
+                continue
+            has_code = product.is_program and version.change != LEFT_OUT and version.content != product.content
+            difference = self.prober.difference(product, version.content) if has_code else "what it left differs"
+            if difference:
+                message = f"{product.path}, {version.change}: a wrong solution earns {trial.outcome} ({difference})"
+                diff = _diff(product, version)
+                self._add("surviving mutant", message, diff, "add a test that this change fails")
+                self._find_ignored(solution, diff)
 
     def _find_ignored(self, solution: Solution, witness: str) -> None:
         """Whether a check of test.sh failed for a solution that was paid."""
         if self._is_full("ignored exit code"):
             return
-        trial = self._trial(solution, traces=True)
+        trial = self._trial(solution, traces=True, observes=True)
         failed = [each for each in trial.failed_commands if _CHECKER.search(each)]
         if failed and trial.reward is not None and trial.reward >= PASSING:
             message = f"a check fails and the reward is {trial.outcome}: `{failed[0][:150]}` (exit codes)"
@@ -202,34 +181,15 @@ class _Audit:
                 "ignored exit code", message, witness, "use `set -e` and pipefail, or combine the results of all checks"
             )
 
-    def _difference(self, product: Product, version: Version) -> str:
-        """What a mutant does differently from the solution; empty where nothing was seen."""
-        if product.language not in ("python", "shell") or version.change == "left out":
-            return "its content differs"
-        values = _values(f"{self.task.instruction}\n{test_texts(self.task)}")
-        suffix = ".py" if product.language == "python" else ".sh"
-        seen = []
-        with self.runner.image.workspace() as workspace:
-            workspace.put(
-                pack({"tmp/probe/probe.py": PROBE.encode(), "tmp/probe/values.json": json.dumps(values).encode()}), "/"
-            )
-            for name, content in (("original", product.content), ("mutant", version.content)):
-                workspace.put(pack({f"tmp/probe/{name}{suffix}": content}), "/")
-                done = workspace.run(
-                    f"python3 /tmp/probe/probe.py /tmp/probe/{name}{suffix} {product.language}",
-                    cwd=self.workdir,
-                    seconds=60,
-                )
-                try:
-                    seen.append(json.loads(done.output.strip().splitlines()[-1]))
-                except (ValueError, IndexError):
-                    return ""
-        pairs = (
-            (call, result, seen[1].get(call))
-            for call, result in seen[0].items()
-            if "Error" not in result and "timeout" not in result
-        )
-        return next((f"{call} gives {other}, not {result}" for call, result, other in pairs if other != result), "")
+
+def _wrong_versions(products: Products, instruction: str) -> Iterator[tuple[Product, Version]]:
+    """Mutants in an order in which every change of the solution has its turn early."""
+    groups = [[(product, version)] for product, version in products.undone]
+    for product in products.required:
+        omitted = [Version(LEFT_OUT, b"")] if len(products.required) > 1 else []
+        groups.append([(product, version) for version in (*omitted, *mutants_of(product, instruction))])
+    for turn in zip_longest(*groups):
+        yield from (each for each in turn if each is not None)
 
 
 def _commit_again(product: Product) -> str:
@@ -242,21 +202,11 @@ def _commit_again(product: Product) -> str:
     )
 
 
-def _values(text: str) -> list[object]:
-    """Plain values that a text mentions."""
-    values: dict[str, object] = {}
-    for match in _VALUE.findall(text):
-        try:
-            value = ast.literal_eval(match)
-            values[json.dumps(value)] = value
-        except (ValueError, SyntaxError, TypeError):
-            continue
-    return list(values.values())[:30]
-
-
 def _diff(product: Product, version: Version) -> str:
-    if version.change == "left out":
+    if version.change == LEFT_OUT:
         return f"{product.path} was not written"
+    if version.state is not None and (version.state.link or version.content == product.content):
+        return f"{product.path}: {version.change}"
     before, after = (text.decode(errors="replace").splitlines() for text in (product.content, version.content))
     if product.language == "python" and product.tree is not None:  # mutants are written without comments
         before = ast.unparse(product.tree).splitlines()

@@ -1,0 +1,300 @@
+"""Versions of a file that are wrong: one value, line, row, member, operator or mode changed, or a change undone."""
+
+import ast
+import gzip
+import io
+import json
+import re
+import sqlite3
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from typing import Any
+
+from plaudit.harbor.audit.products import Product, Version
+
+__all__ = ["change_database", "mutants_of"]
+
+MOST_MUTANTS, MOST_OF_A_MEMBER, MOST_PLACES = 14, 3, 4
+_SWAPS: dict[type, type] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Div: ast.Mult, ast.Mod: ast.Mult,
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
+    ast.And: ast.Or, ast.Or: ast.And, ast.In: ast.NotIn, ast.NotIn: ast.In,
+}  # fmt: skip
+_QUIET = re.compile(r"\s*(?:#|set\s|echo\b.*>&2|cd\s|mkdir\s|export\s|trap\s|fi$|done$|else$|then$|esac$|\}|$)")
+
+
+_NUMBER = re.compile(r"(?<![A-Za-z])\d+")
+_COMMENT = re.compile(r"\s*(?:#|;|//|--|<!)")
+_ORDERED = re.compile(
+    r"\b(?:sort|rank|ascending|descending|alphabetical|chronological|in (?:the )?order of)", re.IGNORECASE
+)
+_UNORDERED = re.compile(r"\bany order|order[^.]*\b(?:free|not matter|irrelevant)", re.IGNORECASE)
+_UNIQUE = re.compile(r"\b(?:unique|distinct|duplicates?|once|different)\b", re.IGNORECASE)
+# Tokens of other languages, and what stands there in a mutant.
+_TOKENS = {
+    "==": "!=", "!=": "==", "<=": ">", ">=": "<", "&&": "||", "||": "&&", " < ": " >= ", " > ": " <= ", " + ": " - ",
+    " - ": " + ", " * ": " + ", " / ": " * ", " % ": " * ", "+=": "-=", "++": "--", "SUM(": "MAX(", "COUNT(": "MAX(",
+    "AVG(": "MAX(", "MAX(": "MIN(", "MIN(": "MAX(", " DESC": " ASC", " AND ": " OR ", " OR ": " AND ",
+    " JOIN ": " LEFT JOIN ", "DISTINCT ": "", "true": "false", "false": "true",
+}  # fmt: skip
+_TOKEN = re.compile(
+    "|".join(map(re.escape, sorted(_TOKENS, key=len, reverse=True))) + r"|(?<![\w.])\d+(?![\w.])", re.IGNORECASE
+)
+
+
+def mutants_of(product: Product, instruction: str, most: int = MOST_MUTANTS) -> list[Version]:
+    """Versions that are wrong, spread evenly over the file."""
+    makers: dict[str, Callable[[Product, str], Iterator[Version]]] = {
+        "python": _python_mutants,
+        "shell": _shell_mutants,
+        "program": _program_mutants,
+        "json": _json_mutants,
+        "text": _text_mutants,
+        "sqlite": _sqlite_mutants,
+        "archive": _archive_mutants,
+    }
+    if product.language not in makers:
+        return []
+    versions = [
+        each
+        for each in makers[product.language](product, instruction)
+        if each.content.strip() != product.content.strip()
+    ]
+    unique = list({each.content: each for each in reversed(versions)}.values())[::-1]
+    return _spread(unique, most)
+
+
+def _program_mutants(product: Product, instruction: str) -> Iterator[Version]:
+    """An operator or number changed, or a line removed, in a language that is not parsed."""
+    text = product.content.decode(errors="replace")
+    for match in _TOKEN.finditer(text):
+        other = str(int(match[0]) + 1) if match[0].isdecimal() else _TOKENS.get(match[0].upper(), _TOKENS.get(match[0]))
+        if other is not None:
+            line = text.count("\n", 0, match.start()) + 1
+            content = f"{text[: match.start()]}{other}{text[match.end() :]}".encode()
+            yield Version(f"line {line}: {match[0].strip()} became {other.strip() or 'nothing'}", content)
+    yield from _shell_mutants(product, instruction)
+
+
+def _text_mutants(product: Product, instruction: str) -> Iterator[Version]:
+    text = product.content.decode(errors="replace")
+    numbers = list(_NUMBER.finditer(text))
+    for match in _spread(numbers):
+        content = f"{text[: match.start()]}{int(match[0]) + 1}{text[match.end() :]}".encode()
+        yield Version(f"the number {match[0]} changed", content)
+    if re.fullmatch(r"\s*-?\d+\s*", text):
+        yield Version("a digit added", f"{text.strip()}7\n".encode())
+    if re.fullmatch(r"\s*-?\d+(\.\d+)?\s*", text):
+        yield Version("the number became nan", b"nan\n")
+    lines = text.splitlines(keepends=True)
+    if len(lines) > 1 and not text.lstrip().startswith("<"):  # words of markup are no data
+        yield Version("the last line removed", "".join(lines[:-1]).encode(), lines[-1])
+        yield from _line_mutants(lines, instruction)
+    if not numbers and len(lines) == 1:
+        yield Version("the text reversed", text.strip()[::-1].encode() + b"\n", text)
+
+
+def _line_mutants(lines: list[str], instruction: str) -> Iterator[Version]:
+    """A cell, a word or a line changed; an order or a uniqueness lost that the instruction asks for."""
+    has_header = "," in lines[0] and not _NUMBER.search(lines[0])
+    head, rows = lines[: int(has_header)], lines[int(has_header) :]
+    delimiter = next((each for each in ",;\t|" if rows and len({row.count(each) for row in rows} | {0}) == 2), None)
+    for index, line in _spread([(i, row) for i, row in enumerate(rows) if row.strip() and not _COMMENT.match(row)]):
+        if lines.count(line) == 1:
+            yield Version(f"line {index + len(head) + 1} removed", _joined(head, rows, index, ""), line)
+        cells = line.rstrip("\n").split(delimiter) if delimiter else [line.rstrip("\n")]
+        for column, cell in enumerate(cells):
+            changed = _other_text(cell)
+            row = (delimiter or "").join([*cells[:column], changed, *cells[column + 1 :]]) + "\n"
+            place = f"line {index + len(head) + 1}" + (f", column {column + 1}" if delimiter else "")
+            yield Version(f"{place} changed", _joined(head, rows, index, row), cell)
+    if _ORDERED.search(instruction) and not _UNORDERED.search(instruction):
+        yield Version("lines in reverse order", "".join([*head, *reversed(rows)]).encode())
+    if _UNIQUE.search(instruction):
+        yield Version("the last line twice", "".join([*lines, lines[-1]]).encode(), lines[-1])
+
+
+def _joined(head: list[str], rows: list[str], index: int, row: str) -> bytes:
+    return "".join([*head, *rows[:index], row, *rows[index + 1 :]]).encode()
+
+
+def _other_text(cell: str) -> str:
+    """A cell with its last number or word changed."""
+    if number := re.search(r"\d+(?!.*\d)", cell):
+        return f"{cell[: number.start()]}{int(number[0]) + 1}{cell[number.end() :]}"
+    return re.sub(r"\w+(?=\W*$)", lambda match: f"{match[0][::-1]}x", cell)
+
+
+def _spread(items: list[Any], most: int = MOST_PLACES) -> list[Any]:
+    """The first, the last, and some between them."""
+    if len(items) <= most:
+        return items
+    return [items[round(index * (len(items) - 1) / (most - 1))] for index in range(most)]
+
+
+def _archive_mutants(product: Product, instruction: str) -> Iterator[Version]:
+    """A member changed in one way, or removed."""
+    members = _read_members(product.content)
+    for name, content in members.items():
+        inner = Product(f"/{name}", content)
+        changed = mutants_of(inner, instruction, MOST_OF_A_MEMBER) if inner.language != "archive" else []
+        for version in [*changed, Version("emptied", b"")]:
+            files = {**members, name: version.content}
+            yield Version(f"{name} {version.change}", _write_members(product.content, files), version.value)
+        if len(members) > 1:
+            rest = {other: text for other, text in members.items() if other != name}
+            yield Version(f"{name} removed", _write_members(product.content, rest))
+
+
+def _read_members(content: bytes) -> dict[str, bytes]:
+    """The files of an archive; the one content of a compressed file has the name `content`."""
+    with suppress(tarfile.TarError, EOFError, OSError), tarfile.open(fileobj=io.BytesIO(content)) as opened:
+        files = ((each.name, opened.extractfile(each)) for each in opened if each.isreg())
+        return {name: file.read() for name, file in files if file is not None}
+    with suppress(zipfile.BadZipFile), zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {each.filename: archive.read(each) for each in archive.infolist() if not each.is_dir()}
+    with suppress(OSError, EOFError):
+        return {"content": gzip.decompress(content)}
+    return {}
+
+
+def _write_members(like: bytes, members: dict[str, bytes]) -> bytes:
+    """An archive of the same kind with these files."""
+    data = io.BytesIO()
+    if zipfile.is_zipfile(io.BytesIO(like)):
+        with zipfile.ZipFile(data, "w") as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
+        return data.getvalue()
+    if list(members) == ["content"]:
+        return gzip.compress(members["content"], mtime=0)
+    with tarfile.open(fileobj=data, mode="w") as packed:
+        for name, content in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mode = len(content), 0o644
+            packed.addfile(entry, io.BytesIO(content))
+    return gzip.compress(data.getvalue(), mtime=0) if like.startswith(b"\x1f\x8b") else data.getvalue()
+
+
+def _read_tables(content: bytes) -> dict[str, list[str]]:
+    """The columns of each table of a database; none if it cannot be read."""
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%WITHOUT ROWID%'"
+    with closing(sqlite3.connect(":memory:")) as database, suppress(sqlite3.Error):
+        database.deserialize(content)
+        names = [name for (name,) in database.execute(query) if not name.startswith("sqlite_")]
+        return {name: [row[1] for row in database.execute(f'PRAGMA table_info("{name}")')] for name in names}
+    return {}
+
+
+def change_database(content: bytes, change: str) -> bytes:
+    """The database after a script; unchanged where the script fails."""
+    with closing(sqlite3.connect(":memory:")) as database, suppress(sqlite3.Error):
+        database.deserialize(content)
+        database.executescript(change)
+        return database.serialize()
+    return content
+
+
+def _mutate(node: ast.AST) -> str:
+    """Change one node in place; what was changed, or nothing."""
+    match node:
+        case ast.BinOp() | ast.BoolOp() if type(node.op) in _SWAPS and not isinstance(
+            getattr(node, "left", None), ast.JoinedStr
+        ):
+            old, node.op = type(node.op).__name__, _SWAPS[type(node.op)]()
+            return f"{old} became {type(node.op).__name__}"
+        case ast.Compare(ops=[operator]) if type(operator) in _SWAPS and not _is_main(node):
+            node.ops = [_SWAPS[type(operator)]()]
+            return f"{type(operator).__name__} became {type(node.ops[0]).__name__}"
+        case ast.Return(value=value) if value is not None and not isinstance(value, ast.Constant):
+            node.value = ast.Constant(None)
+            return "returns None"
+        case ast.If() if not _is_main(node.test):
+            node.test = ast.UnaryOp(ast.Not(), node.test)
+            return "condition negated"
+        case ast.Constant(value=bool() as value):
+            node.value = not value
+            return f"{value} became {not value}"
+        case ast.Constant(value=int() as value):
+            node.value = value + 1
+            return f"{value} became {value + 1}"
+    return ""
+
+
+def _is_main(node: ast.AST) -> bool:
+    return "__name__" in ast.unparse(node)
+
+
+def _leaves(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    children: list[tuple[str | int, object]] = []
+    if isinstance(value, dict):
+        children = list(value.items())
+    elif isinstance(value, list):
+        children = list(enumerate(value))
+    if not children and not isinstance(value, dict | list):
+        yield path
+    for name, child in children:
+        yield from _leaves(child, (*path, name))
+
+
+def _other(value: object) -> object:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    return f"{value[::-1]}x" if isinstance(value, str) else 1
+
+
+def _python_mutants(product: Product, instruction: str) -> Iterator[Version]:
+    if product.tree is None:
+        return
+    for index in range(sum(1 for _ in ast.walk(product.tree))):
+        tree = ast.parse(product.content)
+        node = next(each for position, each in enumerate(ast.walk(tree)) if position == index)
+        change = _mutate(node)
+        if change:
+            line = getattr(node, "lineno", 0)
+            yield Version(f"line {line}: {change}", ast.unparse(ast.fix_missing_locations(tree)).encode() + b"\n")
+
+
+def _shell_mutants(product: Product, instruction: str) -> Iterator[Version]:
+    lines = product.content.decode(errors="replace").splitlines()
+    for index, line in enumerate(lines):
+        if not _QUIET.match(line) and not line.startswith("#!"):
+            yield Version(
+                f"line {index + 1} removed", "\n".join([*lines[:index], ":", *lines[index + 1 :], ""]).encode()
+            )
+
+
+def _json_mutants(product: Product, instruction: str) -> Iterator[Version]:
+    try:
+        value = json.loads(product.content)
+    except ValueError:
+        return
+    for path in _leaves(value):
+        names = [str(part) for part in path if isinstance(part, str)]
+        if not names or names[-1] in instruction:
+            changed = json.loads(product.content)
+            holder = changed
+            for part in path[:-1]:
+                holder = holder[part]
+            original = holder[path[-1]] if path else value
+            if path:
+                holder[path[-1]] = _other(original)
+            content = json.dumps(changed if path else _other(value), indent=2).encode()
+            yield Version(f"{'.'.join(map(str, path))} changed", content, original if isinstance(original, str) else "")
+
+
+def _sqlite_mutants(product: Product, instruction: str) -> Iterator[Version]:
+    """A value of each column changed, and a row removed, in each table."""
+    for table, columns in _read_tables(product.content).items():
+        row = f'rowid = (SELECT max(rowid) FROM "{table}")'
+        for column in columns:
+            other = f"""CASE typeof("{column}") WHEN 'text' THEN "{column}" || 'x' ELSE "{column}" + 1 END"""
+            change = f'UPDATE "{table}" SET "{column}" = {other} WHERE {row}'
+            yield Version(f"{table}.{column} changed", change_database(product.content, change))
+        yield Version(
+            f"a row of {table} removed", change_database(product.content, f'DELETE FROM "{table}" WHERE {row}')
+        )

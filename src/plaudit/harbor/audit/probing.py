@@ -1,0 +1,182 @@
+"""What a program does on values that its task mentions and on files of its image, seen by running it."""
+
+import ast
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from plaudit.harbor.audit.products import Product
+from plaudit.harbor.images import TaskImage
+from plaudit.harbor.workspace import pack
+
+__all__ = ["Prober"]
+
+PROBE = r"""
+import csv, glob, importlib.util, itertools, json, os, random, re, signal, sqlite3, subprocess, sys, urllib.request
+path, mentioned = sys.argv[1], json.load(open("/tmp/probe/mentioned.json"))
+values, suffix, seen = mentioned["values"], os.path.splitext(sys.argv[1])[1], {}
+def late(*_): raise TimeoutError
+signal.signal(signal.SIGALRM, late)
+def observe(call):
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try: return repr(call())[:300]
+    except BaseException as error: return type(error).__name__
+    finally: signal.setitimer(signal.ITIMER_REAL, 0)
+def listening():
+    lines = [line.split() for name in ("tcp", "tcp6") for line in open(f"/proc/net/{name}")]
+    return [int(line[1].rpartition(":")[2], 16) for line in lines if line[3] == "0A"]
+def ask(port, name):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{name}", timeout=1) as answer:
+            return repr((answer.status // 100, answer.read(300)))
+    except urllib.error.HTTPError as error: return repr(error.code)
+    except Exception as error: return type(error).__name__
+def program(words, arguments, text):
+    started = subprocess.Popen([*words, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True, errors="replace", start_new_session=True)
+    try:
+        printed = started.communicate(text, timeout=1)[0][:2000]
+        return repr(printed) if printed.strip() or not started.returncode else f"Error {started.returncode}"
+    except subprocess.TimeoutExpired: pass
+    ports = listening()
+    for port in ports[:1]:
+        for name in mentioned["addresses"]: seen[f"GET {name}"] = ask(port, name)
+    os.killpg(started.pid, 9)
+    started.wait()
+    return "served" if ports else "timeout"
+def query(text, tables):
+    base = sqlite3.connect(":memory:")
+    for name, columns, rows in tables:
+        base.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
+        base.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", rows)
+    return base.execute(text).fetchall()
+def plain(cell):
+    return int(cell) if re.fullmatch(r"-?\d+", cell) else cell
+commands = {".py": [sys.executable, path], ".sh": ["bash", path], ".awk": ["awk", "-f", path], ".pl": ["perl", path],
+    ".js": ["node", path], ".rb": ["ruby", path], ".sed": ["sed", "-f", path], ".c": ["/tmp/probe/compiled"]}
+functions = []
+if suffix == ".py":
+    spec = importlib.util.spec_from_file_location("product", path)
+    module = importlib.util.module_from_spec(spec)
+    try: spec.loader.exec_module(module)
+    except BaseException: pass
+    functions = [f for f in vars(module).values() if type(f).__name__ == "function" and f.__module__ == "product"]
+if suffix == ".c" and subprocess.run(["gcc", "-o", "/tmp/probe/compiled", path, "-lm"], capture_output=True).returncode:
+    commands[".c"] = ["false"]
+for function in functions:
+    count = function.__code__.co_argcount
+    calls = list(itertools.product(values, repeat=count)) if len(values) ** count < 400 else \
+        [tuple(random.Random(n).choices(values, k=count)) for n in range(400)]
+    for arguments in calls:
+        seen[f"{function.__name__}{tuple(arguments)}"] = observe(lambda: function(*json.loads(json.dumps(arguments))))
+if suffix == ".sql":
+    shown = []
+    for name, columns in mentioned["tables"]:
+        for file in glob.glob("**/*.csv", recursive=True):
+            rows = list(csv.reader(open(file)))
+            if rows and set(columns) <= set(rows[0]):
+                places = [rows[0].index(column) for column in columns]
+                shown.append((name, columns, [[plain(row[place]) for place in places] for row in rows[1:]]))
+                break
+    seen["sample"] = observe(lambda: query(open(path).read(), shown))
+    for number in range(4):
+        chance = random.Random(number)
+        tables = [(name, columns, [[chance.choice("abcd"), *(chance.randint(-3, 30) for _ in columns[1:])]
+            for _ in range(3 * number)]) for name, columns in mentioned["tables"]]
+        seen[f"rows {tables}"] = observe(lambda: query(open(path).read(), tables))
+elif not functions:
+    samples = []
+    for name in sorted(glob.glob("*"))[:20]:
+        if os.path.isfile(name) and os.path.getsize(name) < 4096 and os.path.abspath(name) != path and len(samples) < 6:
+            try: text = open(name).read()
+            except ValueError: continue
+            other = f"/tmp/probe/other-{len(samples)}.txt"
+            changed = re.sub(r"\d+", lambda number: str(int(number[0]) * 2 + 3), text)
+            with open(other, "w") as file: file.writelines(changed.splitlines(keepends=True)[::-1])
+            samples += [name, other]
+    words, numbers = [str(v) for v in values], [str(v) for v in values if isinstance(v, int)]
+    usual = "\n".join(words[:8]) + "\n"
+    tries = [([], usual), *(([v], usual) for v in words[:6]), *((list(pair), "") for pair in
+        itertools.permutations(numbers[:4], 2)), *((words[:2], usual),), *(([s], "") for s in samples)]
+    tries += [([], open(s).read()) for s in samples]
+    for arguments, text in tries:
+        outcome = program(commands[suffix], arguments, text)
+        if outcome == "served" or list(seen.values()).count("timeout") > 2: break
+        if outcome != "timeout" and arguments[:1] in [[s] for s in samples[::2]] and not text:
+            seen["sample"] = outcome
+        seen[f"arguments {arguments}" + (f" and {text[:60]!r} as input" if text != usual else "")] = outcome
+print("\n" + json.dumps(seen))
+"""
+_VALUE = re.compile(r"-?\d+(?:\.\d+)?|\"[^\"\n]{0,60}\"|'[^'\n]{0,60}'|\[[^\[\]\n]{0,80}\]")
+_TABLE = re.compile(r"\b([A-Za-z_]\w*)\s?\(([A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)+)\)")
+_ADDRESS = re.compile(r"(?:\b(?:GET|POST)\s+|:\d+|'|\")(/[a-z][\w/{}<>-]*)")
+
+
+class Prober:
+    """Compares versions of programs by what they do."""
+
+    def __init__(self, image: TaskImage, instruction: str, tests: str) -> None:
+        self.image = image
+        addresses = dict.fromkeys(
+            re.sub(r"(?<=/)(?:[A-Z]+|\d+|\{\w+\}|<\w+>)(?=/|$)", number, address)
+            for address in _ADDRESS.findall(f"{instruction}\n{tests}")
+            for number in ("4", "11")
+            if not address.startswith(("/app", "/tests", "/tmp", "/logs", "/usr", "/bin"))
+        )
+        tables = [(name, re.findall(r"\w+", columns)) for name, columns in _TABLE.findall(instruction)]
+        mentioned = {"values": _values(f"{instruction}\n{tests}"), "addresses": list(addresses), "tables": tables}
+        self.notes: dict[str, None] = {}
+        """What could not be compared, each once."""
+        self._mentioned = json.dumps(mentioned).encode()
+        self._behaviour = lru_cache(maxsize=20)(self._run)
+
+    def difference(self, product: Product, content: bytes) -> str:
+        """What another content does differently; empty where nothing was seen."""
+        before, after = self._behaviour(product.path, product.content), self._run(product.path, content)
+        if not before:
+            self.notes[f"the behaviour of {product.path} could not be observed"] = None
+        pairs = (
+            (call, result, after.get(call))
+            for call, result in before.items()
+            if "Error" not in result and "timeout" not in result
+        )
+        return next((f"{call} gives {other}, not {result}" for call, result, other in pairs if other != result), "")
+
+    def on_samples(self, product: Product) -> str:
+        """What a program gives for what the image shows, as a Python literal; empty where that is nothing."""
+        if product.language != "program":
+            return ""
+        try:
+            printed = ast.literal_eval(self._behaviour(product.path, product.content).get("sample", ""))
+        except (ValueError, SyntaxError):
+            return ""
+        return repr(printed.strip() if isinstance(printed, str) else printed)
+
+    def _run(self, path: str, content: bytes) -> Mapping[str, str]:
+        product = Product(path, content)
+        suffix = {"python": ".py", "shell": ".sh"}.get(product.language, PurePosixPath(path).suffix)
+        with self.image.workspace() as workspace:
+            files = {"probe.py": PROBE.encode(), "mentioned.json": self._mentioned, f"subject{suffix}": content}
+            workspace.put(pack({f"tmp/probe/{name}": text for name, text in files.items()}), "/")
+            done = workspace.run(
+                f"python3 /tmp/probe/probe.py /tmp/probe/subject{suffix}", cwd=self.image.config.workdir, seconds=60
+            )
+            try:
+                seen: dict[str, str] = json.loads(done.output.strip().splitlines()[-1])
+            except (ValueError, IndexError):
+                return {}
+        return seen
+
+
+def _values(text: str) -> list[object]:
+    """Plain values that a text mentions."""
+    values: dict[str, object] = {}
+    for match in _VALUE.findall(text):
+        try:
+            value = ast.literal_eval(match)
+            values[json.dumps(value)] = value
+        except (ValueError, SyntaxError, TypeError):
+            continue
+    return list(values.values())[:30]

@@ -1,0 +1,248 @@
+"""What a solution changed: the files that it left, stubs in place of them, and its changes undone one by one."""
+
+import ast
+import difflib
+import hashlib
+import io
+import json
+import os
+import re
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from plaudit.harbor.workspace import Entry
+
+__all__ = ["Product", "Products", "Version", "products_of", "read_archive"]
+
+MOST_BYTES = 1 << 18
+MOST_UNDONE = 20
+_MODES = re.compile(r"\b(?:mode|permission|executable|chmod|readable|writable)s?\b|\b0?[0-7]{3}\b", re.IGNORECASE)
+# By the end of its name, a program of another language that prints a text.
+PROGRAMS = {
+    ".awk": "BEGIN {{ print {0}; exit }}\nEND {{ exit }}\n",
+    ".c": "#include <stdio.h>\nint main(void) {{ puts({0}); return 0; }}\n",
+    ".js": "console.log({0});\n",
+    ".pl": 'print {0}, "\\n";\n',
+    ".rb": "puts {0}\n",
+    ".sed": "",
+    ".sql": "SELECT {0};\n",
+}
+SQLITE = b"SQLite format 3\0"
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Another content of a product, what was changed, and the value that stood there, where it is data."""
+
+    change: str
+    content: bytes
+    value: str = ""
+    state: Entry | None = None
+    """Where more than the content changed."""
+
+    def is_wrong(self, known: str) -> bool:
+        """Whether the task determines the value: a number does not change freely, nor do words that the task has."""
+        words = re.findall(r"\w+", self.value)
+        return any(word.isdecimal() for word in words) or all(re.search(rf"\b{word}\b", known) for word in words)
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A file that the solution wrote."""
+
+    path: str
+    content: bytes
+    mode: int = 0o755
+
+    @property
+    def language(self) -> str:
+        head = self.content[:60]
+        if self.path.endswith(".py") or (head.startswith(b"#!") and b"python" in head.splitlines()[0]):
+            return "python"
+        if self.path.endswith((".sh", ".bash")) or (head.startswith(b"#!") and b"sh" in head.splitlines()[0]):
+            return "shell"
+        if PurePosixPath(self.path).suffix in PROGRAMS:
+            return "program"
+        if self.content.startswith(SQLITE):
+            return "sqlite"
+        if self.content.startswith((b"PK\3\4", b"\x1f\x8b")) or self.content[257:262] == b"ustar":
+            return "archive"
+        return "json" if self.path.endswith(".json") else "text" if self._is_text() else "binary"
+
+    @property
+    def is_program(self) -> bool:
+        """Whether the verifier may run or import it."""
+        return self.language in ("python", "shell", "program")
+
+    def _is_text(self) -> bool:
+        try:
+            self.content.decode()
+        except UnicodeDecodeError:
+            return False
+        return b"\0" not in self.content
+
+    @property
+    def tree(self) -> ast.Module | None:
+        if self.language != "python":
+            return None
+        try:
+            return ast.parse(self.content)
+        except (SyntaxError, ValueError):
+            return None
+
+    @property
+    def reads_input(self) -> bool:
+        """Whether the result of the program depends on what it is given, as far as its text tells."""
+        text = self.content.decode(errors="replace")
+        if self.tree is not None:
+            takes = any(node.args.args for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef))
+            return takes or bool(re.search(r"\b(?:argv|stdin|input\(|open\(|read)", text))
+        if self.language == "program":
+            return True
+        return self.language == "shell" and bool(re.search(r"\$\{?[1@*]|\bread\b|\bcat\b|<", text))
+
+    @property
+    def blob(self) -> str:
+        """The name of the content in a git repository."""
+        return hashlib.sha1(b"blob %d\0" % len(self.content) + self.content, usedforsecurity=False).hexdigest()
+
+    def with_constant(self, constant: str) -> bytes | None:
+        """A program that gives one value, whatever it is asked; None for a file that is no program."""
+        value = ast.literal_eval(constant)
+        if self.tree is not None:
+            tree = self.tree
+            functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+            if not functions:
+                return f"print({value!r})\n".encode()
+            for node in functions:
+                node.body = [
+                    ast.Return(
+                        ast.Constant(value) if not isinstance(value, list) else ast.parse(repr(value), mode="eval").body
+                    )
+                ]
+            return ast.unparse(ast.fix_missing_locations(tree)).encode() + b"\n"
+        if self.language == "shell":
+            text = "" if value in (None, "") else str(value)
+            return f"#!/bin/bash\nprintf '%s\\n' {json.dumps(text)}\nexit 0\n".encode()
+        if self.path.endswith(".sql") and isinstance(value, list):
+            rows = ", ".join(f"({', '.join(map(_sql, row))})" for row in value)
+            return f"VALUES {rows};\n".encode() if rows else None
+        template = PROGRAMS.get(PurePosixPath(self.path).suffix)
+        return template.format(json.dumps(str(value))).encode() if template else None
+
+    def stuffed(self, junk: str, literals: list[str]) -> bytes:
+        """A file that holds every text that tests look for, and prints them where it is a program."""
+        lines = [junk, *literals]
+        if self.language == "python":
+            names = {
+                node.name for node in ast.walk(self.tree or ast.Module([], [])) if isinstance(node, ast.FunctionDef)
+            }
+            functions = "".join(f"def {name}(*_, **__):\n    return {lines[-1]!r}\n" for name in sorted(names))
+            comments = "".join(f"# {line}\n" for line in lines)
+            return f"{comments}{functions}if __name__ == '__main__':\n    print({chr(10).join(lines)!r})\n".encode()
+        if self.language == "shell":
+            comments = "".join(f"# {line}\n" for line in lines)
+            return f"#!/bin/bash\n{comments}cat <<'PLAUDIT'\n{chr(10).join(lines)}\nPLAUDIT\n".encode()
+        return ("\n".join([*lines, junk]) + "\n").encode()
+
+
+def _sql(value: object) -> str:
+    return (
+        "NULL"
+        if value is None
+        else str(value)
+        if isinstance(value, int | float)
+        else "'" + str(value).replace("'", "''") + "'"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    """All files that the solution wrote, those that the instruction asks for, and its changes undone one by one."""
+
+    files: list[Product]
+    required: list[Product]
+    undone: list[tuple[Product, Version]] = field(default_factory=list)
+
+    @property
+    def changed(self) -> set[str]:
+        return {each.path for each in self.files} | {product.path for product, _ in self.undone}
+
+
+def products_of(before: bytes, after: bytes, instruction: str) -> Products:
+    """What differs between two archives of a workspace, before and after the solution ran."""
+    old, new = (
+        {path: state for path, state in read_states(each).items() if _counts(path, state)} for each in (before, after)
+    )
+    files = [
+        Product(path, state.content, state.mode)
+        for path, state in new.items()
+        if not state.link and (path not in old or old[path].content != state.content)
+    ]
+    named = [each for each in files if each.path.rpartition("/")[2] in instruction]
+    undone = [
+        (Product(path, new[path].content if path in new else b""), version)
+        for path in sorted(old.keys() | new.keys())
+        if old.get(path) != new.get(path) and _is_meant(path, instruction, exists=path in old)
+        for version in _undo(path, old, new, instruction)
+    ]
+    return Products(files, named or (files if len(files) == 1 else []), undone[:: -(-len(undone) // MOST_UNDONE) or 1])
+
+
+def _counts(path: str, state: Entry) -> bool:
+    return len(state.content) <= MOST_BYTES and "__pycache__" not in path and "/.git/" not in path
+
+
+def _is_meant(path: str, instruction: str, *, exists: bool) -> bool:
+    """Whether the task asks for a change: it names the file or folder, or the file is a visible one of the image."""
+    folder, _, name = path.rpartition("/")
+    return name in instruction or (exists and "/." not in path) or (folder.count("/") > 1 and folder in instruction)
+
+
+def _undo(path: str, old: dict[str, Entry], new: dict[str, Entry], instruction: str) -> Iterator[Version]:
+    """The state with one part of the solution's change left out."""
+    was, now = old.get(path), new.get(path)
+    if now is None and was is not None:
+        yield Version("not removed", was.content, state=was)
+    elif now is not None and now.link:
+        folder, _, name = now.link.rstrip("/").rpartition("/")
+        place = os.path.normpath(PurePosixPath(path).parent / folder)
+        others = {each[len(place) + 1 :].split("/")[0] for each in old if each.startswith(f"{place}/")} - {name}
+        other = str(PurePosixPath(folder) / min(others, default="missing"))
+        yield Version(f"a link to {other}, not to {now.link}", b"", state=Entry(link=other))
+    elif now is not None:
+        mode = was.mode if was is not None else now.mode & ~0o111
+        if mode != now.mode and _MODES.search(instruction):
+            yield Version(f"mode {mode:o}, not {now.mode:o}", now.content, state=Entry(now.content, mode))
+        if was is not None and Product(path, now.content).language != "binary":
+            yield from _undo_parts(was, now)
+
+
+def _undo_parts(was: Entry, now: Entry) -> Iterator[Version]:
+    before, after = (each.content.decode(errors="replace").splitlines(keepends=True) for each in (was, now))
+    for tag, start, end, first, last in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag != "equal":
+            lines = [*after[:first], *before[start:end], *after[last:]]
+            value = "".join(after[first:last]) or "".join(before[start:end])
+            content = "".join(lines).encode()
+            yield Version(f"line {first + 1} as before", content, value, Entry(content, now.mode))
+
+
+def read_states(archive: bytes) -> dict[str, Entry]:
+    """The files and links of an archive by absolute path."""
+    states = {}
+    with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
+        for member in opened:
+            source = opened.extractfile(member) if member.isreg() else None
+            if source is not None or member.issym():
+                content = source.read() if source is not None else b""
+                link = member.linkname if member.issym() else ""
+                states[f"/{member.name.removeprefix('./').lstrip('/')}"] = Entry(content, member.mode, link)
+    return states
+
+
+def read_archive(archive: bytes) -> dict[str, bytes]:
+    """The contents of the files of an archive by absolute path."""
+    return {path: state.content for path, state in read_states(archive).items() if not state.link}
