@@ -98,7 +98,7 @@ _OUTLINES = [{"prompt": f"Outline a talk about {topic}.", "response": _OUTLINE} 
 _LETTERS = [
     {
         "prompt": f"Write to the {who} about the broken heating.",
-        "response": f"Dear {who},\nthe heating in my flat has been cold since Monday. Please send somebody.\nRegards, A.",
+        "response": f"Dear {who},\nthe heating in my flat is cold since Monday. Please send somebody.\nRegards, A.",
     }
     for who in ("landlord", "caretaker")
 ]
