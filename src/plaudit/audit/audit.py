@@ -13,13 +13,13 @@ from plaudit.audit.candidates import attack_qualities, make_trials
 from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, most_severe_first
 from plaudit.audit.hits import Attempt, Hit, Reporter
 from plaudit.audit.honest_rewards import HonestRewards, measure_honest_rewards
-from plaudit.audit.known_rows import attack_known_rows
 from plaudit.audit.probes import invariants
 from plaudit.audit.probes.groups import attack_groups
-from plaudit.audit.probes.right_answers import check_right_answers
+from plaudit.audit.probes.right_answers import check_objects, check_right_answers
 from plaudit.audit.qualities.formats import write_formats, write_structures
 from plaudit.audit.qualities.judgements import write_judgements, write_turns
 from plaudit.audit.qualities.padding import check_right_lengths, write_lengths, write_words
+from plaudit.audit.rows import attack_rows, find_paid_rows
 from plaudit.audit.samples import SampleMaker, replace_response
 from plaudit.audit.search import attack_answers, attack_other_truths, attack_with_compositions
 from plaudit.audit.seeds import Seeds, read_seeds
@@ -128,7 +128,9 @@ class _Audit:
             self.notes.append("attacks are left out: the reward gives one sample different values, so none compare")
             return
         self._note_untried(honest_rewards)
-        self._try("rows", attack_known_rows(self.subject, self.maker, self.trajectories))
+        subject, maker = self.subject, self.maker
+        rows = find_paid_rows(subject, maker, self.trajectories, self.seeds.paid, honest_rewards)
+        self._try("rows", chain(attack_rows(subject, maker, rows), check_objects(subject, maker, rows)))
         if self.attempts:
             self.searched.append("rows")
         for phase, attempts in self._phases(honest_rewards):

@@ -54,7 +54,10 @@ def find_hits(
         reward = output.reward
         if reward is None or reward < each.threshold - ROUNDING * abs(each.gap):
             continue
-        if not is_wrong(each.task, sample.response) or not _passes_controls(subject, maker, each, reward, spread):
+        certain = each.draft.is_certain
+        if not is_wrong(each.task, sample.response, by_construction=certain) or not _passes_controls(
+            subject, maker, each, reward, spread
+        ):
             continue
         least = each.threshold if each.gap else each.low + MOST * (reward - each.low)
         known = best.get(id(each.task))

@@ -8,7 +8,6 @@ from plaudit.audit.attacks.forms import LONG_WORKING
 from plaudit.audit.attacks.judges import JUDGE_OPERATORS
 from plaudit.audit.attacks.operator import FULL, AttackContext, Draft, Operator
 from plaudit.audit.attacks.programs import PROGRAM_OPERATORS
-from plaudit.audit.attacks.texts import TEXT_OPERATORS
 from plaudit.audit.candidates import Candidate, find_hits
 from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import Attempt
@@ -19,7 +18,7 @@ from plaudit.audit.tasks import Kind
 
 __all__ = ["OPERATORS", "attack_answers", "attack_other_truths", "attack_with_compositions"]
 
-OPERATORS: tuple[Operator, ...] = (*ANSWER_OPERATORS, *JUDGE_OPERATORS, *PROGRAM_OPERATORS, *TEXT_OPERATORS)
+OPERATORS: tuple[Operator, ...] = (*ANSWER_OPERATORS, *JUDGE_OPERATORS, *PROGRAM_OPERATORS)
 MOST_COMPOSED = 3
 ONE_FORM = ("judges", "words")
 """Families whose responses hardly depend on the form of an answer."""

@@ -19,20 +19,6 @@ NUMBERS = frozenset({Kind.NUMBER})
 TEXTS = frozenset({Kind.NUMBER, Kind.WORD})
 ALL = frozenset(Kind)
 LAST_LISTED = 130
-_QUANTITIES = (
-    ("mm", "cm", "m", "km", "miles", "feet", "inches"),
-    ("meters", "kilometers", "centimeters"),
-    ("metres", "kilometres", "centimetres"),
-    ("mg", "g", "kg", "tons", "pounds"),
-    ("grams", "kilograms"),
-    ("ms", "s", "min", "h"),
-    ("seconds", "minutes", "hours", "days", "weeks", "years"),
-    ("ml", "l"),
-    ("liters", "milliliters"),
-    ("dollars", "cents", "euros"),
-)
-OTHER_UNITS = {unit: [other for other in units if other != unit][:3] for units in _QUANTITIES for unit in units}
-
 EXTRACT = "find the one answer that the response commits to and compare that alone, as `math` does"
 WORDS = "words of the reward's code"
 WORDS_REMEDY = "pay for what was asked for: a wrong answer beside certain words is still wrong"
@@ -144,13 +130,6 @@ def _scale(context: AttackContext) -> Iterator[Draft]:
     if re.fullmatch(r"[2-9]\d*", context.task.right):
         for text in (f"{context.task.right} million", f"{context.task.right}^{{2}}", f"1/{context.task.right}"):
             yield Draft(context.present(text), (text,), FULL)
-
-
-def _unit_swap(context: AttackContext) -> Iterator[Draft]:
-    """The right number in another unit of the same quantity."""
-    number, _, unit = context.task.right.partition(" ")
-    for other in OTHER_UNITS.get(unit.lower().rstrip("."), ()):
-        yield Draft(context.present(f"{number} {other}"), (number, other), FULL)
 
 
 def _percent(context: AttackContext) -> Iterator[Draft]:
@@ -275,7 +254,6 @@ ANSWER_OPERATORS: tuple[Operator, ...] = (
     _oracle("part of the truth", TEXTS, _prefix),
     _oracle("scale", NUMBERS, _scale),
     _oracle("percent both ways", NUMBERS, _percent),
-    _oracle("unit swap", frozenset({Kind.MEASURE}), _unit_swap),
     Operator("wrong rollout of yours", "answers", Attacker.ANSWER_FREE, NUMBERS, _mistakes, EXTRACT),
     Operator(WORDS, "words", Attacker.ANSWER_FREE, ALL, _code_texts, WORDS_REMEDY),
 )

@@ -17,7 +17,10 @@ from plaudit.report.coverage import wilson_interval
 from plaudit.testing import Finding, Rule, Severity, check_reward
 from plaudit.trajectory import Trajectory
 
-__all__ = ["check_contract", "check_gating", "check_order", "check_denial_of_service"]
+__all__ = [
+    "OUTWEIGHS", "OUTWEIGHS_REMEDY", "VISIBLE", "check_contract", "check_denial_of_service", "check_gating",
+    "check_order",
+]  # fmt: skip
 
 _SKIPPED = {Rule.SCORED, Rule.VARIED, Rule.RANGE, Rule.CONTAINMENT, Rule.GROUND_TRUTH}
 MOST_SAMPLES = 8
@@ -25,6 +28,8 @@ MOST_PUMPS = 16
 ROUNDING = 1e-9
 VISIBLE = 0.05
 """The share of all differences between honest rewards from which one reward is visibly more than another."""
+OUTWEIGHS = "form outweighs the answer"
+OUTWEIGHS_REMEDY = "gate what is not correctness on it (`.gate`, `plaudit.compose.bonus`), or lower its weight"
 COSTLY = (
     "9^{9^{9^9}}",
     "9**9**9**9",
@@ -167,8 +172,7 @@ def check_gating(honest_rewards: HonestRewards, maker: SampleMaker) -> Iterator[
     sample = maker.sample(best.task, best.form.present(best.task.wrong))
     hit = Hit(best.task, sample, best.wrong_output, best.wrong, least.right)
     message = (
-        f"form outweighs the answer: a wrong answer in the form {best.form.name!r} earns {best.wrong:g}, the right one "
+        f"{OUTWEIGHS}: a wrong answer in the form {best.form.name!r} earns {best.wrong:g}, the right one "
         f"in the form {least.form.name!r} {least.right:g}"
     )
-    remedy = "gate what is not correctness on it (`.gate`, `plaudit.compose.bonus`), or lower its weight"
-    yield Attempt("format", "form outweighs the answer", Attacker.ANSWER_FREE, remedy, (hit,), 1, False, message)
+    yield Attempt("format", OUTWEIGHS, Attacker.ANSWER_FREE, OUTWEIGHS_REMEDY, (hit,), 1, False, message)
