@@ -21,7 +21,7 @@ from plaudit.audit.qualities.judgements import write_judgements, write_turns
 from plaudit.audit.qualities.padding import check_right_lengths, write_lengths, write_words
 from plaudit.audit.rows import attack_rows, find_paid_rows
 from plaudit.audit.samples import SampleMaker, replace_response
-from plaudit.audit.search import attack_answers, attack_other_truths, attack_with_compositions
+from plaudit.audit.search import attack_answers, attack_other_truths
 from plaudit.audit.seeds import Seeds, read_seeds
 from plaudit.audit.subject import Budget, BudgetSpent, Subject
 from plaudit.audit.tasks import Kind, Task
@@ -41,8 +41,6 @@ PATIENCE = 6
 """How many deadlines a sample that overran one is given before that is a finding."""
 ERRATIC = (Rule.DETERMINISTIC, Rule.STATELESS)
 TINY = 1e-9
-OF_ANSWERS = ("answers", "compositions")
-"""Groups of attacks that compare with what a right answer earns beyond a wrong one."""
 OF_ANY_REWARD = ("invariants", "denial of service")
 """Checks that need no honest response that is paid, and show nothing about what is."""
 
@@ -176,7 +174,7 @@ class _Audit:
             why = f"no honest answer was paid more than another: {earned}"
             self.untried.append(f"all attacks: {why}; {remedy}")
         else:
-            self.untried.append(f"answers, compositions: no right answer earned more than a wrong one; {remedy}")
+            self.untried.append(f"answers: no right answer earned more than a wrong one; {remedy}")
 
     def _phases(self, honest_rewards: HonestRewards) -> Iterator[tuple[str, Iterator[Attempt]]]:
         subject, maker = self.subject, self.maker
@@ -207,7 +205,6 @@ class _Audit:
                 check_right_answers(subject, maker, honest_rewards),
             ),
         )
-        yield "compositions", attack_with_compositions(subject, maker, honest_rewards, self.attempts)
         yield "denial of service", invariants.check_denial_of_service(subject, maker, honest_rewards)
 
     def _is_erratic(self, honest_rewards: HonestRewards) -> bool:
@@ -269,4 +266,4 @@ def _has_basis(phase: str, honest_rewards: HonestRewards) -> bool:
     """Whether there are honest rewards that a group of attacks can be compared with."""
     if phase in OF_ANY_REWARD:
         return False
-    return bool(honest_rewards.measured_tasks) or (phase not in OF_ANSWERS and honest_rewards.spread > TINY)
+    return bool(honest_rewards.measured_tasks) or (phase != "answers" and honest_rewards.spread > TINY)
