@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from plaudit.audit.candidates import attack_qualities, make_trials
+from plaudit.audit.edits import Answer
 from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, most_severe_first
 from plaudit.audit.hits import Attempt, Hit, Reporter
 from plaudit.audit.honest_rewards import HonestRewards, measure_honest_rewards
@@ -131,7 +132,7 @@ class _Audit:
         self._try("rows", chain(attack_rows(subject, maker, rows), check_objects(subject, maker, rows)))
         if self.attempts:
             self.searched.append("rows")
-        for phase, attempts in self._phases(honest_rewards):
+        for phase, attempts in self._phases(honest_rewards, [row.answer for row in rows]):
             if _has_basis(phase, honest_rewards):
                 self.searched.append(phase)
             self._try(phase, attempts)
@@ -176,7 +177,9 @@ class _Audit:
         else:
             self.untried.append(f"answers: no right answer earned more than a wrong one; {remedy}")
 
-    def _phases(self, honest_rewards: HonestRewards) -> Iterator[tuple[str, Iterator[Attempt]]]:
+    def _phases(
+        self, honest_rewards: HonestRewards, answers: Sequence[Answer]
+    ) -> Iterator[tuple[str, Iterator[Attempt]]]:
         subject, maker = self.subject, self.maker
         order = (
             (Kind.WORD, Kind.NUMBER, Kind.OPEN)
@@ -205,7 +208,7 @@ class _Audit:
                 check_right_answers(subject, maker, honest_rewards),
             ),
         )
-        yield "denial of service", invariants.check_denial_of_service(subject, maker, honest_rewards)
+        yield "denial of service", invariants.check_denial_of_service(subject, maker, honest_rewards, answers)
 
     def _is_erratic(self, honest_rewards: HonestRewards) -> bool:
         """Check the contract; true if the reward of a sample differs between calls."""

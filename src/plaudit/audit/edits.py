@@ -22,7 +22,7 @@ from plaudit.audit.attacks.operator import FULL, MOST, SOME, Draft
 from plaudit.audit.findings import Attacker
 from plaudit.audit.tasks import Kind, Task
 
-__all__ = ["EDITS", "NEARLY", "OTHER_UNITS", "Answer", "Edit", "rewrite_object"]
+__all__ = ["EDITS", "NEARLY", "OTHER_UNITS", "Answer", "Edit", "cover_range", "rewrite_object"]
 
 NEARLY = 0.9
 LONG = 400
@@ -102,7 +102,9 @@ class Answer:
     def is_prose(self) -> bool:
         """Whether the truth is a text of sentences."""
         return self.task.kind is Kind.SENTENCE or (
-            len(self.tokens) > FEW_WORDS and re.fullmatch(r"[^\W\d][\w',;.!?()\- \n]+", self.leaves[0]) is not None
+            bool(self.tokens)
+            and len(self.leaves[0].split()) > FEW_WORDS
+            and re.fullmatch(r"[^\W\d][\w',;.!?()\- \n]+", self.leaves[0]) is not None
         )
 
     @property
@@ -313,15 +315,20 @@ def _beside(answer: Answer) -> Iterator[Draft]:
     yield Draft("\n".join(dict.fromkeys((text, other, NO_ANSWER))))
 
 
+def cover_range(text: str, high: Sequence[str]) -> str:
+    """The text with 0 for the first half of its numbers, and the last ones of `high` for the others."""
+    half = (len(NUMBER.findall(text)) + 1) // 2
+    values = iter(["0"] * half + ([*high[:1] * half, *high][-half:] or ["9999"] * half))
+    return NUMBER.sub(lambda match: next(values), text)
+
+
 def _all_ranges(answer: Answer) -> Iterator[Draft]:
     """Numbers that cover every value, up to those of the prompt or of any size."""
     numbers, asked = NUMBER.findall(answer.text), NUMBER.findall(answer.task.prompt_text)
     tokens = [token for leaf in answer.leaves for token in TOKEN.findall(leaf)]
     if len(numbers) > 1 and tokens and (answer.tokens or all(token[0].isdigit() for token in tokens)):
-        half = len(numbers) // 2
-        for high in (asked[-half:] if len(asked) >= half else [], ["9999"] * half, ["999999999"] * half):
-            values = iter([*["0"] * half, *high, *["9999"] * len(numbers)])
-            yield _certain(NUMBER.sub(lambda match, v=values: next(v), answer.text))
+        for high in (asked, ["9999"], ["999999"]):
+            yield _certain(cover_range(answer.text, high))
 
 
 def _nothing(answer: Answer) -> Iterator[Draft]:

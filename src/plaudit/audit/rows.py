@@ -59,7 +59,8 @@ class PaidRow:
         """The drafts to try: with a verifier all, paid nearly like the right response; else those that are certain."""
         if self.is_known:
             return [self.candidate(Draft(each.response, share=NEARLY)) for each in drafts]
-        return [self.candidate(each) for each in drafts if each.is_certain]
+        right = self.answer.text.split()
+        return [self.candidate(each) for each in drafts if each.is_certain and str(each.response).split() != right]
 
     def candidate(self, draft: Draft) -> Candidate:
         present = self.form.present

@@ -49,7 +49,10 @@ def self_counts(text):
 
 def same_table(response, ground_truth):
     """The same header, and the same rows in any order."""
-    said, meant = (list(csv.reader(io.StringIO(each.strip()))) for each in (response, ground_truth))
+    try:
+        said, meant = (list(csv.reader(io.StringIO(each.strip()))) for each in (response, ground_truth))
+    except csv.Error:
+        return 0.0
     return float(bool(said) and said[0] == meant[0] and sorted(said[1:]) == sorted(meant[1:]))
 
 
@@ -103,7 +106,7 @@ def set_f1(response, ground_truth):
 def cited_exactly(response, ground_truth):
     """The sources that support a claim, and no others."""
     said, meant = (set(re.findall(r"\[(\d{1,3})\]", each, re.ASCII)) for each in (response, ground_truth))
-    return float(said == meant)
+    return float(bool(meant) and said == meant)
 
 
 def solved(response, ground_truth):

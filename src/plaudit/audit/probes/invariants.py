@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from plaudit.audit.attacks.patterns import redos_inputs
+from plaudit.audit.edits import Answer, cover_range
 from plaudit.audit.findings import Attacker, AttackFinding, Level, Witness
 from plaudit.audit.hits import Attempt, Hit, write_dict
 from plaudit.audit.honest_rewards import HonestRewards
@@ -115,7 +116,9 @@ def _test(rule: str, spec: str, samples: Sequence[Trajectory]) -> str:
     )
 
 
-def check_denial_of_service(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
+def check_denial_of_service(
+    subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards, answers: Sequence[Answer]
+) -> Iterator[Attempt]:
     """Responses that may take a reward very long; tried only where it runs in a process that can be killed."""
     if not subject.isolated or not honest_rewards.tasks:
         return
@@ -123,7 +126,8 @@ def check_denial_of_service(subject: Subject, maker: SampleMaker, honest_rewards
     measured = next(iter((*numbers, *honest_rewards.measured_tasks)), None)
     task = measured.task if measured else honest_rewards.tasks[0]
     pumps = [pump for text in maker.vocabulary.texts for pump in redos_inputs(text)][:MOST_PUMPS]
-    costly = (*COSTLY, *pumps)
+    larger = [cover_range(answer.text, ["9" * 12]) for answer in answers[:1]]
+    costly = (*COSTLY, *pumps, *larger)
     texts = [measured.form.present(text) if measured else text for text in costly] + list(costly if measured else ())
     samples = [maker.sample(task, text) for text in dict.fromkeys(texts)]
     for sample in samples:
