@@ -6,7 +6,7 @@ from benchmarks.audit_verifiers import samples_of
 from benchmarks.broken_verifiers import BROKEN
 from plaudit import load
 from plaudit.audit.honest_rewards import HonestRewards
-from plaudit.audit.rows import attack_rows, find_paid_rows
+from plaudit.audit.rows.paid_rows import attack_rows, find_paid_rows
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Budget, Subject
 from plaudit.audit.vocabulary import read_vocabulary

@@ -10,7 +10,6 @@ from itertools import chain
 from pathlib import Path
 
 from plaudit.audit.candidates import attack_qualities, make_trials
-from plaudit.audit.edits import Answer
 from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, most_severe_first
 from plaudit.audit.hits import Attempt, Hit, Reporter
 from plaudit.audit.honest_rewards import HonestRewards, measure_honest_rewards
@@ -20,7 +19,8 @@ from plaudit.audit.probes.right_answers import check_objects, check_right_answer
 from plaudit.audit.qualities.formats import write_formats, write_structures
 from plaudit.audit.qualities.judgements import write_judgements, write_turns
 from plaudit.audit.qualities.padding import check_right_lengths, write_lengths, write_words
-from plaudit.audit.rows import attack_rows, find_paid_rows
+from plaudit.audit.rows.answer import Answer
+from plaudit.audit.rows.paid_rows import attack_rows, find_paid_rows
 from plaudit.audit.samples import SampleMaker, replace_response
 from plaudit.audit.search import attack_answers, attack_other_truths
 from plaudit.audit.seeds import Seeds, read_seeds

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from plaudit.audit.attacks.forms import Form
-from plaudit.audit.edits import NO_ANSWER, OTHER_UNITS
+from plaudit.audit.rows.edits import NO_ANSWER, OTHER_UNITS
 from plaudit.audit.tasks import Kind, Task
 from plaudit.trajectory import Trajectory
 from plaudit.verify import verify_math

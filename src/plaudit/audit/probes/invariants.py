@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from plaudit.audit.attacks.patterns import redos_inputs
-from plaudit.audit.edits import Answer, cover_range
+from plaudit.audit.candidates import VISIBLE
 from plaudit.audit.findings import Attacker, AttackFinding, Level, Witness
-from plaudit.audit.hits import Attempt, Hit, write_dict
+from plaudit.audit.hits import OUTWEIGHS, OUTWEIGHS_REMEDY, Attempt, Hit, write_dict
 from plaudit.audit.honest_rewards import HonestRewards
+from plaudit.audit.rows.answer import Answer
+from plaudit.audit.rows.edits import cover_range
 from plaudit.audit.samples import SampleMaker, replace_response
 from plaudit.audit.subject import BudgetSpent, Subject, is_overrun
 from plaudit.audit.tasks import Kind
@@ -18,19 +20,12 @@ from plaudit.report.coverage import wilson_interval
 from plaudit.testing import Finding, Rule, Severity, check_reward
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "OUTWEIGHS", "OUTWEIGHS_REMEDY", "VISIBLE", "check_contract", "check_denial_of_service", "check_gating",
-    "check_order",
-]  # fmt: skip
+__all__ = ["check_contract", "check_denial_of_service", "check_gating", "check_order"]
 
 _SKIPPED = {Rule.SCORED, Rule.VARIED, Rule.RANGE, Rule.CONTAINMENT, Rule.GROUND_TRUTH}
 MOST_SAMPLES = 8
 MOST_PUMPS = 16
 ROUNDING = 1e-9
-VISIBLE = 0.05
-"""The share of all differences between honest rewards from which one reward is visibly more than another."""
-OUTWEIGHS = "form outweighs the answer"
-OUTWEIGHS_REMEDY = "gate what is not correctness on it (`.gate`, `plaudit.compose.bonus`), or lower its weight"
 COSTLY = (
     "9^{9^{9^9}}",
     "9**9**9**9",

@@ -13,29 +13,22 @@ import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from plaudit.audit.attacks.operator import FULL, MOST, SOME, Draft
 from plaudit.audit.findings import Attacker
-from plaudit.audit.tasks import Kind, Task
+from plaudit.audit.rows.answer import FEW_WORDS, NUMBER, ORDERED, TOKEN, Answer
 
-__all__ = ["EDITS", "NEARLY", "OTHER_UNITS", "Answer", "Edit", "cover_range", "rewrite_object"]
+__all__ = ["EDITS", "NEARLY", "NO_ANSWER", "OTHER_UNITS", "Edit", "cover_range", "rewrite_object"]
 
 NEARLY = 0.9
 LONG = 400
 MOST_PARTS, MOST_LINES = 10, 12
-FEW_WORDS = 5
-"""A text of fewer words is an answer whose every word counts; one of more is compared as a whole."""
 NO_ANSWER = "I do not know."
-TOKEN = re.compile(r"(?<![\d.])\d+\.\d+(?!\.?\d)|\d+|[^\W\d_]+")
-NUMBER = re.compile(r"(?<![\d.])\d+\.\d+(?!\.?\d)|\d+")
 _QUOTED = re.compile(r'(?<=[:=(,] )"([^"]*)"|(?<==)"([^"]*)"|\'([^\']*)\'')
-_MARKED = re.compile(r"(?:####|\\boxed\{|<answer>)\s*([^\n]*?)\s*(?:\}|</answer>)?\s*\Z")
 _TAG = re.compile(r"</?\w+>")
-_ORDERED, _UNORDERED = ("->", ">"), ("\n", ";", ",", "|")
 _OTHER_LETTERS = str.maketrans(ascii_lowercase + ascii_uppercase,
                                "ba" + ascii_lowercase[1:-1] + "BA" + ascii_uppercase[1:-1])  # fmt: skip
 _OTHER_DIGITS = str.maketrans("0123456789", "5678901234")
@@ -52,104 +45,6 @@ _QUANTITIES = (
     ("dollars", "cents", "euros"),
 )
 OTHER_UNITS = {unit: [other for other in units if other != unit][:3] for units in _QUANTITIES for unit in units}
-
-
-@dataclass(frozen=True)
-class Answer:
-    """An answer that is paid, the values that its row determines, and the answer to another row."""
-
-    text: str
-    task: Task
-    truth: Any
-    """The ground truth; if there is none, the columns that the reward asks for."""
-    other: str = ""
-    words: tuple[str, ...] = ()
-    """The words of the reward's code."""
-
-    @cached_property
-    def leaves(self) -> tuple[str, ...]:
-        """The texts and numbers of the truth; of a solution, its marked answer."""
-        marked = _MARKED.search(self.truth) if isinstance(self.truth, str) else None
-        return tuple(_leaves(marked[1] if marked else self.truth))
-
-    @cached_property
-    def tokens(self) -> tuple[str, ...]:
-        """The words and numbers of the truth, if the text holds all of them: then they must all be right."""
-        tokens = [token.casefold() for leaf in self.leaves for token in TOKEN.findall(leaf)]
-        is_aliases = any(one != other and one in other for one in self.leaves for other in self.leaves)
-        within = {token.casefold() for token in TOKEN.findall(self.text)}
-        return () if is_aliases or not within.issuperset(tokens) else tuple(tokens)
-
-    @cached_property
-    def is_whole(self) -> bool:
-        """Whether the text holds nothing but the values of the truth, and keys."""
-        said = sorted(token.casefold() for token in TOKEN.findall(self.text))
-        return bool(self.tokens) and (said == sorted(self.tokens) or self.data is not None)
-
-    @cached_property
-    def data(self) -> Any:
-        """The object or list that the text is in JSON, if the truth is the same one; else None."""
-        truth = read_object(self.truth) if isinstance(self.truth, str) else self.truth
-        said = read_object(self.text)
-        return said if said is not None and said == truth else None
-
-    @property
-    def bare_words(self) -> str:
-        """The words of the text without any sign; a reward that pays for them compares words."""
-        return re.sub(r"[^\w\s]", " ", self.text)
-
-    @property
-    def is_prose(self) -> bool:
-        """Whether the truth is a text of sentences."""
-        return self.task.kind is Kind.SENTENCE or (
-            bool(self.tokens)
-            and len(self.leaves[0].split()) > FEW_WORDS
-            and re.fullmatch(r"[^\W\d][\w',;.!?()\- \n]+", self.leaves[0]) is not None
-        )
-
-    @property
-    def is_structure(self) -> bool:
-        """Whether the text is a record, markup or a table."""
-        values = self.data.values() if isinstance(self.data, dict) else self.data or ()
-        is_object = isinstance(self.data, dict) or any(isinstance(value, dict | list) for value in values)
-        return is_object or re.match(r"\s*[<{]|[^\n]+,[^\n]+\n", self.text) is not None
-
-    @cached_property
-    def items(self) -> tuple[str, list[str]]:
-        """The separator and the items of a list; no item of a text that is none."""
-        if self.is_whole and self.data is None and not self.is_prose:
-            for separator in (*_ORDERED, *_UNORDERED):
-                items = [item.strip() for item in self.text.split(separator)]
-                if len(items) > 1 and all(items):
-                    return (separator if separator == "\n" else f" {separator} ".replace(" ,", ",")), items
-            if re.fullmatch(r"\d{1,3}(?:\.\d{1,3}){2,}", self.text):
-                return ".", self.text.split(".")
-        return "", []
-
-    @property
-    def is_answer(self) -> bool:
-        """Whether the text commits to the truth, and does not only hold items of a list somewhere."""
-        return bool(self.tokens) and (self.is_whole or isinstance(self.truth, str | dict))
-
-
-def _leaves(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        data = read_object(value)
-        yield from [value] if data is None else _leaves(data)
-    elif isinstance(value, dict | list):
-        for inner in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(inner)
-    elif value is not None:
-        yield str(value)
-
-
-def read_object(text: str) -> Any:
-    """The object or list that a text is in JSON; None for any other text."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict | list) and value else None
 
 
 def rewrite_object(value: Any) -> Iterator[str]:
@@ -174,6 +69,11 @@ def _change(token: str, numbers: Sequence[str]) -> Iterator[str]:
         yield f"9{shifted[1:]}" if shifted[0] == "0" and token[0] != "0" else shifted
         if len(token) < 3 and 0 < int(token) < 32:  # as a part of a date or a time
             yield str((int(token) + 5) % 12 + 1).zfill(len(token))
+
+
+def _replace(text: str, token: str, other: str) -> str:
+    """The text with another token wherever it has this one."""
+    return TOKEN.sub(lambda match: other if match[0].casefold() == token else match[0], text)
 
 
 def _change_value(value: Any) -> Iterator[Any]:
@@ -226,8 +126,7 @@ def _other_values(answer: Answer) -> Iterator[Draft]:
         numbers = [number for leaf in leaves for number in NUMBER.findall(leaf)]
         for token in list(dict.fromkeys(answer.tokens))[:MOST_PARTS]:
             for other in _change(token, numbers):
-                changed = TOKEN.sub(lambda match, t=token, o=other: o if match[0].casefold() == t else match[0], text)
-                yield _certain(changed)
+                yield _certain(_replace(text, token, other))
         if answer.tokens and len(leaves) == 1 and re.fullmatch(r"-?\d[\d.]*(?: \w+)?", leaves[0]):
             sign = leaves[0][1:] if leaves[0][0] == "-" else f"-{leaves[0]}"
             yield from [_certain(text.replace(leaves[0], sign))] if re.search("[1-9]", sign) else ()
@@ -258,7 +157,7 @@ def _parts(answer: Answer) -> Iterator[Draft]:
     elif answer.data is None and not items:
         for token in [each for each in dict.fromkeys(answer.tokens) if each not in OTHER_UNITS][:MOST_PARTS]:
             if (token[0].isdigit() or len(token) > 3) and len(answer.tokens) > 1:
-                yield _certain(TOKEN.sub(lambda match, t=token: "" if match[0].casefold() == t else match[0], text))
+                yield _certain(_replace(text, token, ""))
     yield from map(Draft, NUMBER.findall(text)[:3])
     yield from [Draft(word) for word in re.findall(r"\w+", text) if len(word) > 2][:3]
     lines = text.splitlines()[:MOST_LINES]
@@ -271,7 +170,7 @@ def _parts(answer: Answer) -> Iterator[Draft]:
 def _turned(answer: Answer) -> Iterator[Draft]:
     """Items whose separator says that they have an order, in the other one."""
     separator, items = answer.items
-    if separator.strip() in (*_ORDERED, ".") and items != items[::-1]:
+    if separator.strip() in (*ORDERED, ".") and items != items[::-1]:
         yield _certain(separator.join(items[::-1]))
 
 
@@ -318,16 +217,17 @@ def _beside(answer: Answer) -> Iterator[Draft]:
 def cover_range(text: str, high: Sequence[str]) -> str:
     """The text with 0 for the first half of its numbers, and the last ones of `high` for the others."""
     half = (len(NUMBER.findall(text)) + 1) // 2
-    values = iter(["0"] * half + ([*high[:1] * half, *high][-half:] or ["9999"] * half))
+    most = list(high) or ["9999"]
+    values = iter(["0"] * half + (most[:1] * half + most)[-half:])
     return NUMBER.sub(lambda match: next(values), text)
 
 
 def _all_ranges(answer: Answer) -> Iterator[Draft]:
     """Numbers that cover every value, up to those of the prompt or of any size."""
-    numbers, asked = NUMBER.findall(answer.text), NUMBER.findall(answer.task.prompt_text)
+    numbers, prompted = NUMBER.findall(answer.text), NUMBER.findall(answer.task.prompt_text)
     tokens = [token for leaf in answer.leaves for token in TOKEN.findall(leaf)]
     if len(numbers) > 1 and tokens and (answer.tokens or all(token[0].isdigit() for token in tokens)):
-        for high in (asked, ["9999"], ["999999"]):
+        for high in (prompted, ["9999"], ["999999"]):
             yield _certain(cover_range(answer.text, high))
 
 

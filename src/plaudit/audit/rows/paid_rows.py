@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 from plaudit.audit.attacks.forms import Form
 from plaudit.audit.attacks.operator import SOME, Draft
-from plaudit.audit.candidates import Candidate, find_hits
-from plaudit.audit.edits import EDITS, NEARLY, NO_ANSWER, Answer
+from plaudit.audit.candidates import VISIBLE, Candidate, find_hits
 from plaudit.audit.findings import Attacker
-from plaudit.audit.hits import Attempt, Hit
+from plaudit.audit.hits import OUTWEIGHS, OUTWEIGHS_REMEDY, Attempt, Hit
 from plaudit.audit.honest_rewards import HonestRewards
 from plaudit.audit.oracle import judge_by_row
-from plaudit.audit.probes.invariants import OUTWEIGHS, OUTWEIGHS_REMEDY, VISIBLE
+from plaudit.audit.rows.answer import Answer
+from plaudit.audit.rows.edits import EDITS, NEARLY, NO_ANSWER
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Subject
 from plaudit.audit.tasks import Kind, Task
