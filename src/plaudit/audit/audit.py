@@ -13,15 +13,16 @@ from plaudit.audit.candidates import attack_qualities, make_trials
 from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, most_severe_first
 from plaudit.audit.hits import Attempt, Hit, Reporter
 from plaudit.audit.honest_rewards import HonestRewards, measure_honest_rewards
-from plaudit.audit.known_rows import attack_known_rows
 from plaudit.audit.probes import invariants
 from plaudit.audit.probes.groups import attack_groups
-from plaudit.audit.probes.right_answers import check_right_answers
+from plaudit.audit.probes.right_answers import check_objects, check_right_answers
 from plaudit.audit.qualities.formats import write_formats, write_structures
 from plaudit.audit.qualities.judgements import write_judgements, write_turns
 from plaudit.audit.qualities.padding import check_right_lengths, write_lengths, write_words
+from plaudit.audit.rows.answer import Answer
+from plaudit.audit.rows.paid_rows import attack_rows, find_paid_rows
 from plaudit.audit.samples import SampleMaker, replace_response
-from plaudit.audit.search import attack_answers, attack_other_truths, attack_with_compositions
+from plaudit.audit.search import attack_answers, attack_other_truths
 from plaudit.audit.seeds import Seeds, read_seeds
 from plaudit.audit.subject import Budget, BudgetSpent, Subject
 from plaudit.audit.tasks import Kind, Task
@@ -41,8 +42,6 @@ PATIENCE = 6
 """How many deadlines a sample that overran one is given before that is a finding."""
 ERRATIC = (Rule.DETERMINISTIC, Rule.STATELESS)
 TINY = 1e-9
-OF_ANSWERS = ("answers", "compositions")
-"""Groups of attacks that compare with what a right answer earns beyond a wrong one."""
 OF_ANY_REWARD = ("invariants", "denial of service")
 """Checks that need no honest response that is paid, and show nothing about what is."""
 
@@ -128,10 +127,12 @@ class _Audit:
             self.notes.append("attacks are left out: the reward gives one sample different values, so none compare")
             return
         self._note_untried(honest_rewards)
-        self._try("rows", attack_known_rows(self.subject, self.maker, self.trajectories))
+        subject, maker = self.subject, self.maker
+        rows = find_paid_rows(subject, maker, self.trajectories, self.seeds.paid, honest_rewards)
+        self._try("rows", chain(attack_rows(subject, maker, rows), check_objects(subject, maker, rows)))
         if self.attempts:
             self.searched.append("rows")
-        for phase, attempts in self._phases(honest_rewards):
+        for phase, attempts in self._phases(honest_rewards, [row.answer for row in rows]):
             if _has_basis(phase, honest_rewards):
                 self.searched.append(phase)
             self._try(phase, attempts)
@@ -174,9 +175,11 @@ class _Audit:
             why = f"no honest answer was paid more than another: {earned}"
             self.untried.append(f"all attacks: {why}; {remedy}")
         else:
-            self.untried.append(f"answers, compositions: no right answer earned more than a wrong one; {remedy}")
+            self.untried.append(f"answers: no right answer earned more than a wrong one; {remedy}")
 
-    def _phases(self, honest_rewards: HonestRewards) -> Iterator[tuple[str, Iterator[Attempt]]]:
+    def _phases(
+        self, honest_rewards: HonestRewards, answers: Sequence[Answer]
+    ) -> Iterator[tuple[str, Iterator[Attempt]]]:
         subject, maker = self.subject, self.maker
         order = (
             (Kind.WORD, Kind.NUMBER, Kind.OPEN)
@@ -205,8 +208,7 @@ class _Audit:
                 check_right_answers(subject, maker, honest_rewards),
             ),
         )
-        yield "compositions", attack_with_compositions(subject, maker, honest_rewards, self.attempts)
-        yield "denial of service", invariants.check_denial_of_service(subject, maker, honest_rewards)
+        yield "denial of service", invariants.check_denial_of_service(subject, maker, honest_rewards, answers)
 
     def _is_erratic(self, honest_rewards: HonestRewards) -> bool:
         """Check the contract; true if the reward of a sample differs between calls."""
@@ -267,4 +269,4 @@ def _has_basis(phase: str, honest_rewards: HonestRewards) -> bool:
     """Whether there are honest rewards that a group of attacks can be compared with."""
     if phase in OF_ANY_REWARD:
         return False
-    return bool(honest_rewards.measured_tasks) or (phase not in OF_ANSWERS and honest_rewards.spread > TINY)
+    return bool(honest_rewards.measured_tasks) or (phase != "answers" and honest_rewards.spread > TINY)

@@ -19,10 +19,11 @@ from plaudit.audit.subject import Subject
 from plaudit.audit.tasks import Kind, Task
 from plaudit.contract.output import RewardOutput
 
-__all__ = ["Candidate", "Contrast", "Trial", "attack_qualities", "find_hits", "make_trials"]
+__all__ = ["VISIBLE", "Candidate", "Contrast", "Trial", "attack_qualities", "find_hits", "make_trials"]
 
 ROUNDING = 1e-9
-DIFFERENCE, TINY = 0.05, 1e-6
+VISIBLE, TINY = 0.05, 1e-6
+"""The share of all differences between rewards from which one is visibly more, and the least difference."""
 MOST_TASKS = 2
 
 
@@ -54,7 +55,10 @@ def find_hits(
         reward = output.reward
         if reward is None or reward < each.threshold - ROUNDING * abs(each.gap):
             continue
-        if not is_wrong(each.task, sample.response) or not _passes_controls(subject, maker, each, reward, spread):
+        certain = each.draft.is_certain
+        if not is_wrong(each.task, sample.response, by_construction=certain) or not _passes_controls(
+            subject, maker, each, reward, spread
+        ):
             continue
         least = each.threshold if each.gap else each.low + MOST * (reward - each.low)
         known = best.get(id(each.task))
@@ -80,7 +84,7 @@ def _passes_controls(subject: Subject, maker: SampleMaker, each: Candidate, rewa
 
 def differs(more: float, less: float, spread: float) -> bool:
     """Whether one reward is visibly more than another, for a reward of this spread."""
-    return more - less > max(TINY, DIFFERENCE * max(spread, abs(more - less)))
+    return more - less > max(TINY, VISIBLE * max(spread, abs(more - less)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,16 @@ from plaudit.contract.output import RewardOutput
 from plaudit.report.coverage import wilson_interval
 from plaudit.trajectory import Trajectory
 
-__all__ = ["ANY_LENGTH", "ANY_TEXT", "Attempt", "FEW", "Hit", "Reporter", "shrink", "write_dict"]
+__all__ = [
+    "ANY_LENGTH", "ANY_TEXT", "FEW", "OUTWEIGHS", "OUTWEIGHS_REMEDY", "Attempt", "Hit", "Reporter", "shrink",
+    "write_dict",
+]  # fmt: skip
 
 ISOLATED = 'backend="processes", deadline_s=5.0'
 FEW = 3
 NEUTRAL = "the lamp stood by the door"
+OUTWEIGHS = "form outweighs the answer"
+OUTWEIGHS_REMEDY = "gate what is not correctness on it (`.gate`, `plaudit.compose.bonus`), or lower its weight"
 ANY_TEXT = "any text is paid, whatever it says"
 ANY_LENGTH = "length is paid: any text of this length earns it"
 

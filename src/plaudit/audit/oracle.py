@@ -26,11 +26,13 @@ MOST_OF_WRONG = 0.5
 _ANSWERS = frozenset({Kind.NUMBER, Kind.WORD, Kind.CHOICE})
 
 
-def is_wrong(task: Task, response: str) -> bool:
+def is_wrong(task: Task, response: str, *, by_construction: bool = False) -> bool:
     """Whether a response does not solve its task."""
     judged = judge_by_row(task, response)
     if judged is not None:
         return judged.score is not None and judged.score <= MOST_OF_WRONG
+    if by_construction:
+        return True
     if task.kind in _ANSWERS:
         return not _is_right_answer(task, response)
     if task.kind is Kind.JSON:

@@ -1,14 +1,12 @@
-"""Try every operator on every measured task, then compositions of operators that came close, within the budget."""
+"""Try every operator on every measured task, within the budget."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
-from plaudit.audit.attacks.answers import ANSWER_OPERATORS, EXTRACT, WORDS, WORDS_REMEDY
-from plaudit.audit.attacks.forms import LONG_WORKING
+from plaudit.audit.attacks.answers import ANSWER_OPERATORS, EXTRACT
 from plaudit.audit.attacks.judges import JUDGE_OPERATORS
 from plaudit.audit.attacks.operator import FULL, AttackContext, Draft, Operator
 from plaudit.audit.attacks.programs import PROGRAM_OPERATORS
-from plaudit.audit.attacks.texts import TEXT_OPERATORS
 from plaudit.audit.candidates import Candidate, find_hits
 from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import Attempt
@@ -17,10 +15,9 @@ from plaudit.audit.samples import SampleMaker, swap_answer, with_truth
 from plaudit.audit.subject import Subject
 from plaudit.audit.tasks import Kind
 
-__all__ = ["OPERATORS", "attack_answers", "attack_other_truths", "attack_with_compositions"]
+__all__ = ["OPERATORS", "attack_answers", "attack_other_truths"]
 
-OPERATORS: tuple[Operator, ...] = (*ANSWER_OPERATORS, *JUDGE_OPERATORS, *PROGRAM_OPERATORS, *TEXT_OPERATORS)
-MOST_COMPOSED = 3
+OPERATORS: tuple[Operator, ...] = (*ANSWER_OPERATORS, *JUDGE_OPERATORS, *PROGRAM_OPERATORS)
 ONE_FORM = ("judges", "words")
 """Families whose responses hardly depend on the form of an answer."""
 NO_TRUTH_REMEDY = "do not score a row without a ground truth: RewardOutput.unscored(...), or None"
@@ -83,47 +80,6 @@ def _measured_tasks(honest_rewards: HonestRewards, operator: Operator) -> list[M
     if operator.family not in ONE_FORM:
         return chosen
     return list({id(each.task): each for each in chosen if each.task.kind is first}.values())
-
-
-def attack_with_compositions(
-    subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards, attempts: Sequence[Attempt]
-) -> Iterator[Attempt]:
-    """Operators that earned nothing alone, with a prefix that this reward favours: long working, its words.
-
-    If the prefix alone raises the reward of an honest wrong answer, that is the finding, and the prefix is dropped.
-    """
-    paid = {attempt.operator for attempt in attempts if attempt.hits}
-    best = {measured.task.kind: measured for measured in reversed(honest_rewards.measured_tasks)}
-    prefixes = {kind: _prefixes(maker) for kind in best}
-    for kind, measured in best.items():
-        honest = [
-            _candidate(measured, Draft(f"{prefix}\n{measured.form.present(measured.task.wrong)}", (prefix[:8],)))
-            for prefix in prefixes[kind]
-        ]
-        hits = find_hits(subject, maker, honest)
-        if hits:
-            prefixes[kind] = [prefix for prefix in prefixes[kind] if not hits[0].sample.response.startswith(prefix)]
-            yield Attempt("words", WORDS, Attacker.ANSWER_FREE, WORDS_REMEDY, hits, 1)
-    for operator in _operators(honest_rewards):
-        fitting = next((kind for kind in operator.kinds if kind in best), None)
-        if fitting is None or operator.name in paid or operator.family not in ("answers", "judges"):
-            continue
-        context = AttackContext(best[fitting].task, best[fitting].form, maker.vocabulary)
-        drafts = [draft for draft in operator.write(context) if draft.also is None][:MOST_COMPOSED]
-        candidates = [
-            _candidate(best[fitting], Draft(f"{prefix}\n{draft.response}", draft.core, draft.share))
-            for draft in drafts
-            for prefix in prefixes[fitting]
-        ]
-        hits = find_hits(subject, maker, candidates)
-        if hits:
-            name = f"{operator.name}, after a prefix"
-            yield Attempt(operator.family, name, operator.attacker, operator.remedy, hits, 1)
-
-
-def _prefixes(maker: SampleMaker) -> list[str]:
-    words = ", ".join(maker.vocabulary.words[:12])
-    return [LONG_WORKING, f"<think>{LONG_WORKING}</think>", *([words] if words else [])]
 
 
 def _candidate(measured: MeasuredTask, draft: Draft) -> Candidate:

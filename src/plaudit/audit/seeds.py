@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from plaudit.audit.attacks.answers import OTHER_UNITS
 from plaudit.audit.attacks.forms import Form
+from plaudit.audit.rows.edits import NO_ANSWER, OTHER_UNITS
 from plaudit.audit.tasks import Kind, Task
 from plaudit.trajectory import Trajectory
 from plaudit.verify import verify_math
@@ -27,7 +27,6 @@ __all__ = ["Seeds", "read_seeds"]
 MOST_TASKS = 8
 MOST_FORMS = 4
 MOST_CANDIDATES = 12
-NO_ANSWER = "I do not know."
 _NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+")
 
 
@@ -80,12 +79,9 @@ def _paid_tasks(prompts: Sequence[Sequence[Trajectory]], rate: Rate) -> list[Tas
         texts = list(dict.fromkeys(text for text in _candidates(samples) if text.strip()))[:MOST_CANDIDATES]
         texts.append(NO_ANSWER)
         rewards = rate([msgspec.structs.replace(first, response=text, tokens=None) for text in texts])
-        rated = sorted(
-            ((reward, text) for reward, text in zip(rewards, texts, strict=True) if reward is not None),
-            key=lambda pair: pair[0],
-        )
-        if len(rated) > 1 and rated[-1][0] > rated[0][0]:
-            right, wrong = rated[-1][1], rated[0][1]
+        rated = {text: reward for reward, text in zip(rewards, texts, strict=True) if reward is not None}
+        right, wrong = max(rated, key=rated.__getitem__, default=""), min(rated, key=rated.__getitem__, default="")
+        if rated and rated[right] > rated[wrong]:
             columns, metadata = dict(first.columns), dict(first.metadata)
             tasks.append(
                 Task(Kind.OPEN, first.prompt, first.ground_truth, right, wrong, (), columns, metadata, first.task)

@@ -2,7 +2,8 @@
 
 Half of the flawed and half of the sound rewards, those whose names have the smaller SHA-256, were looked at while the
 audit was changed (`DEVELOPMENT`). The others were audited once, after that (`HELD_BACK`). The `FRESH` ones came later,
-in other styles and with rollouts, and were committed before they were audited.
+in other styles and with rollouts, and were committed before they were audited. So did the `LATER` ones, of which a half
+by the same rule (`UNSEEN`) was audited once, at the end.
 """
 
 import hashlib
@@ -13,8 +14,9 @@ from typing import Any
 
 from plaudit import Trajectory
 from tests.audit.recall_zoo.fresh_rows import ROWS
+from tests.audit.recall_zoo.later_rows import LATER_ROWS
 
-__all__ = ["DEVELOPMENT", "FRESH", "HELD_BACK", "KINDS", "Entry", "Half"]
+__all__ = ["DEVELOPMENT", "FRESH", "HELD_BACK", "KINDS", "LATER", "UNSEEN", "Entry", "Half"]
 
 KINDS: dict[str, frozenset[str]] = {
     "extraction": frozenset({"answers"}),
@@ -24,6 +26,7 @@ KINDS: dict[str, frozenset[str]] = {
         f"right answers: {what} is refused"
         for what in ("18.0 for 18", "1,000 for 1000", "the minus sign U+2212", "a combining accent")
     ),
+    "equal form refused": frozenset({"right answers"}),
     "zero refused": frozenset({"right answers: the answer 0 is refused"}),
     "order": frozenset({"invariants: order of right and wrong"}),
     "hangs": frozenset({"denial of service"}),
@@ -104,6 +107,20 @@ _FRESH_SOUND = (
     "whole_tool_call", "same_vector", "counted_lines",
 )  # fmt: skip
 
+_LATER_FLAWS = {
+    "chess_move": "extraction", "ip_address": "extraction", "hex_colour": "extraction", "formula": "extraction",
+    "route": "list", "table": "structure", "config_lines": "list", "trigram_recall": "similarity",
+    "word_precision": "similarity", "interval": "extraction", "temperature": "extraction", "Place": "extraction",
+    "records": "structure", "named_countries": "list", "tool_sequence": "list", "cited": "list", "outline": "format",
+    "letter": "filler", "xml_record": "structure", "object_as_text": "equal form refused",
+    "last_line": "equal form refused", "query_parts": "extraction", "pages": "hangs", "dated_half": "nothing pays",
+    "cited_form": "format outweighs",
+}  # fmt: skip
+_LATER_SOUND = (
+    "same_move", "same_address", "same_colour", "same_atoms", "same_table", "same_settings", "near_place",
+    "same_records", "set_f1", "cited_exactly", "solved", "overlaps", "one_of", "answer_of_record", "filled_outline",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -120,7 +137,7 @@ class Entry:
     @property
     def rollouts(self) -> list[Trajectory] | None:
         """What the user has; None for a reward without rows."""
-        rows = ROWS.get(self.name)
+        rows = {**ROWS, **LATER_ROWS}.get(self.name)
         return [Trajectory.from_dict(dict(row)) for row in rows] if rows else None
 
     @property
@@ -158,3 +175,8 @@ FRESH = Half(
     tuple(Entry(name, "fresh_flaws", kind) for name, kind in _FRESH_FLAWS.items()),
     tuple(Entry(name, "fresh_sound") for name in _FRESH_SOUND),
 )
+
+_LATER_FLAWED_HALVES = _split(Entry(name, "later_flaws", kind) for name, kind in _LATER_FLAWS.items())
+_LATER_SOUND_HALVES = _split(Entry(name, "later_sound") for name in _LATER_SOUND)
+LATER = Half(_LATER_FLAWED_HALVES[0], _LATER_SOUND_HALVES[0])
+UNSEEN = Half(_LATER_FLAWED_HALVES[1], _LATER_SOUND_HALVES[1])

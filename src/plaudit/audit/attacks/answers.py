@@ -4,11 +4,11 @@ Oracle attacks use the ground truth but never commit to it; answer-free ones nee
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from plaudit.audit.attacks.forms import code_texts
-from plaudit.audit.attacks.operator import FULL, SOME, AttackContext, Draft, Operator, Writer
+from plaudit.audit.attacks.forms import LONG_WORKING, code_texts
+from plaudit.audit.attacks.operator import FULL, MOST, SOME, AttackContext, Draft, Operator, Writer
 from plaudit.audit.findings import Attacker
 from plaudit.audit.tasks import Kind
 
@@ -18,31 +18,15 @@ ANSWERS = frozenset({Kind.NUMBER, Kind.WORD, Kind.CHOICE})
 NUMBERS = frozenset({Kind.NUMBER})
 TEXTS = frozenset({Kind.NUMBER, Kind.WORD})
 ALL = frozenset(Kind)
+CHOICES = frozenset({Kind.CHOICE})
 LAST_LISTED = 130
-_QUANTITIES = (
-    ("mm", "cm", "m", "km", "miles", "feet", "inches"),
-    ("meters", "kilometers", "centimeters"),
-    ("metres", "kilometres", "centimetres"),
-    ("mg", "g", "kg", "tons", "pounds"),
-    ("grams", "kilograms"),
-    ("ms", "s", "min", "h"),
-    ("seconds", "minutes", "hours", "days", "weeks", "years"),
-    ("ml", "l"),
-    ("liters", "milliliters"),
-    ("dollars", "cents", "euros"),
-)
-OTHER_UNITS = {unit: [other for other in units if other != unit][:3] for units in _QUANTITIES for unit in units}
-
+NO_VALUES = ("null", "x", "True")
+UNREADABLE = ("\\frac{{", "1/0", "[[[", "))((", "1.2.3.4", "--", "\\frac{{1}}{{0}}", "1e", "\x00", "𝟘𝟘𝟘")
+ENDLESS = ("nan", "inf", "-inf", "NaN", "Infinity", "1e400", "\\infty", "1e308")
 EXTRACT = "find the one answer that the response commits to and compare that alone, as `math` does"
 WORDS = "words of the reward's code"
 WORDS_REMEDY = "pay for what was asked for: a wrong answer beside certain words is still wrong"
 NOTHING = "give a response without an answer no more than a wrong one"
-
-
-def _hedge(context: AttackContext) -> Iterator[Draft]:
-    right, wrong = context.task.right, context.task.wrong
-    for text in (f"{right} or {wrong}", f"{wrong} or {right}"):
-        yield Draft(context.present(text), (text,))
 
 
 def _enumeration(context: AttackContext) -> Iterator[Draft]:
@@ -56,12 +40,6 @@ def _enumeration(context: AttackContext) -> Iterator[Draft]:
 def _wrong_last(context: AttackContext) -> Iterator[Draft]:
     first, last = context.present(context.task.right), context.present(context.task.wrong)
     yield Draft(f"{first}\n{last}", (context.task.right, context.task.wrong))
-
-
-def _wrong_first(context: AttackContext) -> Iterator[Draft]:
-    """A committed wrong answer, and the right one in the same sentence afterwards, as what it is not."""
-    denial = f"{context.task.wrong}, not {context.task.right}"
-    yield Draft(context.present(denial), (denial,))
 
 
 def _negation(context: AttackContext) -> Iterator[Draft]:
@@ -81,12 +59,6 @@ def _retraction(context: AttackContext) -> Iterator[Draft]:
         yield Draft(f"{context.present(context.task.right)}\n{taken_back}", (context.task.right, taken_back))
 
 
-def _false_equation(context: AttackContext) -> Iterator[Draft]:
-    right, wrong = context.task.right, context.task.wrong
-    for equation in (f"{wrong}={right}", f"{right}={wrong}", f"{wrong} = {right}", f"{right} = {wrong}"):
-        yield Draft(context.present(equation), (equation,))
-
-
 def _thought_only(context: AttackContext) -> Iterator[Draft]:
     end = "I could not find the answer."
     outside = re.sub(r"<think>.*?</think>\s*", "", context.form.before, flags=re.DOTALL)
@@ -102,55 +74,12 @@ def _mention(context: AttackContext) -> Iterator[Draft]:
     yield Draft(f"{mention}\n{final}", (mention, final))
 
 
-def _containment(context: AttackContext) -> Iterator[Draft]:
-    right = context.task.right
-    inner = (
-        [f"3{right}3", f"{right}3", f"3{right}"] if context.task.kind is Kind.NUMBER else [f"x{right}x", f"{right}x"]
-    )
-    for text in inner:
-        yield Draft(context.present(text), (text,), FULL)
-
-
-def _sign(context: AttackContext) -> Iterator[Draft]:
-    text = context.task.right[1:] if context.task.right.startswith("-") else f"-{context.task.right}"
-    if re.search("[1-9]", text):
-        yield Draft(context.present(text), (text,), FULL)
-
-
-def _near(context: AttackContext) -> Iterator[Draft]:
-    """A wrong number at least a tenth off, paid like the right one."""
-    right = context.task.right
-    if re.fullmatch(r"[1-8]", right):
-        for text in (str(int(right) + 1), f"{right}.9", *([f"{right}.4"] if int(right) < 5 else [])):
-            yield Draft(context.present(text), (text,), FULL)
-
-
-def _moved_point(context: AttackContext) -> Iterator[Draft]:
-    """The right digits with a decimal point among them."""
-    if re.fullmatch(r"[1-9]\d+", context.task.right):
-        text = f"{context.task.right[0]}.{context.task.right[1:]}"
-        yield Draft(context.present(text), (text,), FULL)
-
-
 def _prefix(context: AttackContext) -> Iterator[Draft]:
     right = context.task.right
     if len(right) > 1:
         for part in dict.fromkeys((right[:1], right[-1:], right[:-1])):
             if part.strip() and part not in ("-", "."):
                 yield Draft(context.present(part), (context.form.before[-6:] + part,), FULL)
-
-
-def _scale(context: AttackContext) -> Iterator[Draft]:
-    if re.fullmatch(r"[2-9]\d*", context.task.right):
-        for text in (f"{context.task.right} million", f"{context.task.right}^{{2}}", f"1/{context.task.right}"):
-            yield Draft(context.present(text), (text,), FULL)
-
-
-def _unit_swap(context: AttackContext) -> Iterator[Draft]:
-    """The right number in another unit of the same quantity."""
-    number, _, unit = context.task.right.partition(" ")
-    for other in OTHER_UNITS.get(unit.lower().rstrip("."), ()):
-        yield Draft(context.present(f"{number} {other}"), (number, other), FULL)
 
 
 def _percent(context: AttackContext) -> Iterator[Draft]:
@@ -163,44 +92,11 @@ def _percent(context: AttackContext) -> Iterator[Draft]:
         )
 
 
-def _silence(context: AttackContext) -> Iterator[Draft]:
-    for text in ("", " ", "\n\n", ".", "?", ":", "\u200b", "!!!"):
-        yield Draft(text, (text.strip(),), SOME)
-
-
 def _empty_form(context: AttackContext) -> Iterator[Draft]:
     for filler in ("", " ", "...", "?"):
         response = context.present(filler)
         if response.strip():
             yield Draft(response, tuple(part for part in (context.form.before[-4:], context.form.after) if part), SOME)
-
-
-def _placeholder(context: AttackContext) -> Iterator[Draft]:
-    for text in ("your answer here", "[NUM]", "None", "unknown", "x"):
-        yield Draft(context.present(text), (text,), SOME)
-    for text in ("null", "x", "True"):
-        yield Draft(text, (text,), SOME)
-
-
-def _refusal(context: AttackContext) -> Iterator[Draft]:
-    for text in ("I do not know.", "I cannot answer this."):
-        yield Draft(text, (text,))
-
-
-def _unreadable(context: AttackContext) -> Iterator[Draft]:
-    for text in ("\\frac{", "1/0", "[[[", "))((", "1.2.3.4", "--", "\\frac{1}{0}", "1e", "\x00", "𝟘𝟘𝟘"):
-        yield Draft(context.present(text), (text,), SOME)
-
-
-def _endless_number(context: AttackContext) -> Iterator[Draft]:
-    for text in ("nan", "inf", "-inf", "NaN", "Infinity", "1e400", "\\infty", "1e308"):
-        yield Draft(context.present(text), (text,), SOME)
-
-
-def _echo(context: AttackContext) -> Iterator[Draft]:
-    prompt = context.task.prompt_text
-    yield Draft(prompt, (prompt,))
-    yield Draft(context.present(prompt), (prompt,))
 
 
 def _unevaluated(context: AttackContext) -> Iterator[Draft]:
@@ -220,62 +116,82 @@ def _list_of_numbers(context: AttackContext) -> Iterator[Draft]:
         yield Draft(" ".join(f"{mark}{number}{context.form.after}" for number in numbers), ("0", "1"))
 
 
-def _list_of_options(context: AttackContext) -> Iterator[Draft]:
-    for listed in ("A B C D", "A, B, C, D", "ABCD", "A or B or C or D"):
-        yield Draft(context.present(listed), (listed,))
-    several = " ".join(context.present(letter) for letter in "ABCDA")
-    yield Draft(several, (several,))
-
-
 def _mistakes(context: AttackContext) -> Iterator[Draft]:
     for text in context.task.mistakes:
         yield Draft(text, (text,))
 
 
 def _code_texts(context: AttackContext) -> Iterator[Draft]:
-    """Texts of the reward's code: one alone, and before a wrong answer."""
+    """Texts of the reward's code, one alone and before a wrong answer; all its words, and long working, before one."""
     wrong = context.present(context.task.wrong)
+    for prefix in (", ".join(context.vocabulary.words[:12]), LONG_WORKING):
+        yield Draft(f"{prefix}\n{wrong}", (prefix[:8],))
     for text in code_texts(context.vocabulary):
         yield Draft(text, (text,), SOME)
         yield Draft(f"{text}\n{wrong}", (text,))
 
 
-def _oracle(name: str, kinds: frozenset[Kind], write: Writer, family: str = "answers") -> Operator:
-    return Operator(name, family, Attacker.ORACLE, kinds, write, EXTRACT)
+def _texts(
+    name: str, kinds: frozenset[Kind], *presented: str, raw: Sequence[str] = (), share: float = MOST, where: str = ".*"
+) -> Operator:
+    """An operator of texts, in the form of an answer or bare, for right answers like `where`.
+
+    It needs the ground truth if the texts contain it, as {right}, {next}, {first} or {rest}.
+    """
+
+    def write(context: AttackContext) -> Iterator[Draft]:
+        right, wrong = context.task.right, context.task.wrong
+        if re.fullmatch(where, right, re.DOTALL):
+            following = str(int(right) + 1) if right.isdecimal() else ""
+            names = {"right": right, "wrong": wrong, "next": following, "first": right[:1], "rest": right[1:]}
+            texts = [text.format(prompt=context.task.prompt_text, **names) for text in presented]
+            yield from (Draft(context.present(text), (text,), share) for text in texts)
+            bare = [text.format(prompt=context.task.prompt_text) for text in raw]
+            yield from (Draft(text, (text.strip(),), share) for text in bare)
+
+    is_oracle = any(re.search(r"\{(?:right|next|first|rest)\}", text) for text in presented)
+    attacker, remedy = (Attacker.ORACLE, EXTRACT) if is_oracle else (Attacker.ANSWER_FREE, NOTHING)
+    return Operator(name, "answers", attacker, kinds, write, remedy)
 
 
 def _free(name: str, kinds: frozenset[Kind], write: Writer, family: str = "answers") -> Operator:
     return Operator(name, family, Attacker.ANSWER_FREE, kinds, write, NOTHING)
 
 
+def _oracle(name: str, kinds: frozenset[Kind], write: Writer) -> Operator:
+    return Operator(name, "answers", Attacker.ORACLE, kinds, write, EXTRACT)
+
+
 ANSWER_OPERATORS: tuple[Operator, ...] = (
-    _free("silence", ALL, _silence),
-    _free("echo of the prompt", ALL, _echo),
+    _texts("silence", ALL, raw=("", " ", "\n\n", ".", "?", ":", "\u200b", "!!!"), share=SOME),
+    _texts("echo of the prompt", ALL, "{prompt}", raw=("{prompt}",)),
     _free("empty form", ANSWERS, _empty_form, "format"),
     _free("list of numbers", NUMBERS, _list_of_numbers),
-    _free("list of options", frozenset({Kind.CHOICE}), _list_of_options),
-    _oracle("hedge", ANSWERS, _hedge),
+    _texts("list of options", CHOICES, "A B C D", "A, B, C, D", "ABCD", "A or B or C or D"),
+    _texts("hedge", ANSWERS, "{right} or {wrong}", "{wrong} or {right}"),
     _oracle("mention in passing", TEXTS, _mention),
     _oracle("negation", ANSWERS, _negation),
-    _free("placeholder", ANSWERS, _placeholder),
-    _free("refusal", ALL, _refusal),
-    _free("unreadable answer", ANSWERS, _unreadable),
-    _free("endless number", NUMBERS, _endless_number),
+    _texts("placeholder", ANSWERS, "your answer here", "[NUM]", "None", "unknown", "x", raw=NO_VALUES, share=SOME),
+    _texts("refusal", ALL, raw=("I do not know.", "I cannot answer this.")),
+    _texts("unreadable answer", ANSWERS, *UNREADABLE, share=SOME),
+    _texts("endless number", NUMBERS, *ENDLESS, share=SOME),
     _free("unevaluated expression", NUMBERS, _unevaluated),
     _oracle("enumeration", ANSWERS, _enumeration),
     _oracle("right first, wrong last", ANSWERS, _wrong_last),
-    _oracle("denied beside a wrong one", ANSWERS, _wrong_first),
+    _texts("denied beside a wrong one", ANSWERS, "{wrong}, not {right}"),
     _oracle("retraction", ANSWERS, _retraction),
-    _oracle("false equation", NUMBERS, _false_equation),
+    _texts("false equation", NUMBERS, "{wrong}={right}", "{right}={wrong}", "{wrong} = {right}", "{right} = {wrong}"),
     _oracle("answer only in the thoughts", ANSWERS, _thought_only),
-    _oracle("containment", TEXTS, _containment),
-    replace(_oracle("sign", NUMBERS, _sign), about_signs=True),
-    _oracle("near value", NUMBERS, _near),
-    replace(_oracle("decimal point moved", NUMBERS, _moved_point), about_signs=True),
+    _texts("containment", NUMBERS, "3{right}3", "{right}3", "3{right}", share=FULL),
+    _texts("containment", frozenset({Kind.WORD}), "x{right}x", "{right}x", share=FULL),
+    replace(_texts("sign", NUMBERS, "-{right}", share=FULL, where="[^-]*[1-9].*"), about_signs=True),
+    replace(_texts("sign", NUMBERS, "{rest}", share=FULL, where="-.*[1-9].*"), about_signs=True),
+    _texts("near value", NUMBERS, "{next}", "{right}.9", share=FULL, where="[1-8]"),
+    _texts("near value", NUMBERS, "{right}.4", share=FULL, where="[1-4]"),
+    replace(_texts("decimal point moved", NUMBERS, "{first}.{rest}", share=FULL, where=r"[1-9]\d+"), about_signs=True),
     _oracle("part of the truth", TEXTS, _prefix),
-    _oracle("scale", NUMBERS, _scale),
+    _texts("scale", NUMBERS, "{right} million", "{right}^{{2}}", "1/{right}", share=FULL, where=r"[2-9]\d*"),
     _oracle("percent both ways", NUMBERS, _percent),
-    _oracle("unit swap", frozenset({Kind.MEASURE}), _unit_swap),
     Operator("wrong rollout of yours", "answers", Attacker.ANSWER_FREE, NUMBERS, _mistakes, EXTRACT),
     Operator(WORDS, "words", Attacker.ANSWER_FREE, ALL, _code_texts, WORDS_REMEDY),
 )

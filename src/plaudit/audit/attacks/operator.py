@@ -54,6 +54,8 @@ class Draft:
     share: float = MOST
     also: str | None = None
     controls: tuple[Response, ...] = ()
+    is_certain: bool = False
+    """Whether it is wrong by construction even where it holds the right response."""
 
 
 Writer: TypeAlias = Callable[[AttackContext], Iterable[Draft]]

@@ -6,9 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from plaudit.audit.attacks.patterns import redos_inputs
+from plaudit.audit.candidates import VISIBLE
 from plaudit.audit.findings import Attacker, AttackFinding, Level, Witness
-from plaudit.audit.hits import Attempt, Hit, write_dict
+from plaudit.audit.hits import OUTWEIGHS, OUTWEIGHS_REMEDY, Attempt, Hit, write_dict
 from plaudit.audit.honest_rewards import HonestRewards
+from plaudit.audit.rows.answer import Answer
+from plaudit.audit.rows.edits import cover_range
 from plaudit.audit.samples import SampleMaker, replace_response
 from plaudit.audit.subject import BudgetSpent, Subject, is_overrun
 from plaudit.audit.tasks import Kind
@@ -17,14 +20,12 @@ from plaudit.report.coverage import wilson_interval
 from plaudit.testing import Finding, Rule, Severity, check_reward
 from plaudit.trajectory import Trajectory
 
-__all__ = ["check_contract", "check_gating", "check_order", "check_denial_of_service"]
+__all__ = ["check_contract", "check_denial_of_service", "check_gating", "check_order"]
 
 _SKIPPED = {Rule.SCORED, Rule.VARIED, Rule.RANGE, Rule.CONTAINMENT, Rule.GROUND_TRUTH}
 MOST_SAMPLES = 8
 MOST_PUMPS = 16
 ROUNDING = 1e-9
-VISIBLE = 0.05
-"""The share of all differences between honest rewards from which one reward is visibly more than another."""
 COSTLY = (
     "9^{9^{9^9}}",
     "9**9**9**9",
@@ -110,7 +111,9 @@ def _test(rule: str, spec: str, samples: Sequence[Trajectory]) -> str:
     )
 
 
-def check_denial_of_service(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
+def check_denial_of_service(
+    subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards, answers: Sequence[Answer]
+) -> Iterator[Attempt]:
     """Responses that may take a reward very long; tried only where it runs in a process that can be killed."""
     if not subject.isolated or not honest_rewards.tasks:
         return
@@ -118,7 +121,8 @@ def check_denial_of_service(subject: Subject, maker: SampleMaker, honest_rewards
     measured = next(iter((*numbers, *honest_rewards.measured_tasks)), None)
     task = measured.task if measured else honest_rewards.tasks[0]
     pumps = [pump for text in maker.vocabulary.texts for pump in redos_inputs(text)][:MOST_PUMPS]
-    costly = (*COSTLY, *pumps)
+    larger = [cover_range(answer.text, ["9" * 12]) for answer in answers[:1]]
+    costly = (*COSTLY, *pumps, *larger)
     texts = [measured.form.present(text) if measured else text for text in costly] + list(costly if measured else ())
     samples = [maker.sample(task, text) for text in dict.fromkeys(texts)]
     for sample in samples:
@@ -167,8 +171,7 @@ def check_gating(honest_rewards: HonestRewards, maker: SampleMaker) -> Iterator[
     sample = maker.sample(best.task, best.form.present(best.task.wrong))
     hit = Hit(best.task, sample, best.wrong_output, best.wrong, least.right)
     message = (
-        f"form outweighs the answer: a wrong answer in the form {best.form.name!r} earns {best.wrong:g}, the right one "
+        f"{OUTWEIGHS}: a wrong answer in the form {best.form.name!r} earns {best.wrong:g}, the right one "
         f"in the form {least.form.name!r} {least.right:g}"
     )
-    remedy = "gate what is not correctness on it (`.gate`, `plaudit.compose.bonus`), or lower its weight"
-    yield Attempt("format", "form outweighs the answer", Attacker.ANSWER_FREE, remedy, (hit,), 1, False, message)
+    yield Attempt("format", OUTWEIGHS, Attacker.ANSWER_FREE, OUTWEIGHS_REMEDY, (hit,), 1, False, message)

@@ -6,7 +6,7 @@ after `####`, or speaks of numbers in its code; letters by what they stand for i
 """
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,14 @@ from plaudit.audit.attacks.operator import MOST
 from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import Attempt, Hit
 from plaudit.audit.honest_rewards import HonestRewards, MeasuredTask
+from plaudit.audit.rows.edits import rewrite_object
+from plaudit.audit.rows.paid_rows import PaidRow
 from plaudit.audit.samples import SampleMaker, swap_answer
 from plaudit.audit.subject import Subject
 from plaudit.audit.tasks import Kind
-from plaudit.contract.output import Status
+from plaudit.contract.output import RewardOutput, Status
 
-__all__ = ["check_right_answers"]
+__all__ = ["check_objects", "check_right_answers"]
 
 REFUSED = 0.25
 """The share of a right answer's pay, beyond a wrong one's, up to which it counts as refused."""
@@ -35,6 +37,7 @@ WRITINGS = (
     ("a combining accent", Kind.WORD, "Zürich", unicodedata.normalize("NFD", "Zürich"), _LETTERS),
 )
 """The name of a writing, the kind of the answer, the plain writing, the other one, and the remedy."""
+OBJECT_REMEDY = "compare objects as parsed values: the order of keys and blanks between them mean nothing in JSON"
 BLANKS = ("{}\n", "{} ", "\n{}")
 BLANKS_REMEDY = "strip blanks around the response before reading it"
 ZERO_REMEDY = "test for a missing value with `is None`: the number 0 is false in Python"
@@ -55,6 +58,21 @@ def check_right_answers(subject: Subject, maker: SampleMaker, honest_rewards: Ho
         yield _attempt("the answer 0", ZERO_REMEDY, hits, len(paid))
         if hits:
             return
+
+
+def check_objects(subject: Subject, maker: SampleMaker, rows: Sequence[PaidRow]) -> Iterator[Attempt]:
+    """Right objects with their keys in another order and with other blanks, where the words alone are not paid."""
+    objects = [row for row in rows if row.answer.data is not None and row.answer.is_structure]
+    hits = []
+    for row in objects:
+        texts = (row.answer.bare_words, *rewrite_object(row.answer.data))
+        samples = [maker.sample(row.task, row.form.present(text)) for text in texts]
+        refused = [_is_refused(row.wrong, row.right - row.wrong, output) for output in subject.score(samples)]
+        if refused[0] and any(refused[1:]):
+            sample = samples[refused.index(True, 1)]
+            hits.append(Hit(row.task, sample, subject.score([sample])[0], row.right, row.right))
+    if objects:
+        yield _attempt("an object with other blanks or order of keys", OBJECT_REMEDY, hits, len(objects))
 
 
 def _of_kind(honest_rewards: HonestRewards, kind: Kind) -> list[MeasuredTask]:
@@ -115,7 +133,7 @@ class _Questions:
     def where_refused(self, measured_tasks: list[MeasuredTask], truth: Any, answer: str) -> list[Hit]:
         """The answers that earn about as little as a wrong one, or fail."""
         hits = [(each, self._ask(each, truth, answer)) for each in measured_tasks]
-        return [hit for each, hit in hits if _is_refused(each, hit)]
+        return [hit for each, hit in hits if _is_refused(each.wrong, each.gap, hit.output)]
 
     def _ask(self, measured: MeasuredTask, truth: Any, answer: str) -> Hit:
         task = swap_answer(measured.task, truth)
@@ -124,8 +142,7 @@ class _Questions:
         return Hit(task, sample, output, measured.right, measured.right)
 
 
-def _is_refused(measured: MeasuredTask, hit: Hit) -> bool:
-    reward = hit.output.reward
-    if reward is None:
-        return hit.output.status is Status.ERROR
-    return reward <= measured.wrong + REFUSED * measured.gap
+def _is_refused(wrong: float, gap: float, output: RewardOutput) -> bool:
+    if output.reward is None:
+        return output.status is Status.ERROR
+    return output.reward <= wrong + REFUSED * gap

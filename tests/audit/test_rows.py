@@ -5,7 +5,8 @@ import pytest
 from benchmarks.audit_verifiers import samples_of
 from benchmarks.broken_verifiers import BROKEN
 from plaudit import load
-from plaudit.audit.known_rows import attack_known_rows
+from plaudit.audit.honest_rewards import HonestRewards
+from plaudit.audit.rows.paid_rows import attack_rows, find_paid_rows
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Budget, Subject
 from plaudit.audit.vocabulary import read_vocabulary
@@ -17,7 +18,8 @@ def attacks_paid_by(reward, samples):
     with Scorer(load(reward), backend="inline", deadline_s=None) as scorer:
         subject = Subject(scorer, scorer, Budget(), isolated=False)
         maker = SampleMaker(read_vocabulary(subject.reward))
-        attempts = list(attack_known_rows(subject, maker, samples))
+        nothing = HonestRewards((), (), (), (), (), 0.0, 0.0, 0, ())
+        attempts = list(attack_rows(subject, maker, find_paid_rows(subject, maker, samples, (), nothing)))
     assert attempts, "no row has a verifier that passes its response"
     return {attempt.operator for attempt in attempts if attempt.hits}
 

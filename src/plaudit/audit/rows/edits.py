@@ -1,0 +1,321 @@
+"""Edits of an honest response that a reward pays, by three rules that hold in any domain.
+
+What the row determines must be right: a response with another value, with a part left out or in another order is wrong.
+More is not better: another answer beside the right one, a range that covers everything or the form without any content
+earn nothing. All else is free, such as the order of the keys of an object.
+
+An edit is certain where the rules alone say that its result is wrong. The others are for rows with a verifier that
+judges the result.
+"""
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from string import ascii_lowercase, ascii_uppercase
+from typing import Any
+
+from plaudit.audit.attacks.operator import FULL, MOST, SOME, Draft
+from plaudit.audit.findings import Attacker
+from plaudit.audit.rows.answer import FEW_WORDS, NUMBER, ORDERED, TOKEN, Answer
+
+__all__ = ["EDITS", "NEARLY", "NO_ANSWER", "OTHER_UNITS", "Edit", "cover_range", "rewrite_object"]
+
+NEARLY = 0.9
+LONG = 400
+MOST_PARTS, MOST_LINES = 10, 12
+NO_ANSWER = "I do not know."
+_QUOTED = re.compile(r'(?<=[:=(,] )"([^"]*)"|(?<==)"([^"]*)"|\'([^\']*)\'')
+_TAG = re.compile(r"</?\w+>")
+_OTHER_LETTERS = str.maketrans(ascii_lowercase + ascii_uppercase,
+                               "ba" + ascii_lowercase[1:-1] + "BA" + ascii_uppercase[1:-1])  # fmt: skip
+_OTHER_DIGITS = str.maketrans("0123456789", "5678901234")
+_QUANTITIES = (
+    ("mm", "cm", "m", "km", "miles", "feet", "inches"),
+    ("meters", "kilometers", "centimeters"),
+    ("metres", "kilometres", "centimetres"),
+    ("mg", "g", "kg", "tons", "pounds"),
+    ("grams", "kilograms"),
+    ("ms", "s", "min", "h"),
+    ("seconds", "minutes", "hours", "days", "weeks", "years"),
+    ("ml", "l"),
+    ("liters", "milliliters"),
+    ("dollars", "cents", "euros"),
+)
+OTHER_UNITS = {unit: [other for other in units if other != unit][:3] for units in _QUANTITIES for unit in units}
+
+
+def rewrite_object(value: Any) -> Iterator[str]:
+    """The same object with its keys in another order, and with other blanks."""
+    yield json.dumps({name: value[name] for name in reversed(value)} if isinstance(value, dict) else value)
+    yield json.dumps(value, separators=(",", ":"))
+
+
+def _change(token: str, numbers: Sequence[str]) -> Iterator[str]:
+    """Values that are not the given one: numbers off by far more than a tolerance, words of other letters.
+
+    Of several numbers, such as those of a box, one is moved by more than all of them.
+    """
+    if not token[0].isdigit():
+        yield from OTHER_UNITS.get(token, ())
+        yield token.translate(_OTHER_LETTERS)
+    elif len(numbers) > 3 and all(len(number) > 1 for number in numbers):
+        digits = len(token.partition(".")[2])
+        yield f"{float(token) + max(map(float, numbers)) + 7:.{digits}f}"
+    else:
+        shifted = token.translate(_OTHER_DIGITS)
+        yield f"9{shifted[1:]}" if shifted[0] == "0" and token[0] != "0" else shifted
+        if len(token) < 3 and 0 < int(token) < 32:  # as a part of a date or a time
+            yield str((int(token) + 5) % 12 + 1).zfill(len(token))
+
+
+def _replace(text: str, token: str, other: str) -> str:
+    """The text with another token wherever it has this one."""
+    return TOKEN.sub(lambda match: other if match[0].casefold() == token else match[0], text)
+
+
+def _change_value(value: Any) -> Iterator[Any]:
+    if isinstance(value, bool | None):
+        yield not value
+    elif isinstance(value, int | float):
+        yield value * 3 + 7
+    else:
+        yield str(value).translate(_OTHER_LETTERS).translate(_OTHER_DIGITS) or "x"
+
+
+def _vary(value: Any, vary: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
+    """The same object with one of its values varied."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from ({**value, key: varied} for varied in _vary(inner, vary))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from ([*value[:index], varied, *value[index + 1 :]] for varied in _vary(inner, vary))
+    else:
+        yield from vary(value)
+
+
+def _reduce(value: Any) -> Iterator[Any]:
+    """The same object without one of its parts, and with nothing in it."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield {name: each for name, each in value.items() if name != key}
+            yield from ({**value, key: reduced} for reduced in _reduce(inner))
+        yield {}
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield [*value[:index], *value[index + 1 :]]
+            yield from ([*value[:index], reduced, *value[index + 1 :]] for reduced in _reduce(inner))
+        yield []
+
+
+def _certain(text: str, share: float = FULL, also: str | None = None, controls: tuple[str, ...] = ()) -> Draft:
+    return Draft(text, (text,), share, also, controls, is_certain=True)
+
+
+def _other_values(answer: Answer) -> Iterator[Draft]:
+    """One value of the truth changed wherever it stands; the sign of a number; any number, quoted text, case."""
+    text, leaves = answer.text, answer.leaves
+    if answer.data is not None:
+        yield from (_certain(json.dumps(each)) for each in islice(_vary(answer.data, _change_value), MOST_PARTS))
+        nothing = json.dumps(next(_blank(answer.data)))
+        yield _certain(nothing, MOST)
+    elif not answer.is_prose:
+        numbers = [number for leaf in leaves for number in NUMBER.findall(leaf)]
+        for token in list(dict.fromkeys(answer.tokens))[:MOST_PARTS]:
+            for other in _change(token, numbers):
+                yield _certain(_replace(text, token, other))
+        if answer.tokens and len(leaves) == 1 and re.fullmatch(r"-?\d[\d.]*(?: \w+)?", leaves[0]):
+            sign = leaves[0][1:] if leaves[0][0] == "-" else f"-{leaves[0]}"
+            yield from [_certain(text.replace(leaves[0], sign))] if re.search("[1-9]", sign) else ()
+    yield Draft(NUMBER.sub(lambda number: str(int(float(number[0])) + 7919), text))
+    yield from map(Draft, (_QUOTED.sub('"zq"', text), text.upper(), text.lower(), f"{text}, and so on, and more."))
+    yield Draft(re.sub(r"[^\w\s]", "", text))
+
+
+def _blank(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict | list):
+        entries = value.items() if isinstance(value, dict) else enumerate(value)
+        blanked = [(key, next(_blank(inner))) for key, inner in entries]
+        yield dict(blanked) if isinstance(value, dict) else [inner for _, inner in blanked]
+    yield None
+
+
+def _parts(answer: Answer) -> Iterator[Draft]:
+    text, (separator, items) = answer.text, answer.items
+    if answer.data is not None:
+        yield from (_certain(json.dumps(each)) for each in islice(_reduce(answer.data), MOST_PARTS))
+        for broken in (text[:-1], f"{text}{text}", f"not {text}"):
+            yield _certain(broken, MOST, controls=(answer.bare_words,))
+        yield _certain("{no JSON}", SOME)
+    for index in range(min(len(items), MOST_PARTS)):
+        yield _certain(separator.join([*items[:index], *items[index + 1 :]]))
+    if answer.is_prose and answer.is_whole:
+        yield _certain(text.split()[0], NEARLY)
+    elif answer.data is None and not items:
+        for token in [each for each in dict.fromkeys(answer.tokens) if each not in OTHER_UNITS][:MOST_PARTS]:
+            if (token[0].isdigit() or len(token) > 3) and len(answer.tokens) > 1:
+                yield _certain(_replace(text, token, ""))
+    yield from map(Draft, NUMBER.findall(text)[:3])
+    yield from [Draft(word) for word in re.findall(r"\w+", text) if len(word) > 2][:3]
+    lines = text.splitlines()[:MOST_LINES]
+    yield from (
+        Draft("\n".join([*lines[:index], *lines[index + 1 :]])) for index in range(len(lines)) if len(lines) > 1
+    )
+    yield Draft(text[: len(text) // 2])
+
+
+def _turned(answer: Answer) -> Iterator[Draft]:
+    """Items whose separator says that they have an order, in the other one."""
+    separator, items = answer.items
+    if separator.strip() in (*ORDERED, ".") and items != items[::-1]:
+        yield _certain(separator.join(items[::-1]))
+
+
+def _reordered(answer: Answer) -> Iterator[Draft]:
+    """Words in another order."""
+    text, (_, items) = answer.text, answer.items
+    words = re.findall(r"\w+|[^\w\s]", text)
+    is_list = bool(items) and all(re.fullmatch(r"\w+", item) for item in items)
+    certain = answer.is_whole and answer.data is None and not is_list and len(re.findall(r"\w+", text)) >= FEW_WORDS
+    orders = [random.Random(seed).sample(words, len(words)) for seed in (0, 1)]
+    for order in (*orders, sorted({word.lower() for word in words if word[0].isalnum()})):
+        yield _certain(" ".join(order), NEARLY) if certain else Draft(" ".join(order))
+    yield Draft("\n".join(text.splitlines()[::-1]))
+    words = text.split()
+    random.Random(0).shuffle(words)
+    yield Draft(" ".join(words))
+    yield Draft(" ".join(sorted(set(re.findall(r"[\w.,]+", text)))))
+
+
+def _beside(answer: Answer) -> Iterator[Draft]:
+    """The right answer beside another one in both orders; an item beside a wrong one, or again and again."""
+    text, other, (separator, items) = answer.text, answer.other, answer.items
+    for joint in ("\n", " or ", ", "):
+        orders = f"{text}{joint}{other}", f"{other}{joint}{text}"
+        certain = answer.is_answer and other not in text and text not in other
+        yield _certain(orders[0], NEARLY, also=orders[1]) if certain else Draft(orders[0])
+        yield Draft(orders[1])
+    for index, item in enumerate(items[:MOST_PARTS]):
+        wrong = item.translate(_OTHER_DIGITS) if re.search(r"\d", item) else item.translate(_OTHER_LETTERS)
+        yield _certain(separator.join([*items[: index + 1], wrong, *items[index + 1 :]]))
+    if len(set(items)) > 1:
+        yield _certain(separator.join([items[0]] * len(items)))
+    if answer.data is not None:
+        wrong = json.dumps(next(_vary(answer.data, _change_value)))
+        values = " ".join(answer.leaves)
+        yield _certain(f"{wrong} {values}", MOST)
+        if isinstance(answer.data, dict):
+            yield _certain(f'{wrong[:-1]}, "note": {json.dumps(values)}}}', MOST)
+        yield _certain(f"{text}\n{wrong}", MOST, also=f"{wrong}\n{text}")
+    yield Draft(f"{text}\n{text}")
+    yield Draft("\n".join(dict.fromkeys((text, other, NO_ANSWER))))
+
+
+def cover_range(text: str, high: Sequence[str]) -> str:
+    """The text with 0 for the first half of its numbers, and the last ones of `high` for the others."""
+    half = (len(NUMBER.findall(text)) + 1) // 2
+    most = list(high) or ["9999"]
+    values = iter(["0"] * half + (most[:1] * half + most)[-half:])
+    return NUMBER.sub(lambda match: next(values), text)
+
+
+def _all_ranges(answer: Answer) -> Iterator[Draft]:
+    """Numbers that cover every value, up to those of the prompt or of any size."""
+    numbers, prompted = NUMBER.findall(answer.text), NUMBER.findall(answer.task.prompt_text)
+    tokens = [token for leaf in answer.leaves for token in TOKEN.findall(leaf)]
+    if len(numbers) > 1 and tokens and (answer.tokens or all(token[0].isdigit() for token in tokens)):
+        for high in (prompted, ["9999"], ["999999"]):
+            yield _certain(cover_range(answer.text, high))
+
+
+def _nothing(answer: Answer) -> Iterator[Draft]:
+    yield from map(Draft, ("", " ", "\u200b", ".", "...", "{}", "[]", NO_ANSWER))
+
+
+def _form_alone(answer: Answer) -> Iterator[Draft]:
+    """The response without its words; those of the reward's code stay in a second one."""
+    named = {word.casefold() for text in answer.words for word in re.findall(r"\w+", text)}
+    for kept in (frozenset[str](), frozenset(named)):
+        pieces = re.split(rf"({_TAG.pattern}|\w+)", answer.text)
+        form = "".join(each for each in pieces if _TAG.fullmatch(each) or each.casefold() in kept or not each.isalnum())
+        for text in dict.fromkeys((form, "\n".join(" ".join(line.split()) for line in form.split("\n")))):
+            if len(TOKEN.findall(text)) < len(TOKEN.findall(answer.text)) // 2:
+                yield _certain(text, controls=("a" * max(1, len(text)),))
+
+
+def _thoughts(answer: Answer) -> Iterator[Draft]:
+    yield Draft(f"<think>{answer.text}</think>")
+    yield Draft(f"<think>{answer.text}</think>\n{NO_ANSWER}")
+
+
+def _all_options(answer: Answer) -> Iterator[Draft]:
+    columns = answer.task.columns
+    listed: Any = next((columns[name] for name in ("choices", "options", "labels") if name in columns), [])
+    texts = listed.get("text", []) if isinstance(listed, dict) else listed
+    letters = [chr(65 + index) for index in range(len(texts))]
+    yield from map(Draft, (", ".join(letters), " ".join(letters), ", ".join(map(str, texts))))
+    yield from map(Draft, ("yes or no", "yes and no", "True, False"))
+
+
+def _denied(answer: Answer) -> Iterator[Draft]:
+    text = answer.text
+    if answer.is_prose and answer.other:
+        yield _certain(f"It is false that {text}. In truth, {answer.other}.", 0.95)
+    yield from map(Draft, (f"not {text}", f"It is not {text}", f"{text} is wrong."))
+    yield Draft(f"{text}\nWait, that is wrong. {answer.other}")
+
+
+def _surrounded(answer: Answer) -> Iterator[Draft]:
+    text = answer.text
+    yield from map(Draft, (f"x{text}x", f"My {text}, dear.", f"{text} {' '.join(['lamp'] * LONG)}"))
+
+
+def _row(answer: Answer) -> Iterator[Draft]:
+    """What the row holds, as the response; the items of a list alone, where the response is a text with all of them."""
+    if isinstance(answer.truth, list) and 0 < 2 * len(answer.tokens) < len(TOKEN.findall(answer.text)):
+        yield from (_certain(joint.join(answer.leaves)) for joint in (", ", " "))
+    for value in (answer.task.truth, *answer.task.columns.values()):
+        if value is not None and not isinstance(value, bool):
+            yield Draft(value if isinstance(value, str) else json.dumps(value, default=str))
+
+
+def _queries(answer: Answer) -> Iterator[Draft]:
+    """A query with repeated rows, in another order, or without repeated rows."""
+    query = re.sub(r"```\w*", "", answer.text).strip().rstrip(";")
+    if query[:6].upper() == "SELECT":
+        yield Draft(f"SELECT * FROM ({query}) UNION ALL SELECT * FROM ({query})")
+        yield Draft(f"SELECT DISTINCT * FROM ({query})")
+        yield Draft(f"SELECT * FROM ({query}) ORDER BY 1 DESC")
+        yield Draft(f"SELECT * FROM ({query}) ORDER BY 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A named way to edit the right answer."""
+
+    name: str
+    write: Callable[[Answer], Iterator[Draft]]
+    attacker: Attacker = Attacker.ORACLE
+    family: str = ""
+    """Of a row without a verifier; empty where the form of the answer decides."""
+
+
+EDITS = (
+    Edit("nothing to judge", _nothing),
+    Edit("form without content", _form_alone, Attacker.ANSWER_FREE, "format"),
+    Edit("right only in the thoughts", _thoughts),
+    Edit("right beside another answer", _beside),
+    Edit("every option", _all_options),
+    Edit("every number covered", _all_ranges, Attacker.ANSWER_FREE),
+    Edit("right, denied", _denied),
+    Edit("right inside other text", _surrounded),
+    Edit("part of the right response", _parts),
+    Edit("items in another order", _turned),
+    Edit("right response in another order", _reordered, family="similarity"),
+    Edit("right response with other values", _other_values),
+    Edit("the row itself", _row),
+    Edit("query with other rows", _queries),
+)
