@@ -1,7 +1,7 @@
 """Run every harm against a sandbox and say what it achieved outside. A script, so that it can run as another user.
 
-`python harm_probe.py FOLDER AT_MOST SCRATCH_MB SHARE` prints one JSON object: the tier, the harms by name, what was left
-at the end. With scratch space it runs the harms that are about files; of all it runs one of SHARE.
+`python harm_probe.py FOLDER AT_MOST SCRATCH_MB SHARE` prints one JSON object: the tier, the harms by name, what was
+left at the end. With scratch space it runs the harms that are about files; of all it runs one of SHARE.
 """
 
 import json
