@@ -9,7 +9,7 @@ COMPILE := $(BIN)/python -W ignore -m compileall -qq -j 0 $(VENV)/lib # on all c
 SOURCES := pyproject.toml constraints.txt
 SAME_TORCH := $(BIN)/python -c "import importlib.metadata as m; v = m.version('torch'); assert v.startswith('2.13.0'), v"
 
-.PHONY: demo test quick check docs bench compat clean browser train-setup dev-setup
+.PHONY: demo test whole quick check docs bench compat clean browser train-setup dev-setup
 
 # Each step says what it does and how long that takes on two cores
 $(BIN)/python:
@@ -61,7 +61,7 @@ TEST_WORKERS := $(shell expr $$(nproc) + 1)
 PYTEST_OPTIONS := -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder --durations 40 --timeout 300
 MINUTES := 30 # for all tests; pytest is interrupted first, so that it lists what failed until then
 TOO_LONG := echo "make: the tests took longer than $(strip $(MINUTES)) minutes and were stopped (make test MINUTES=60 allows more)"
-PYTEST = @timeout --signal INT --kill-after 60 $(strip $(MINUTES))m $(BIN)/python -m pytest $(PYTEST_OPTIONS) $(1) || \
+PYTEST = @$(2) timeout --signal INT --kill-after 60 $(strip $(MINUTES))m $(BIN)/python -m pytest $(PYTEST_OPTIONS) $(1) || \
 	{ status=$$?; case $$status in 124|137) $(TOO_LONG);; esac; exit $$status; }
 
 test: dev-setup browser
@@ -73,6 +73,10 @@ browser:
 
 quick: dev-setup
 	$(call PYTEST,-m "not slow")
+
+# With every case of the zoos and lists of attacks, of which `make test` tries a part (tests/parts.py)
+whole: dev-setup browser
+	$(call PYTEST,,PLAUDIT_WHOLE=1)
 
 check: dev-setup
 	$(BIN)/python -m ruff format --check .

@@ -1,6 +1,7 @@
 """Imports point down the layers, folders stay small, names stay apart, and pages import only what is public."""
 
 import ast
+import gc
 import importlib
 import re
 import subprocess
@@ -73,7 +74,9 @@ def layer_of(module: str) -> str:
 
 @cache
 def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
+    tree = ast.parse(path.read_text())
+    gc.freeze()  # trees are kept: a garbage collection that looks at all of them takes longer than parsing
+    return tree
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:

@@ -11,6 +11,9 @@ from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Budget, Subject
 from plaudit.audit.vocabulary import read_vocabulary
 from plaudit.engine import Scorer
+from tests.parts import part
+
+TRIED = [copy for copy in BROKEN if part([copy.reward.__name__], 3)]
 
 
 def attacks_paid_by(reward, samples):
@@ -24,7 +27,7 @@ def attacks_paid_by(reward, samples):
     return {attempt.operator for attempt in attempts if attempt.hits}
 
 
-@pytest.mark.parametrize("copy", BROKEN, ids=lambda copy: copy.reward.__name__)
+@pytest.mark.parametrize("copy", TRIED, ids=lambda copy: copy.reward.__name__)
 def test_a_bug_planted_in_a_copy_of_a_verifier_is_found(copy):
     assert attacks_paid_by(copy.reward, samples_of(copy.kind)) & copy.attacks
 

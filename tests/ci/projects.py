@@ -22,8 +22,8 @@ CASES = """cases:
   - {name: nothing, response: "", ground_truth: "4", expected: 0.0}
 """
 PYPROJECT = """[tool.plaudit.ci]
-audit_calls = 700
-mutants = 20
+audit_calls = 300
+mutants = 8
 
 [tool.plaudit.ci.rewards.quality]
 reward = "reward.py:quality"

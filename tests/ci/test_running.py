@@ -90,7 +90,7 @@ def test_a_release_that_imports_the_working_tree_is_not_compared(tmp_path, monke
 
 def test_without_a_release_the_diff_is_left_out_and_all_findings_are_new(tmp_path, monkeypatch):
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    few = PYPROJECT.replace("700", "20")
+    few = PYPROJECT.replace("300", "20")
     report = run(write_project(tmp_path / "project", pyproject__toml=few), "diff", "audit")
     assert "not a git repository" in report.rewards["quality"]["diff"].summary
     audited = report.rewards["quality"]["audit"].summary
@@ -104,7 +104,7 @@ BAD = {
     "[tool.plaudit.ci.rewards]\n": "declares no rewards",
     PYPROJECT + 'case = "x"\n': "unknown field",
     PYPROJECT.replace("reward.cases", "nope.cases"): "names nope.cases.yaml, which is no file",
-    PYPROJECT.replace("mutants = 20", "max_flips = 2"): "max_flips",
+    PYPROJECT.replace("mutants = 8", "max_flips = 2"): "max_flips",
     "[broken": "cannot be read",
 }
 

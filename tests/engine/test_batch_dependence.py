@@ -12,12 +12,13 @@ from plaudit.engine.batch_dependence import warn_of_batch_dependence
 
 SAMPLES = [Trajectory("p", "x" * length, group=str(length % 2)) for length in (1, 5, 2, 7)]
 NORMALISED = """
-import torch
+import numpy
 
 def reward_func(queries, prompts, labels):
-    raw = torch.tensor([float(len(query)) for query in queries])
-    rewards = (raw - raw.mean()) / (raw.std() + 1e-9)
-    return {"rewards": rewards}
+    raw = numpy.array([float(len(query)) for query in queries])
+    with numpy.errstate(invalid="ignore"):  # the spread of one number is none
+        spread = numpy.sqrt(((raw - raw.mean()) ** 2).sum() / numpy.float64(len(raw) - 1))
+    return {"rewards": (raw - raw.mean()) / (spread + 1e-9)}
 """
 
 

@@ -61,14 +61,18 @@ class Trial:
 
 
 def build_trials() -> list[Trial]:
-    """All pairs of style, mode, wrapper and path; every fault meets every style, wrapper and path where it can."""
+    """All pairs of style, mode, wrapper and path; every fault meets every style and every path where it can.
+
+    A fault that ends its worker costs a deadline, and the style only says how the call is made: such a fault meets each
+    kind of style, each mode and each path.
+    """
     rows = pairwise({"path": PATH_NAMES, "style": tuple(STYLES), "wrapper": tuple(WRAPPERS)})
     for first, style in enumerate(STYLES):
         for place, row in enumerate((row for row in rows if row["style"] == style), start=first):
-            row["mode"] = ("sync", "async")[place % 2]
+            row |= {"mode": ("sync", "async")[place % 2], "kind": STYLES[style].kind}
     stops = [name for name, fault in FAULTS.items() if fault.ends_worker]
     others = [name for name, fault in FAULTS.items() if not fault.ends_worker]
-    stopped = spread(rows, stops, ("style", "path"), _can_meet, 2)
+    stopped = spread(rows, stops, ("kind", "mode", "path"), _can_meet, 2)
     few = spread([row for row in rows if _is_costly(row)], others, ("style", "path"), _can_meet, 2)
     return [
         _trial(row, few.pop(0) if _is_costly(row) else [name for name in others if _can_meet(row, name)], stop)

@@ -76,9 +76,12 @@ def test_every_style_meets_every_wrapper_and_path():
 
 
 def test_every_fault_meets_every_style_and_every_path_with_processes():
-    met = [(trial, fault.name) for trial in TRIALS for call in trial.calls for fault in call]
-    usable = {(style.name, fault.name) for style in STYLES.values() for fault in FAULTS.values() if fault.suits(style)}
-    assert {(trial.style.name, name) for trial, name in met} == usable
-    assert {(trial.path, name) for trial, name in met if trial.path not in IN_PROCESS} == {
+    met = [(trial, fault) for trial in TRIALS for call in trial.calls for fault in call]
+    usable = {(style, fault) for style in STYLES.values() for fault in FAULTS.values() if fault.suits(style)}
+    passing = {(style.name, fault.name) for style, fault in usable if not fault.ends_worker}
+    assert {(trial.style.name, fault.name) for trial, fault in met if not fault.ends_worker} == passing
+    ending = {(style.kind, fault.name) for style, fault in usable if fault.ends_worker}
+    assert {(trial.style.kind, fault.name) for trial, fault in met if fault.ends_worker} == ending
+    assert {(trial.path, fault.name) for trial, fault in met if trial.path not in IN_PROCESS} == {
         (path, name) for path in PATH_NAMES if path not in IN_PROCESS for name in FAULTS
     }

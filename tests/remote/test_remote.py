@@ -118,6 +118,7 @@ def test_servers_of_different_rewards_are_not_one_reward(server):
 
 SLOW = [Trajectory(prompt="?", response=f"slow {n}", ground_truth=f"slow {n}") for n in range(8)]
 QUICK = EndpointPolicy(concurrency=4, tries=8, first_wait_s=0.05, attempt_s=30.0, breaker_after=2, breaker_rest_s=0.3)
+HASTY = replace(QUICK, longest_wait_s=0.1)  # for a server that stays as it is
 
 
 def fall(running):
@@ -156,7 +157,7 @@ def test_a_server_that_dies_in_the_middle_costs_no_sample_and_is_left_alone(serv
 
 
 def test_no_server_left_is_a_status_and_never_a_score(server):
-    remote = open_remote(f"{server.address}/mark", QUICK)
+    remote = open_remote(f"{server.address}/mark", HASTY)
     remote.urls = ["http://127.0.0.1:9/mark"]  # where nobody listens
     remote._open()
     [output] = score(remote, SAMPLES[:1])
@@ -235,6 +236,7 @@ class Fake:
     def __init__(self, answers):
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
 
             def handle_one(self):
                 self.rfile.read(int(self.headers.get("content-length", 0)))
@@ -297,7 +299,7 @@ def test_a_reason_names_the_server_that_refused(server):
     about = describing(server)
     for status in (401, 500):
         with Fake({"GET": about, "POST": (status, {}, b"no")}) as refusing:
-            [output] = score(open_remote(f"{refusing.address}/mark", QUICK), SAMPLES[:1])
+            [output] = score(open_remote(f"{refusing.address}/mark", HASTY), SAMPLES[:1])
         assert output.reward is None
         assert f"{refusing.address}/mark" in output.reason
         assert f"HTTP {status}" in output.reason
@@ -306,7 +308,7 @@ def test_a_reason_names_the_server_that_refused(server):
 def test_a_date_beyond_all_calendars_is_no_reason_to_fail(server):
     date = {"retry-after": "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"}
     with Fake({"GET": describing(server), "POST": (429, date, b"")}) as odd:
-        [output] = score(open_remote(f"{odd.address}/mark", QUICK), SAMPLES[:1])
+        [output] = score(open_remote(f"{odd.address}/mark", HASTY), SAMPLES[:1])
     assert "gave up after 8 tries" in output.reason
 
 
@@ -441,8 +443,7 @@ def test_a_server_with_too_much_load_is_asked_again_and_not_left_out(server):
     with urllib.request.urlopen(asked_of(server, SAMPLES[:1])) as page:
         right = (200, dict(page.headers), page.read())
     with Fake({"GET": describing(server), "POST": [busy, busy, busy, right]}) as loaded:
-        patient = replace(QUICK, longest_wait_s=0.1)
-        [output] = score(open_remote(f"{loaded.address}/mark", patient), SAMPLES[:1])
+        [output] = score(open_remote(f"{loaded.address}/mark", HASTY), SAMPLES[:1])
     assert output.reward == 1.0
 
 

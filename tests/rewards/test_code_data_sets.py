@@ -7,6 +7,7 @@ import pytest
 from plaudit import Trajectory
 from plaudit.rewards import CodeReward
 from plaudit.sandbox import CallStatus, Job, RunLimits, Sandbox, read_suite, shared_pool
+from tests.parts import part
 from tests.shared_data import humaneval, mbpp
 
 TOO_SLOW = 1  # one problem of MBPP computes for longer than any sensible limit
@@ -32,7 +33,7 @@ def test_every_canonical_solution_of_humaneval_passes(problems):
 
 
 def test_solutions_of_mbpp_pass_but_for_one_that_is_too_slow():
-    problems = mbpp()
+    problems = [problem for problem in mbpp() if part([str(problem["task_id"])], 4)]
     samples = [
         Trajectory(
             prompt="?",

@@ -40,9 +40,10 @@ CREDIT = {
 
 @pytest.mark.parametrize(("source", "everything", "fraction", "openrlhf"), CREDIT.values(), ids=CREDIT.keys())
 def test_credit_is_given_by_the_scale_that_was_chosen(source, everything, fraction, openrlhf):
-    assert scored(fenced(source)).reward == everything
-    assert scored(fenced(source), credit="fraction").reward == pytest.approx(fraction)
-    assert scored(fenced(source), credit="openrlhf").reward == openrlhf
+    truth = tuple(TESTS[:1] if source == LOOPS else TESTS)  # each test that it fails takes a second
+    assert scored(fenced(source), truth).reward == everything
+    assert scored(fenced(source), truth, credit="fraction").reward == pytest.approx(fraction)
+    assert scored(fenced(source), truth, credit="openrlhf").reward == openrlhf
 
 
 def test_the_score_is_the_share_of_tests_where_all_of_them_ran():

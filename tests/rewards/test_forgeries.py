@@ -6,6 +6,7 @@ import pytest
 
 from plaudit import Status, Trajectory
 from plaudit.rewards import CodeReward
+from tests.parts import part
 from tests.rewards.forgery_list import ASSERTS, CALLS, FILE, FORGERIES, STREAM
 
 HONEST = """
@@ -54,14 +55,15 @@ def test_no_forgery_earns_anything(monkeypatch):
     """All in one batch, so that the forgeries run once however many workers the tests are spread over."""
     monkeypatch.setattr("plaudit.rewards.code.WALL_LEAST_S", 2.0)  # one that stops itself would be waited for
     monkeypatch.setattr("plaudit.rewards.code.JUDGE_FACTOR", 2.0)  # as would tests that never come to an end
-    scored = CodeReward(cpu_s=0.1).compute_rewards([sample(forgery.source, forgery.truth) for forgery in FORGERIES])
-    outputs = {forgery.name: output for forgery, output in zip(FORGERIES, scored, strict=True)}
+    tried = [forgery for forgery in FORGERIES if part([forgery.name], 4)]
+    scored = CodeReward(cpu_s=0.1).compute_rewards([sample(forgery.source, forgery.truth) for forgery in tried])
+    outputs = {forgery.name: output for forgery, output in zip(tried, scored, strict=True)}
     wrong = {
         name: (output.reward, output.reason) for name, output in outputs.items() if not _is_as_expected(name, output)
     }
     assert not wrong
     late = [name for name, output in outputs.items() if re.search("over the limit|did not end within", output.reason)]
-    assert len(late) < 0.1 * len(FORGERIES), late
+    assert len(late) < 0.1 * len(tried), late
 
 
 def _is_as_expected(name, output):

@@ -5,6 +5,7 @@ from pathlib import Path
 from plaudit import Status, Trajectory
 from plaudit.rewards import CodeReward
 from plaudit.sandbox import shared_pool
+from tests.parts import part
 from tests.rewards.forgery_list import with_tests
 
 FILES = sorted((Path(__file__).parent / "right_programs").glob("*.txt"))
@@ -41,15 +42,15 @@ def sample(program):
 
 def test_right_programs_pass_or_are_not_scored_with_the_reason():
     """All in one batch per flavour, so that they run once however many workers the tests are spread over."""
-    wrong = {}
+    wrong, tried = {}, [PROGRAMS[name] for name in part(PROGRAMS, 3)]
     for flavour in ("plain", "numpy"):
-        programs = [one for one in PROGRAMS.values() if (one.family == "numpy") == (flavour == "numpy")]
+        programs = [one for one in tried if (one.family == "numpy") == (flavour == "numpy")]
         outputs = CodeReward(flavour=flavour).compute_rewards([sample(one) for one in programs])
         for program, output in zip(programs, outputs, strict=True):
             if not _is_as_expected(program.name, output):
                 wrong[program.name] = (output.reward, output.reason)
     assert not wrong
-    assert any("import numpy" in str(program.truth) for program in PROGRAMS.values())
+    assert any("import numpy" in str(program.truth) for program in tried)
     needing = [modules for modules, _ in shared_pool("numpy")._idle if "numpy" in modules]
     assert not needing, "tests that import what every judge of the flavour has need no judge of their own"
 

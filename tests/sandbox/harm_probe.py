@@ -1,7 +1,7 @@
 """Run every harm against a sandbox and say what it achieved outside. A script, so that it can run as another user.
 
-`python harm_probe.py FOLDER AT_MOST [SCRATCH_MB]` prints one JSON object: the tier, the harms by name, what was left at
-the end. With scratch space it runs the harms that are about files.
+`python harm_probe.py FOLDER AT_MOST SCRATCH_MB SHARE` prints one JSON object: the tier, the harms by name, what was
+left at the end. With scratch space it runs the harms that are about files; of all it runs one of SHARE.
 """
 
 import json
@@ -17,6 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from plaudit.sandbox import CallStatus, Outcome, RunLimits, Sandbox, Tier
+from tests.parts import part
 from tests.sandbox.harm_cases import FILE_HARMS, HARMS, PRELUDE, SCRATCH_HARMS
 
 LIMITS = RunLimits(cpu_s=0.1, wall_s=0.5, memory_mb=96, output_bytes=1 << 18, result_bytes=1 << 18)
@@ -128,14 +129,15 @@ def descendants() -> list[str]:
     return [lines[pid][1] for pid in found - {os.getpid()} if pid in lines]
 
 
-def main(folder: str, at_most: int, scratch_mb: int = 0) -> None:
+def main(folder: str, at_most: int, scratch_mb: int, share: int) -> None:
     world = World(Path(folder))
     findings: dict[str, object] = {}
     endings: dict[str, str] = {}
     with Sandbox(at_most=Tier(at_most)) as sandbox:
         tier = sandbox.protections.tier.name
-        for name, source in (FILE_HARMS | SCRATCH_HARMS if scratch_mb else HARMS).items():
-            outcome, achieved = harm(sandbox, world.fill(source), scratch_mb)
+        harms = FILE_HARMS | SCRATCH_HARMS if scratch_mb else HARMS
+        for name in part(harms, share):
+            outcome, achieved = harm(sandbox, world.fill(harms[name]), scratch_mb)
             endings[name] = outcome.reason
             after = world.state()
             changed = {key: after[key] for key in after if after[key] != world.before[key]}

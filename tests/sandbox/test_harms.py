@@ -9,7 +9,8 @@ import pytest
 
 import plaudit.sandbox
 from plaudit.sandbox import RunLimits, Sandbox, Tier
-from tests.sandbox.harm_cases import HARMS, PRELUDE, SCRATCH_HARMS
+from tests.parts import part
+from tests.sandbox.harm_cases import FILE_HARMS, HARMS, PRELUDE, SCRATCH_HARMS
 from tests.sandbox.harm_probe import CLEAN
 from tests.sandbox.identities import IDENTITIES, as_identity
 
@@ -49,9 +50,14 @@ def folder():
         yield Path(name)
 
 
-def probe(identity: str, at_most: Tier, folder: Path, scratch_mb: int = 0) -> dict:
+def share_of(identity: str) -> int:
+    """The first identity meets every harm; whether a harm is stopped differs little between them."""
+    return 1 if identity == IDENTITIES[0] else 4
+
+
+def probe(identity: str, at_most: Tier, folder: Path, *, scratch_mb: int = 0, share: int = 1) -> dict:
     folder.chmod(0o777)
-    command = as_identity(identity, PROBE, str(folder), str(int(at_most)), str(scratch_mb))
+    command = as_identity(identity, PROBE, *map(str, (folder, int(at_most), scratch_mb, share)))
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -59,8 +65,8 @@ def probe(identity: str, at_most: Tier, folder: Path, scratch_mb: int = 0) -> di
 
 @pytest.mark.parametrize("identity", IDENTITIES)
 def test_no_harm_has_an_effect_and_nothing_is_left(identity, folder):
-    seen = probe(identity, Tier.NAMESPACES, folder)
-    assert len(seen["endings"]) == len(HARMS) >= 40
+    seen = probe(identity, Tier.NAMESPACES, folder, share=share_of(identity))
+    assert list(seen["endings"]) == part(HARMS, share_of(identity))
     assert seen["findings"] == {}
     assert seen["left"]["processes"] == []
     assert seen["left"]["threads"] == 0
@@ -76,12 +82,13 @@ def test_the_filter_alone_stops_every_harm(folder):
 
 @pytest.mark.parametrize("identity", [name for name in IDENTITIES if name != "no capabilities"])
 def test_scratch_space_opens_no_way_out_and_is_empty_for_the_next_program(identity, folder):
-    seen = probe(identity, Tier.NAMESPACES, folder, scratch_mb=4)
-    assert {name: finding["achieved"] for name, finding in seen["findings"].items()} == WITH_SCRATCH
+    seen = probe(identity, Tier.NAMESPACES, folder, scratch_mb=4, share=share_of(identity))
+    expected = {name: achieved for name, achieved in WITH_SCRATCH.items() if name in seen["endings"]}
+    assert {name: finding["achieved"] for name, finding in seen["findings"].items()} == expected
     assert all(finding["changed"] == "{}" and finding["next clean"] for finding in seen["findings"].values())
-    assert set(SCRATCH_HARMS) <= set(seen["endings"])
+    assert list(seen["endings"]) == part(FILE_HARMS | SCRATCH_HARMS, share_of(identity))
     fillings = {ending for name, ending in seen["endings"].items() if name.startswith("fill it")}
-    assert fillings == {"returned"}
+    assert fillings <= {"returned"}
     assert seen["left"]["processes"] == []
 
 
@@ -109,4 +116,5 @@ def documented(heading: str) -> list[str]:
 def test_each_covered_line_of_the_documentation_has_harms_that_show_it():
     assert documented("Covered") == list(COVERED)
     shown = {name for names in COVERED.values() for name in names.split(", ")}
-    assert shown <= {part for name in HARMS | SCRATCH_HARMS for part in name.split(", ")}
+    assert shown <= {each for name in HARMS | SCRATCH_HARMS for each in name.split(", ")}
+    assert len(HARMS) >= 40

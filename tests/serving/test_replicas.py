@@ -14,7 +14,7 @@ import pytest
 
 from plaudit import Trajectory, load, score
 from plaudit.errors import InvalidSettings
-from plaudit.serving import RayDeployment, ReplicaScale
+from plaudit.serving import RayDeployment, ReplicaScale, ray_serve
 from tests.process_watch import descendants
 from tests.serving.asking import ask, samples
 from tests.serving.conftest import settings
@@ -29,6 +29,8 @@ def deployed() -> Iterator[RayDeployment]:
         port = free.getsockname()[1]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_worker_niceness", "0")
+        quick = {"upscale_delay_s": 0.5, "metrics_interval_s": 0.5, "look_back_period_s": 1.0}
+        patch.setattr(ray_serve, "PACE", ray_serve.PACE | quick)
         with RayDeployment(settings("mark", workers=1, port=port), ReplicaScale(least=1, most=2)) as running:
             yield running
     assert not replicas()

@@ -136,12 +136,13 @@ def _build(arguments: Sequence[str]) -> typer.Typer:
     )
     app.callback()(_options)
     completes = COMPLETION in os.environ
+    requested = any(word in COMMANDS for word in arguments[:1])
     for panel, commands in PANELS.items():
         for name in commands:
             if completes or name in arguments[:1]:
                 _add_command(app, name, panel)
             else:
-                app.command(name, help=_summary(name), rich_help_panel=panel)(_not_imported)
+                app.command(name, help=None if requested else _summary(name), rich_help_panel=panel)(_not_imported)
     return app
 
 

@@ -58,16 +58,16 @@ def rewards(tmp_path):
 
 def test_a_response_that_takes_too_long_is_a_finding_and_the_rest_is_still_checked(rewards):
     began = time.monotonic()
-    [finding] = check_reward(f"{rewards}:hangs_on_nothing", deadline_s=3.0)
+    [finding] = check_reward(f"{rewards}:hangs_on_nothing", deadline_s=1.0)
     assert (finding.rule, finding.sample) == (Rule.DEADLINE, "''")
     assert "it took too long for 1 of" in finding.message
-    assert "deadline of 3 s" in finding.message
+    assert "deadline of 1 s" in finding.message
     assert time.monotonic() - began < 60
 
 
 @pytest.mark.parametrize("name", ["hangs_always", "waits_always", "hangs_on_batches"])
 def test_a_reward_that_always_hangs_is_given_up_after_a_few_responses(rewards, name):
-    stopped, finding = check_reward(f"{rewards}:{name}", deadline_s=0.2)
+    stopped, finding = check_reward(f"{rewards}:{name}", deadline_s=0.05)
     assert (stopped.rule, stopped.severity) == (Rule.SCORED, Severity.INFO)
     assert finding.rule is Rule.DEADLINE
 
