@@ -12,8 +12,9 @@ from plaudit.errors import InvalidSettings
 from plaudit.verify import IfBench, IfEval
 from plaudit.verify.instructions.constraints import FUNCTIONS, IFBENCH, IFEVAL, TRAINING, read_constraints
 from plaudit.verify.instructions.instruction import RELATIONS
-from plaudit.verify.instructions.parts import divided, sentences_of, split_words, words_of
+from plaudit.verify.instructions.parts import divided, split_words, words_of
 from plaudit.verify.instructions.published import PUBLISHED
+from plaudit.verify.text import sentences_of
 from plaudit.verify.verifier import sample_of
 from tests.verify.catalogue import Label, read_lines
 

@@ -4,6 +4,7 @@ Only words that a reader sees count: a word needs a letter or a digit, and chara
 are dropped first, so padding is never length.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -11,7 +12,7 @@ from plaudit.verify.patterns import compile_late
 
 __all__ = [
     "MARK", "MARK_END", "MARK_START", "bare_words", "canonical", "ngrams", "normalize_text", "remove_invisible",
-    "remove_marks", "replace_spans", "sentences", "words",
+    "remove_marks", "replace_spans", "sentences", "sentences_of", "words",
 ]  # fmt: skip
 
 MARK, MARK_START, MARK_END = "\x01", "\ue000", "\ue001"
@@ -28,13 +29,29 @@ _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # scripts th
 _WORD = compile_late(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
 _ASCII_MARKS = "".join(chr(code) for code in range(128) if not chr(code).isalnum())
 _LETTER_OR_DIGIT = compile_late(r"[^\W_]")
-_SENTENCE_END = compile_late(r"(?<=[.!?。！？])\s+|(?<=[。！？।॥۔؟])|\n+")
 _BARE_WORD = compile_late(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}](?:[^\\s{_UNSPACED}]*[^\\W_{_UNSPACED}])?")
+_STOP = compile_late(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s|\Z)|[。！？।॥۔؟]+[」』”]?|\n(?=[ \t]*\d+[.)]\s)")
+_LAST_TOKEN = compile_late(r"\S+\Z")
+_NEXT_WORD = compile_late(r"\s*([\"'“‘(\[*_]*)(\w*)")
 _SPACE = compile_late(r"\s+")
 _LEADING = compile_late(r"[\s*_`~#>\"'“”‘’«»]+")
 _QUOTES_AND_STOPS = " \t\n*_`~\"'“”‘’«».,;:?"
 _ONE_WORD_IN_BRACKETS = compile_late(r"[(\[{](\w+)[)\]}]")
 _MATH_MARKS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
+_BEFORE_A_NAME = {
+    "mr", "mrs", "ms", "mx", "dr", "prof", "st", "gen", "col", "sen", "rep", "rev", "lt", "capt", "sgt", "hon", "gov",
+    "pres", "mt", "fr", "vs", "e.g", "i.e", "cf", "fig", "eq", "approx", "messrs",
+}  # fmt: skip
+_MAY_END = {
+    "etc", "inc", "ltd", "co", "corp", "jr", "sr", "al", "ph.d", "a.m", "p.m", "u.s", "u.k", "u.n", "e.u", "u.s.a",
+    "d.c", "b.c", "a.d",
+}  # fmt: skip
+"""Abbreviations that end a sentence only before a word that starts one."""
+_STARTERS = {
+    "The", "It", "He", "She", "They", "We", "I", "A", "An", "In", "On", "At", "This", "That", "These", "Those",
+    "There", "But", "And", "So", "My", "You", "Your", "His", "Her", "Our", "Their", "If", "When", "While", "After",
+    "Before", "As", "Then", "However", "For", "To", "What", "Who", "How", "Why", "Not", "No", "Yes",
+}  # fmt: skip
 
 
 def remove_invisible(text: str) -> str:
@@ -85,9 +102,60 @@ def bare_words(text: str) -> list[str]:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences and lines that hold at least one word."""
-    parts = (part.strip() for part in _SENTENCE_END.split(remove_invisible(text)))
+    """The sentences that have a word; each line is one or more of its own.
+
+    >>> sentences("A heading\nDr. Smith paid. Why?")
+    ['A heading', 'Dr. Smith paid.', 'Why?']
+    """
+    return [sentence for line in remove_invisible(text).splitlines() for sentence in sentences_of(line)]
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences that have a word, also over several lines.
+
+    A stop ends a sentence unless it belongs to an abbreviation, an initial, a list number or a quotation that goes on.
+    Items of a numbered list are sentences of their own; other lines without a stop belong to the sentence that follows,
+    as headings and verses do.
+
+    >>> sentences_of("Dr. Smith paid 3.50 dollars. Why? He knew... nothing.")
+    ['Dr. Smith paid 3.50 dollars.', 'Why?', 'He knew... nothing.']
+    """
+    parts, start = [], 0
+    for stop in _STOP.finditer(text):
+        if not _goes_on(text, stop, start):
+            parts.append(text[start : stop.end()].strip())
+            start = stop.end()
+    parts.append(text[start:].strip())
     return [part for part in parts if _LETTER_OR_DIGIT.search(part)]
+
+
+def _goes_on(text: str, stop: re.Match[str], start: int) -> bool:
+    """Whether the sentence goes on after this stop."""
+    following = _NEXT_WORD.match(text, stop.end())
+    word = following[2] if following else ""
+    marks = stop[0]
+    if marks == "\n":
+        return False
+    if word[:1].islower() and (marks[-1] in "\"'”’»)]" or marks.startswith(("..", "…"))):
+        return True
+    if marks[0] != "." or marks.startswith(".."):
+        return False
+    token = _LAST_TOKEN.search(text, max(start, stop.start() - 20), stop.start())
+    before = token[0].lstrip("([\"'“‘*_") if token else ""
+    if before.lower() in _BEFORE_A_NAME or (before.lower() in ("no", "nos") and word.isdigit()):
+        return True
+    if before.lower() in _MAY_END:
+        return bool(word) and word not in _STARTERS
+    if len(before) == 1 and before.isupper() and before != "I":
+        return word[:1].isupper() and word not in _STARTERS
+    numbers_an_item = before.isdigit() or (len(before) == 1 and before.isalpha())
+    return numbers_an_item and bool(word) and token is not None and _starts_line(text, start, token.start())
+
+
+def _starts_line(text: str, start: int, index: int) -> bool:
+    """Whether only markup comes before an index on its line; the sentence starts at `start`."""
+    line = text.rfind("\n", max(0, start - 1), index) + 1 or (0 if start == 0 else index + 1)
+    return line <= index and not text[line:index].strip(" \t#*>-")
 
 
 def ngrams(items: Sequence[str], n: int) -> list[tuple[str, ...]]:

@@ -1,16 +1,20 @@
 """The words around an option or an answer in a text: is it stated, denied, asked about, or taken back?"""
 
 import re
+from collections.abc import Iterator
 
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import MARK  # where a box or an <answer> element begins
 
 __all__ = [
     "ABSTENTION", "ANSWER_NOUNS", "BE", "CONDITION", "CORRECTION", "DOUBT", "IS", "NEGATION", "NOUN_PHRASE",
-    "PHRASES", "RETRACTION", "clause_before", "is_denied", "is_denied_after", "is_question",
+    "PHRASES", "RETRACTION", "clause_before", "is_denied", "is_denied_after", "is_presented", "is_question",
+    "positions",
 ]  # fmt: skip
 
 LONGEST_CLAUSE = 300
+LONGEST_LEAD = 30  # characters before a letter that may present it
+MOST_POSITIONS = 200
 ANSWER_NOUNS = (
     "answer", "antwort", "respuesta", "réponse", "risposta", "resposta", "antwoord", "ответ", "答案", "答え", "正解",
     "정답",
@@ -85,6 +89,10 @@ _WRONG_AFTER = compile_late(
     r"\W{0,3}(?:is|are|was|seems?)\s+(?:not|wrong|incorrect|false|out|n['’]t)\b|n['’]t\b|(?:では|じゃ)(?:な|あり)"
     r"|\s*[-–—:(]?\s*(?:wrong|incorrect|false|not (?:correct|right|true))\b"
 )
+_BEFORE_LETTER = compile_late(
+    rf"(?:\A|[\n,;:=>–—|#]|{BE}|\b(?:so|thus|hence|therefore|be|to|with|for|leaves|la|el|die))\s*[\"'(\[]?\Z",
+    re.IGNORECASE,
+)
 
 
 def is_denied(text: str, start: int, end: int) -> bool:
@@ -112,3 +120,18 @@ def is_question(text: str, position: int) -> bool:
     """Whether the sentence at a position ends in a question mark."""
     ends = [index for mark in (". ", "!", "\n", "?") if (index := text.find(mark, position, position + 200)) >= 0]
     return bool(ends) and text[min(ends)] == "?"
+
+
+def is_presented(text: str, start: int, end: int) -> bool:
+    """Whether an option is named by more than a letter, or by a letter that a word such as "so" or a mark presents."""
+    return end - start > 1 or _BEFORE_LETTER.search(text, max(0, start - LONGEST_LEAD), start) is not None
+
+
+def positions(text: str, words: str) -> Iterator[int]:
+    """Where words are in a text; the first ones if there are very many."""
+    start = text.find(words)
+    for _ in range(MOST_POSITIONS):
+        if start < 0:
+            return
+        yield start
+        start = text.find(words, start + len(words))

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from plaudit.verify.answers.clauses import (
     ABSTENTION,
-    BE,
     CONDITION,
     CORRECTION,
     DOUBT,
@@ -23,7 +22,9 @@ from plaudit.verify.answers.clauses import (
     clause_before,
     is_denied,
     is_denied_after,
+    is_presented,
     is_question,
+    positions,
 )
 from plaudit.verify.answers.options import Options, Question, ends_name, fold, starts_name
 from plaudit.verify.math.extraction.boxes import find_boxes
@@ -57,10 +58,6 @@ _DENIAL = compile_late(r"\s*(?:not|n['’]t|never|neither)\b|\s*n['’]t\b", re.
 _RETRACTION = compile_late(rf"\b(?:{RETRACTION})\b", re.IGNORECASE)
 _FREE_LABEL = compile_late(
     r"\((?P<in>[A-Za-z]|\d{1,2})\)|\b(?i:option|choice|answer)\s+(?P<named>[A-Z])\b|\b(?P<bare>[A-Z])\b"
-)
-_BEFORE_LETTER = compile_late(
-    rf"(?:\A|[\n,;:=>–—|#]|{BE}|\b(?:so|thus|hence|therefore|be|to|with|for|leaves|la|el|die))\s*[\"'(\[]?\Z",
-    re.IGNORECASE,
 )
 _OTHERS = compile_late(r"\b(?:others?|remaining|incorrect|wrong)\b", re.IGNORECASE)
 _BEFORE_STATEMENT = f" \t\"'{MARK}"
@@ -147,7 +144,7 @@ class _Reader:
         """Statements after a phrase such as "the answer is", and before "is correct"."""
         lowered = text.lower() if text.isascii() or len(text.lower()) == len(text) else text
         for words, pattern in PHRASES.items():
-            for start in _positions(lowered, words) if words in lowered else ():
+            for start in positions(lowered, words) if words in lowered else ():
                 phrase = pattern.match(text, start)
                 statement = self._statement_or_list(text, phrase.end()) if phrase else None
                 if statement is None or is_denied_after(text, statement.end) or is_question(text, start):
@@ -156,7 +153,7 @@ class _Reader:
                 if not NEGATION.search(clause) and not _OTHERS.search(clause):
                     yield statement._replace(start=start)
         for words in ("correct", "right", "best", "true", "answer"):
-            for end in _positions(lowered, words) if words in lowered else ():
+            for end in positions(lowered, words) if words in lowered else ():
                 before = _IS_BEFORE.search(text, max(0, end - LONGEST_COPULA), end)
                 selection = self._subject(text, before.start(), whole=bool(before["mark"])) if before else None
                 if selection and not is_question(text, end):
@@ -221,7 +218,7 @@ class _Reader:
         doubted = any(
             DOUBT.search(clause_before(text, start)) or CONDITION.match(text, end) for _, text, start, end in mentions
         )
-        presented = any(_presents(searched, start, end) for _, searched, start, end in mentions)
+        presented = any(is_presented(searched, start, end) for _, searched, start, end in mentions)
         named = frozenset(index for index, *_ in mentions)
         return frozenset() if len(named) == 1 and (doubted or not presented) else named
 
@@ -389,21 +386,6 @@ class _Reader:
         if labelled is not None or not 1 <= int(number) <= len(self.options):
             return labelled
         return int(number) - 1
-
-
-def _positions(text: str, words: str) -> Iterator[int]:
-    """Where words are in a text; the first ones if there are very many."""
-    start = text.find(words)
-    for _ in range(MOST_STATEMENTS):
-        if start < 0:
-            return
-        yield start
-        start = text.find(words, start + len(words))
-
-
-def _presents(text: str, start: int, end: int) -> bool:
-    """Whether an option is named by more than a letter, or by a letter that a word such as "so" or a mark presents."""
-    return end - start > 1 or _BEFORE_LETTER.search(text, max(0, start - LONGEST_COPULA), start) is not None
 
 
 def _is_list(text: str) -> bool:

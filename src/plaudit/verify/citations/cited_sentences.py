@@ -24,10 +24,9 @@ from plaudit.verify.citations.passages import (
     need_passages,
     read_ids,
 )
-from plaudit.verify.instructions.parts import sentences_of
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, read_literal
-from plaudit.verify.text import MARK_END, MARK_START, bare_words, replace_spans
+from plaudit.verify.text import MARK_END, MARK_START, bare_words, replace_spans, sentences_of
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
 __all__ = ["CitationTask", "Citations", "read_grammar"]

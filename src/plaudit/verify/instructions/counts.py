@@ -16,8 +16,9 @@ from plaudit.verify.instructions.instruction import (
     text_argument,
 )
 from plaudit.verify.instructions.keywords import occurrences
-from plaudit.verify.instructions.parts import sentence_mark, sentences_of, split_words, words_of
+from plaudit.verify.instructions.parts import sentence_mark, split_words, words_of
 from plaudit.verify.patterns import compile_late
+from plaudit.verify.text import sentences_of
 from plaudit.verify.verifier import Verdict
 
 __all__ = ["IFBENCH", "NAMES"]

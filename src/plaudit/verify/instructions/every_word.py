@@ -10,8 +10,9 @@ from collections import Counter
 from plaudit.verify.instructions.english import parities, start_verb
 from plaudit.verify.instructions.instruction import Instruction, compare, count, positive, result, text_argument
 from plaudit.verify.instructions.keywords import at_position, occurrences
-from plaudit.verify.instructions.parts import has_word, is_word, lines_of, sentences_of, words_of
+from plaudit.verify.instructions.parts import has_word, is_word, lines_of, words_of
 from plaudit.verify.patterns import compile_late
+from plaudit.verify.text import sentences_of
 from plaudit.verify.verifier import Verdict
 
 __all__ = ["IFBENCH"]

@@ -4,9 +4,9 @@ import json
 import re
 
 from plaudit.verify.instructions.instruction import Instruction, N, compare, count, result, text_argument, texts
-from plaudit.verify.instructions.parts import has_word, sentences_of, words_of
+from plaudit.verify.instructions.parts import has_word, words_of
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.text import bare_words
+from plaudit.verify.text import bare_words, sentences_of
 from plaudit.verify.verifier import Verdict
 
 __all__ = ["FUNCTIONS", "IFEVAL", "LINE_MARKUP", "SIX_ASTERISKS", "TRAINING"]

@@ -20,9 +20,9 @@ from plaudit.verify.instructions.instruction import (
     text_argument,
     texts,
 )
-from plaudit.verify.instructions.parts import is_word, sentences_of, words_of
+from plaudit.verify.instructions.parts import is_word, words_of
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.text import canonical
+from plaudit.verify.text import canonical, sentences_of
 from plaudit.verify.texts.language import Language
 from plaudit.verify.verifier import Answer, Verdict
 

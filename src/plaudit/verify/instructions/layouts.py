@@ -6,8 +6,9 @@ import re
 from plaudit.verify.instructions.english import MINOR_WORDS
 from plaudit.verify.instructions.formats import LINE_MARKUP
 from plaudit.verify.instructions.instruction import Instruction, compare, options, result, text_argument
-from plaudit.verify.instructions.parts import has_word, lines_of, same_text, sentence_mark, sentences_of, words_of
+from plaudit.verify.instructions.parts import has_word, lines_of, same_text, sentence_mark, words_of
 from plaudit.verify.patterns import compile_late
+from plaudit.verify.text import sentences_of
 from plaudit.verify.verifier import Verdict
 
 __all__ = ["IFBENCH"]

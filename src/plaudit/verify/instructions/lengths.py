@@ -11,9 +11,9 @@ from plaudit.verify.instructions.instruction import (
     result,
     text_argument,
 )
-from plaudit.verify.instructions.parts import blocks, divided, sentences_of, split_words, words_of
+from plaudit.verify.instructions.parts import blocks, divided, split_words, words_of
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.text import canonical
+from plaudit.verify.text import canonical, sentences_of
 from plaudit.verify.verifier import Verdict
 
 __all__ = ["FUNCTIONS", "IFEVAL", "TRAINING"]

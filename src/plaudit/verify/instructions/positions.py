@@ -3,7 +3,8 @@
 from plaudit.errors import InvalidTrajectory
 from plaudit.verify.instructions.formats import SIX_ASTERISKS
 from plaudit.verify.instructions.instruction import Instruction, N, compare, count, result, text_argument
-from plaudit.verify.instructions.parts import has_word, is_word, same_text, sentences_of, words_of
+from plaudit.verify.instructions.parts import has_word, is_word, same_text, words_of
+from plaudit.verify.text import sentences_of
 from plaudit.verify.verifier import Verdict
 
 __all__ = ["FUNCTIONS", "IFEVAL", "TRAINING", "same_as"]

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from plaudit.verify.instructions.constraints import IFBENCH, IFEVAL
 from plaudit.verify.instructions.counts import NAMES
 from plaudit.verify.instructions.instruction import Instruction, result
-from plaudit.verify.instructions.parts import sentences_of
+from plaudit.verify.text import sentences_of
 from plaudit.verify.verifier import Verdict
 
 __all__ = ["PUBLISHED"]

@@ -9,9 +9,10 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.verify.fences import find_fences
 from plaudit.verify.instructions.english import ARTICLES
 from plaudit.verify.instructions.instruction import Instruction, compare, count, result, text_argument
-from plaudit.verify.instructions.parts import has_word, is_word, lines_of, same_text, sentences_of, words_of
+from plaudit.verify.instructions.parts import has_word, is_word, lines_of, same_text, words_of
 from plaudit.verify.instructions.positions import same_as
 from plaudit.verify.patterns import compile_late
+from plaudit.verify.text import sentences_of
 from plaudit.verify.verifier import Verdict
 
 __all__ = ["AFRICA", "CAPITALS", "IFBENCH", "africa_keys", "plain_name"]
