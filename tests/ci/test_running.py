@@ -32,7 +32,8 @@ def test_a_worse_reward_fails_with_its_flips_new_exploits_and_cases(tmp_path):
     }  # fmt: skip
     [flip] = steps["diff"].details["flips"]
     assert (flip["response"], flip["old"], flip["new"]) == ("17 or 18", 0.0, 1.0)
-    assert "list of numbers" in {finding["operator"] for finding in steps["audit"].details}
+    paid = {finding["operator"] for finding in steps["audit"].details}
+    assert paid & {"list of numbers", "right beside another answer"}
     comment = write_comment(report)
     assert "| <code>9</code> | flip | 0 → 1 | <code>17 or 18</code> |" in comment
     assert "uncommitted changes" in comment
