@@ -81,17 +81,6 @@ _CPU_TIMERS = (signal.ITIMER_PROF, signal.ITIMER_VIRTUAL)
 _ENVIRONMENT: dict[bytes, bytes] = os.environ._data  # type: ignore[attr-defined]  # os.environ takes long to compare
 
 
-_forks = 0  # from the first process to this one
-
-
-def _note_fork() -> None:
-    global _forks
-    _forks += 1
-
-
-os.register_at_fork(after_in_child=_note_fork)
-
-
 def _alarm_time() -> float | None:
     """When the alarm rings, if one is set."""
     seconds = getitimer(ITIMER_REAL)[0]
@@ -118,7 +107,7 @@ class ProcessState:
     _folder = ""
 
     def __init__(self) -> None:
-        self._forks = _forks
+        self._process = os.getpid()
         self._alarm_at = _alarm_time()
         self._handlers = tuple(map(getsignal, _HANDLED))
         with contextlib.suppress(OSError):  # it was removed
@@ -135,7 +124,7 @@ class ProcessState:
 
         A process that the function forked, and that came back from the call, ends here: only its parent goes on.
         """
-        if self._forks != _forks:
+        if os.getpid() != self._process:
             os._exit(_exit_code(sys.exception()))
         if getitimer(ITIMER_REAL)[0] or self._alarm_at is not None:
             self._restore_alarm()  # first: it must not ring while the other settings are put back
