@@ -95,6 +95,19 @@ def test_a_reward_whose_name_cannot_be_read_is_refused_on_every_path(use: Callab
         use(spec)
 
 
+class WarmUpRaises(RewardFunction):
+    def warm_up(self) -> None:
+        raise ValueError("no weights")
+
+    def compute_reward(self, trajectory: Trajectory) -> float:
+        return 1.0
+
+
+def test_a_worker_says_why_it_could_not_open_a_reward() -> None:
+    with pytest.raises(InvalidSettings, match="a worker could not load the reward: ValueError: no weights"):
+        score_on_processes(WarmUpRaises())
+
+
 @pytest.mark.parametrize("value", [np.str_("0.5"), np.bytes_(b"5"), np.complex128(1 + 2j)])
 def test_text_and_complex_numbers_of_numpy_are_errors(value: Any) -> None:
     assert score(lambda response: value, samples("a"))[0].status == "error"
