@@ -14,6 +14,8 @@ import warnings
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 
+import torch
+
 from plaudit import RewardFunction, reward
 
 VARIABLE: ContextVar[str] = ContextVar("variable", default="unset")
@@ -43,6 +45,8 @@ def read_settings() -> dict[str, object]:
         "warnings": list(warnings.filters),
         "streams": (sys.stdin, sys.stdout, sys.stderr),
         "context_variable": VARIABLE.get(),
+        "gradients": torch.is_grad_enabled(),
+        "tensor_type": torch.get_default_dtype(),
         "time_zone": time.strftime("%H", time.localtime(0)),
     }
 
@@ -86,6 +90,8 @@ CHANGES: dict[str, Callable[[], object]] = MAIN_THREAD | {
     "warnings": lambda: warnings.simplefilter("error"),
     "streams": lambda: setattr(sys, "stdout", io.StringIO()),
     "context_variable": lambda: VARIABLE.set("changed"),
+    "gradients": lambda: torch.set_grad_enabled(False),
+    "tensor_type": lambda: torch.set_default_dtype(torch.float64),
 }
 
 _first: dict[str, object] = {}

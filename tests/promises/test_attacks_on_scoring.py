@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plaudit import RewardOutput, Trajectory, reward, score
+from plaudit import RewardOutput, Trajectory, export, load, reward, score
 from plaudit.compose import TaskReward
 from plaudit.contract.combination import CompoundReward
 from plaudit.contract.function import RewardFunction
 from plaudit.engine import Scorer
 from plaudit.engine.reward_service import RewardService, outputs_of, pack_samples
 from plaudit.engine.shipping import Shipment
-from plaudit.errors import InvalidSettings
+from plaudit.errors import InvalidSettings, RewardNotLoaded
 from plaudit.processes.pool import Limits, Pool, PoolUnit
 from tests.promises.slow_values import NeverRead, SlowToRead
 
@@ -29,6 +29,18 @@ BACKENDS = ("inline", "processes")
 
 def samples(*responses: str) -> list[Trajectory]:
     return [Trajectory(prompt="?", response=response) for response in responses]
+
+
+def score_inline(reward: Any) -> Any:
+    return score(reward, samples("a"))
+
+
+def score_on_processes(reward: Any) -> Any:
+    return score(reward, samples("a"), backend="processes", workers=1)
+
+
+def export_to_trl(reward: Any) -> Any:
+    return export(reward, "trl", workers=1)(prompts=["?"], completions=["a"])
 
 
 def rewards(function: Any, *responses: str, **settings: Any) -> list[float | None]:
@@ -65,6 +77,35 @@ def adds_nan_component(response: str) -> RewardOutput:
 @pytest.mark.parametrize("function", [returns_unchecked_nan, adds_nan_component])
 def test_an_output_is_checked_when_it_is_read(function: Callable[..., Any], backend: str) -> None:
     assert score(function, samples("a"), backend=backend, workers=1)[0].status == "error"
+
+
+class NameRaises(RewardFunction):
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        raise RuntimeError("no name")
+
+    def compute_reward(self, trajectory: Trajectory) -> float:
+        raise ValueError(trajectory.response)
+
+
+@pytest.mark.parametrize("spec", [NameRaises(), f"{__file__}:NameRaises"], ids=["object", "spec"])
+@pytest.mark.parametrize("use", [load, score_inline, score_on_processes, export_to_trl])
+def test_a_reward_whose_name_cannot_be_read_is_refused_on_every_path(use: Callable[..., Any], spec: Any) -> None:
+    with pytest.raises(RewardNotLoaded, match="reading the name of the reward failed: RuntimeError: no name"):
+        use(spec)
+
+
+class WarmUpRaises(RewardFunction):
+    def warm_up(self) -> None:
+        raise ValueError("no weights")
+
+    def compute_reward(self, trajectory: Trajectory) -> float:
+        return 1.0
+
+
+def test_a_worker_says_why_it_could_not_open_a_reward() -> None:
+    with pytest.raises(InvalidSettings, match="a worker could not load the reward: ValueError: no weights"):
+        score_on_processes(WarmUpRaises())
 
 
 @pytest.mark.parametrize("value", [np.str_("0.5"), np.bytes_(b"5"), np.complex128(1 + 2j)])

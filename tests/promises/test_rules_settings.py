@@ -1,6 +1,7 @@
 """A call finds the process settings as they were before any other call, and the caller gets them back."""
 
 import pytest
+import torch
 
 import plaudit
 from plaudit import Trajectory
@@ -35,6 +36,30 @@ def test_calls_find_the_same_settings_in_a_worker(style, is_async):
         outputs = scorer.score(_samples(*responses))
         outputs += scorer.score(_samples("second batch"))
     assert [(output.reward, output.reason or "") for output in outputs] == [(1.0, "")] * (len(responses) + 1)
+
+
+def test_a_call_that_imports_torch_leaves_its_defaults():
+    def first_changes(response):  # in no module, so that the worker has not imported torch before
+        import torch
+
+        assert torch.is_grad_enabled()
+        assert torch.get_default_dtype() is torch.float32
+        torch.set_grad_enabled(False)
+        torch.set_default_dtype(torch.float64)
+        return 1.0
+
+    with Scorer(first_changes, workers=1, deadline_s=None) as scorer:
+        assert [output.status for output in scorer.score(_samples("a", "b"))] == ["ok", "ok"]
+
+
+def test_the_gradient_mode_of_a_caller_is_not_that_of_the_event_loop():
+    async def computes_gradients(response):
+        return float(torch.is_grad_enabled())
+
+    with torch.no_grad():
+        plaudit.score(computes_gradients, _samples("a"))
+        assert not torch.is_grad_enabled()
+    assert plaudit.score(computes_gradients, _samples("b"))[0].reward == 1.0
 
 
 def _samples(*responses: str) -> list[Trajectory]:

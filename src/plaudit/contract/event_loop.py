@@ -20,7 +20,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from plaudit.contract.failures import describe_failure, passed_on, timed_out
-from plaudit.contract.isolation import own_copy, own_decimal_context
+from plaudit.contract.isolation import compute_gradients, own_copy, own_decimal_context
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.results import as_output, read_batch
 from plaudit.contract.scoring import (
@@ -81,7 +81,10 @@ def run_awaitable(awaitable: Awaitable[T]) -> T:
     """Run an awaitable to its end on the loop, from synchronous code."""
 
     async def wait() -> T:
-        return await awaitable
+        try:
+            return await awaitable
+        finally:
+            compute_gradients()
 
     future = submit(wait())
     try:

@@ -24,7 +24,7 @@ from msgspec.structs import force_setattr
 from plaudit.contract.calling import await_value
 from plaudit.trajectory import Trajectory
 
-__all__ = ["ProcessState", "call_in_context", "copy_plain", "own_copy", "own_decimal_context"]
+__all__ = ["ProcessState", "call_in_context", "compute_gradients", "copy_plain", "own_copy", "own_decimal_context"]
 
 LEAST_S = 0.05
 _UNCHANGEABLE = frozenset({str, int, float, bool, bytes, complex, type(None)})
@@ -81,21 +81,24 @@ _CPU_TIMERS = (signal.ITIMER_PROF, signal.ITIMER_VIRTUAL)
 _ENVIRONMENT: dict[bytes, bytes] = os.environ._data  # type: ignore[attr-defined]  # os.environ takes long to compare
 
 
-_forks = 0  # from the first process to this one
-
-
-def _note_fork() -> None:
-    global _forks
-    _forks += 1
-
-
-os.register_at_fork(after_in_child=_note_fork)
-
-
 def _alarm_time() -> float | None:
     """When the alarm rings, if one is set."""
     seconds = getitimer(ITIMER_REAL)[0]
     return time.monotonic() + seconds if seconds else None
+
+
+def compute_gradients(wanted: bool = True) -> None:
+    """Set torch's gradient mode of this thread, if torch is imported; while it is, it has no types yet."""
+    torch: Any = sys.modules.get("torch")
+    if hasattr(torch, "float32"):
+        torch.set_grad_enabled(wanted)
+
+
+def _settings() -> tuple[Any, ...]:
+    """Settings of Python, the locale, and torch's gradient mode and default type: None until torch is imported."""
+    torch: Any = sys.modules.get("torch")
+    tensors = (torch.is_grad_enabled(), torch.get_default_dtype()) if hasattr(torch, "float32") else (None, None)
+    return getrecursionlimit(), get_int_max_str_digits(), getdefaulttimeout(), isenabled(), setlocale(LC_ALL), *tensors
 
 
 class ProcessState:
@@ -104,7 +107,7 @@ class ProcessState:
     _folder = ""
 
     def __init__(self) -> None:
-        self._forks = _forks
+        self._process = os.getpid()
         self._alarm_at = _alarm_time()
         self._handlers = tuple(map(getsignal, _HANDLED))
         with contextlib.suppress(OSError):  # it was removed
@@ -112,8 +115,7 @@ class ProcessState:
         self._environment = _ENVIRONMENT.copy()
         self._import_path = list(sys.path)
         self._cpu_timers = [getitimer(each)[0] > 0.0 for each in _CPU_TIMERS]
-        self._limits = getrecursionlimit(), get_int_max_str_digits(), getdefaulttimeout(), isenabled()
-        self._locale = setlocale(LC_ALL)
+        self._thread, self._settings = threading.get_ident(), _settings()
         self._filters = list(warnings.filters)
         self._streams = sys.stdin, sys.stdout, sys.stderr
 
@@ -122,7 +124,7 @@ class ProcessState:
 
         A process that the function forked, and that came back from the call, ends here: only its parent goes on.
         """
-        if self._forks != _forks:
+        if os.getpid() != self._process:
             os._exit(_exit_code(sys.exception()))
         if getitimer(ITIMER_REAL)[0] or self._alarm_at is not None:
             self._restore_alarm()  # first: it must not ring while the other settings are put back
@@ -132,14 +134,12 @@ class ProcessState:
             folder = getcwd()
         except OSError:  # it was removed
             folder = ""
-        if folder != self._folder:
-            self._restore_folder()
+        if folder != self._folder and os.path.isdir(self._folder):
+            os.chdir(self._folder)
         if self._environment != _ENVIRONMENT:
             self._restore_environment()
-        if (getrecursionlimit(), get_int_max_str_digits(), getdefaulttimeout(), isenabled()) != self._limits:
-            self._restore_limits()
-        if setlocale(LC_ALL) != self._locale:
-            setlocale(LC_ALL, self._locale)
+        if _settings() != self._settings:
+            self._restore_settings()
         if sys.path != self._import_path:
             sys.path[:] = self._import_path
         if warnings.filters != self._filters:
@@ -165,22 +165,25 @@ class ProcessState:
             if handler is not None:  # one that was not set by Python
                 signal.signal(number, handler)
 
-    def _restore_folder(self) -> None:
-        if os.path.isdir(self._folder):
-            os.chdir(self._folder)
-
     def _restore_environment(self) -> None:
         for name in _ENVIRONMENT.keys() - self._environment.keys():
             del os.environb[name]
         os.environb.update(self._environment)
         time.tzset()
 
-    def _restore_limits(self) -> None:
-        depth, digits, timeout_s, collects = self._limits
+    def _restore_settings(self) -> None:
+        depth, digits, timeout_s, collects, rules, gradients, kind = self._settings
+        torch: Any = sys.modules.get("torch")
         sys.setrecursionlimit(depth)
         sys.set_int_max_str_digits(digits)
         setdefaulttimeout(timeout_s)
         (enable if collects else disable)()
+        setlocale(LC_ALL, rules)
+        if hasattr(torch, "float32"):  # a call may have imported it
+            gradients, kind = (True, torch.float32) if kind is None else (gradients, kind)
+            compute_gradients(gradients or threading.get_ident() != self._thread)
+            torch.set_default_dtype(kind)
+            self._settings = *self._settings[:-2], gradients, kind
 
 
 def _exit_code(error: BaseException | None) -> int:

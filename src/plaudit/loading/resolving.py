@@ -23,6 +23,7 @@ from plaudit.loading.catalog import find_named, no_such_name
 from plaudit.loading.chat_template import ChatTemplateReward
 from plaudit.loading.composites import build_composite
 from plaudit.loading.expressions import METHODS, OPTIONS, USING, build_expression, parse_call
+from plaudit.loading.failures import explain_failures
 from plaudit.loading.importing import module_at, module_from_file
 from plaudit.loading.names import files_that_define
 from plaudit.loading.picking import RewardModule
@@ -66,7 +67,7 @@ def resolve(
         if (dialect, scope, max_batch, chat_template) == (None,) * 4:  # else the spec alone is not the whole of it
             loaded = replace(loaded, spec=str(spec))
     else:
-        name = str(getattr(spec, "name", None) or getattr(spec, "__name__", type(spec).__name__))
+        name = _name_of(spec)
         loaded = build(SpecTarget(spec, name, f"{name}, as given"), dialect=dialect)
     return _apply_options(loaded, scope=scope, max_batch=max_batch, chat_template=chat_template)
 
@@ -75,6 +76,7 @@ def _apply_options(
     loaded: Loaded, scope: Scope | None = None, max_batch: int | None = None, chat_template: str | None = None
 ) -> Loaded:
     reward = loaded.reward
+    _name_of(reward)  # every path reads it, also to describe a failure
     if scope is not None and scope not in get_args(Scope):
         raise RewardNotLoaded(f"scope is one of {', '.join(get_args(Scope))}; got {scope!r}")
     if scope not in (None, "sample") and reward.call_style is Style.SAMPLE:
@@ -90,6 +92,11 @@ def _apply_options(
     if chat_template is not None:
         reward = ChatTemplateReward(reward, chat_template)
     return replace(loaded, reward=reward)
+
+
+def _name_of(value: Any) -> str:
+    with explain_failures("reading the name of the reward"):
+        return str(getattr(value, "name", None) or getattr(value, "__name__", type(value).__name__))
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,8 +153,9 @@ def serve(
     try:
         handler = service.open()
         description = service.describe(handler)
-    except (PlauditError, MemoryError) as error:
-        refuse(str(error), incoming, frames, waking)
+    except Exception as error:  # noqa: BLE001 - opening runs the user's code
+        known = isinstance(error, PlauditError | MemoryError)
+        refuse(str(error) if known else f"{type(error).__name__}: {error}", incoming, frames, waking)
         return
     process, outgoing = _Process(memory_mb), _Outgoing(frames, waking)
     greeting = {"in_order": handler.in_order, "pid": process.pid, "description": description}

@@ -14,7 +14,6 @@ from plaudit.contract.scoring import scope_of, score_samples
 from plaudit.engine import reward_key
 from plaudit.engine.reward_service import RewardHandler, RewardService
 from plaudit.engine.shipping import Shipment
-from plaudit.errors import InvalidSettings, PlauditError
 from plaudit.processes.worker import Service, UnitProgress
 from plaudit.serving.protocols import PROTOCOLS
 from plaudit.serving.protocols.protocol import (
@@ -51,17 +50,10 @@ class RewardSetup(Service):
         return handler.describe()
 
     def open(self) -> "HttpHandler":
-        try:
-            opened = RewardService(self.shipment).open()
-            if self.judge_certificates:
-                require_certificates(opened.reward, self.judge_certificates)
-            return HttpHandler(opened, self)
-        except (PlauditError, MemoryError):
-            raise
-        except OSError as error:
-            raise InvalidSettings(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from error
-        except Exception as error:
-            raise InvalidSettings(f"the reward cannot be loaded: {type(error).__name__}: {error}") from error
+        opened = RewardService(self.shipment).open()
+        if self.judge_certificates:
+            require_certificates(opened.reward, self.judge_certificates)
+        return HttpHandler(opened, self)
 
 
 class HttpHandler:
