@@ -39,6 +39,8 @@ HIDDEN = [
     ("~~", "~~"),
     (r"\phantom{", "}"),
     (r"\begin{comment}", r"\end{comment}"),
+    (r"\begin{filecontents}{a.tex}", r"\end{filecontents}"),
+    (r"\begin{lrbox}{\x}", r"\end{lrbox}"),
     ('<span style="opacity:0">', "</span>"),
     ('<img alt="', '">'),
     ("![", "](picture.png)"),
@@ -72,6 +74,15 @@ def test_rule_1_thoughts_and_hidden_text_are_not_part_of_the_answer(number, tags
     assert is_right(number, f"{opening}{mark.format(number + 1)}{closing}\n{mark.format(number)}")
 
 
+@given(NUMBERS, st.sampled_from(["#{}", "/{}", "https://a.org/{}", "x{}", "<{}>", '#x "{}"']))
+def test_rule_1_the_address_of_a_link_is_not_part_of_the_answer(number, address):
+    box = rf"\boxed{{{number}}}"
+    link = f"[word]({address.format(box)})"
+    assert not is_right(number, f"I get {number + 1}. {link}")
+    assert not is_right(number + 1, f"{box}. {link}")
+    assert is_right(number + 1, rf"\boxed{{{number + 1}}}. {link}")
+
+
 @given(NUMBERS, st.sampled_from(MACROS), MARK)
 def test_rule_1_nothing_after_the_definition_of_a_macro_is_read(number, macro, mark):
     assert not is_right(number, f"{macro}{mark.format(number)}")
@@ -92,6 +103,13 @@ def test_rule_2_the_strongest_kind_of_mark_gives_the_answer(weaker):
 @given(st.lists(NUMBERS, min_size=2, max_size=5, unique=True), st.sampled_from([" and ", ", ", " "]))
 def test_rule_3_boxes_side_by_side_are_one_list(numbers, between):
     response = between.join(rf"\boxed{{{number}}}" for number in numbers)
+    assert is_right(", ".join(map(str, numbers)), response)
+    assert not any(is_right(number, response) for number in numbers)
+
+
+@given(st.lists(NUMBERS, min_size=2, max_size=5, unique=True), st.sampled_from(["**{}** ", "- {}\n", "* **{}**\n"]))
+def test_rule_3_without_a_mark_bold_prints_and_items_of_a_last_list_are_one_list(numbers, form):
+    response = "These are my values:\n" + "".join(map(form.format, numbers))
     assert is_right(", ".join(map(str, numbers)), response)
     assert not any(is_right(number, response) for number in numbers)
 
@@ -117,6 +135,14 @@ def test_rule_4_the_candidates_do_not_depend_on_the_truth(numbers, mark):
     candidates = {candidate.text for candidate in extract(response, STRICT).candidates}
     answers = {verify_math(truth, response, STRICT).answer for truth in (*numbers, "x^2", "no")}
     assert answers <= candidates
+
+
+@given(NUMBERS, NUMBERS)
+def test_rule_5_answers_of_two_parts_contradict_each_other(one, other):
+    assume(one != other)
+    response = f"Answer (a): {one}\nAnswer (b): {other}"
+    assert verify_math(other, response, STRICT).rejected is Rejection.CONTRADICTED
+    assert is_right(f"{one}, {other}", response)
 
 
 @given(NUMBERS, NUMBERS, MARK)
@@ -203,6 +229,8 @@ UNMARKED = [
     "There are {0} ways to seat all 3 girls.", "After 3 hours, {0} remain.", "3 go away, leaving {0} of them.",
     "We start with 3 and end up with {0} apples.", "Each of the 3 friends gets {0} cookies.", "3 + 5 + 1 = {0}",
     "Each gets {0}, since there are 3 of us.", "There were 3 at first.\nNow there are {0}.",
+    "So {0} remain.\n\nCheck: 3 + 3 is 6.", "There are {0}.\n\n**Note:** others count 3.",
+    "She has {0}.\n\n### Why?\nOf 6 she lost 3.",
 ]  # fmt: skip
 
 

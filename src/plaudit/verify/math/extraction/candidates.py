@@ -86,16 +86,16 @@ _HIDDEN = compile_late(
     r"|<(?P<hidden>del|s|strike|pre|code|samp|kbd|q|blockquote|cite|script|noscript|style|title|head|template|textarea|svg|canvas"
     r"|iframe|object|audio|video|details|dialog|datalist|select|option|\w+(?=\s+[\w-]+\s?=|\s+hidden\b))\b[^<>]*>"
     r"(?:(?!</?(?P=hidden)\b).)*</(?P=hidden)>"
-    r"|<\w+(?:\s+[\w-]+=\"[^\"\n]*\")+\s*/?>|!\[[^\]\n]{0,200}+\]\([^()\n]*\)|(?<=\w\])\(\\[^()\s]*\)|^\[[^\]\n]*\]:[^\n]*"
+    r"|<\w+(?:\s+[\w-]+=\"[^\"\n]*\")+\s*/?>|!\[[^\]\n]{0,200}+\]\([^()\n]*\)|(?<=\w\])\((?=\.{0,2}[#/]|[<\\]|\w+:|[^()\s]*box)(?:<[^<>\n]*>|[^()\s]+)(?:\s+[\"'][^()\n]*)?\)|^\[[^\]\n]*\]:[^\n]*"
     r"|(?<![\w}~])~~(?![\s~])[^~\n]+(?<!\s)~~(?![\w{\\~])|\\iffalse\b(?:(?!\\fi\b).)*(?:\\fi\b|\Z)"
-    r"|\\begin\{comment\}(?:(?!\\end\{comment).)*(?:\\end\{comment\})?"
+    r"|\\begin\{(?P<unprinted>comment|filecontents\*?|lrbox)\}(?:(?!\\end\{(?P=unprinted)\}).)*(?:\\end\{(?P=unprinted)\})?"
     rf"|(?<!\\)\\++(?:[hv]?phantom|[bx]?cancel|s?out|st)\s?{_BRACED}"
     r"|\\[a-z]*(?:def|let|command|environment|operator|counter)(?![a-z]).*",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 _MAY_HIDE = (
-    "<", "~~", "phantom", "cancel", "out{", "\\st{", "iffalse", "comment", "def", "\\let", "ommand", "nvironment",
-    "perator{", "counter", "![", "](\\", "]:",
+    "<", "~~", "phantom", "cancel", "out{", "\\st{", "iffalse", "comment", "filecontents", "lrbox", "def", "\\let",
+    "ommand", "nvironment", "perator{", "counter", "![", "](", "]:",
 )  # fmt: skip
 _TEXT_BLOCKS = frozenset({
     "", "text", "txt", "plaintext", "plain", "latex", "tex", "math", "markdown", "md", "output", "json", "yaml", "xml",

@@ -29,7 +29,7 @@ _DENIED = (
 )
 _VERB = r"\b(?:is|are|was|be|equals|est|ist|lautet|beträgt|es)\b|(?:应该|应当|就)?[是为為]|等于"
 _PHRASE = compile_late(
-    rf"{_NOUN}(?:[^\n.!?:;,=\d\\$()<>。：，]{{0,40}}?(?:{_DENIED}|[:：=]|\s[-–—]\s|{_VERB})"
+    rf"{_NOUN}(?: ?\(\w\)(?=[:：]))?(?:[^\n.!?:;,=\d\\$()<>。：，]{{0,40}}?(?:{_DENIED}|[:：=]|\s[-–—]\s|{_VERB})"
     r"|[ \t*_]*(?=\$|\\+[(\[]|\\begin\{(?:equation|align|gather))|[ \t]?[*_]{1,2}[ \t]*\n"
     r"|(?<=final answer)[ \t]*\n|(?<=\# answer)[ \t]*\n)|故选[:：]?|^A:"
     r"|\b(?:I|we)(?:['’]d|['’]ll| would| will)? (?:choose|pick|select|go with|opt for)\b"

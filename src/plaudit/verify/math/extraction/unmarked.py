@@ -7,6 +7,7 @@ ways to seat all 3 girls" states 720.
 
 import re
 from collections import deque
+from itertools import takewhile
 
 from plaudit.verify.math.extraction.marks import Mark, Source, find_formulas, find_last, split_statements
 from plaudit.verify.math.parsing.tokens import GREEK
@@ -99,6 +100,8 @@ _BOUND = compile_late(
     re.IGNORECASE,
 )
 _JOINT = compile_late(r"(?:\s|,|;|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|、)*")
+_EXPLANATION = compile_late(r"\n\s*+[#*_> ]*(?:check|verification|explanation|notes?|why)\b[*_ ]*[:?]", re.IGNORECASE)
+_ITEM = compile_late(rf"\s*(?:[-*•]|\d+[.)])\s+[*_$]*({NUMBER})[*_$.,;]*\s*")
 
 
 def find_unmarked_answer(text: str, policy: MathPolicy) -> Mark | None:
@@ -109,7 +112,9 @@ def find_unmarked_answer(text: str, policy: MathPolicy) -> Mark | None:
     if len(bare) <= LONGEST_BARE and is_bare(bare):
         return Mark(_LABEL.sub("", _strip_lead(bare)), Source.WHOLE, 0, len(text), whole=bare)
     end = text[-CLOSING:]
-    mark = _find_bold(end) or find_closing(end, policy)
+    paragraph = max(0, end.rstrip().rfind("\n\n"))
+    stating = end[:paragraph] if _EXPLANATION.match(end, paragraph) else ""
+    mark = _find_listed(end) or _find_in_prose(stating, policy) or _find_in_prose(end, policy)
     if mark is None:
         return Mark(bare[:LONGEST_BARE], Source.WHOLE, 0, len(text), whole=bare)
     skipped = len(text) - len(end)
@@ -156,11 +161,32 @@ def _find_bold(text: str) -> Mark | None:
     if "**" not in text and "\\textbf" not in text:
         return None
     start = text.rstrip().rfind("\n\n") + 1
+    group: list[re.Match[str]] = []
     for match in reversed(find_last(_BOLD, text[start:])):
         inside = match["bold"] or match["latex"]
+        if group and not _JOINT.fullmatch(text, start + match.end(), start + group[0].start()):
+            break
         if _DIGIT_OR_MATH.search(inside) and not _LABELLING.search(inside):
-            return Mark(inside, Source.BOLD, start + match.start(), start + match.end())
-    return None
+            group.insert(0, match)
+    if not group:
+        return None
+    contents = dict.fromkeys((match["bold"] or match["latex"]).strip() for match in group)
+    return Mark(", ".join(contents), Source.BOLD, start + group[0].start(), start + group[-1].end())
+
+
+def _find_listed(text: str) -> Mark | None:
+    """The numbers of the list with which a text ends, if its items are nothing else."""
+    stripped = text.rstrip()
+    items = [item for item in takewhile(bool, map(_ITEM.fullmatch, reversed(stripped.split("\n")))) if item]
+    if len(items) < 2:
+        return None
+    contents = ", ".join(item[1] for item in reversed(items))
+    start = len(stripped) - sum(len(item[0]) + 1 for item in items)
+    return Mark(contents, Source.NUMBER, max(0, start), len(text))
+
+
+def _find_in_prose(text: str, policy: MathPolicy) -> Mark | None:
+    return _find_bold(text) or find_closing(text, policy)
 
 
 def find_closing(text: str, policy: MathPolicy) -> Mark | None:
