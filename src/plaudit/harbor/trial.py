@@ -8,6 +8,7 @@ verifier runs in the agent's live workspace.
 import math
 import shlex
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ class Solution:
     """What is done in the agent phase: files put into the workspace, and a command."""
 
     name: str
-    files: dict[str, bytes | Path] = field(default_factory=dict)
+    files: Mapping[str, bytes | Path] = field(default_factory=dict)
     """By absolute path, or by a path relative to the WORKDIR."""
     command: str = ""
     after: dict[str, Entry | None] = field(default_factory=dict)
