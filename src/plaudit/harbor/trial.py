@@ -19,7 +19,7 @@ from plaudit.harbor.images import CannotRun, Runtime, build_image
 from plaudit.harbor.machine.observer import Event
 from plaudit.harbor.reward_files import REWARD_FILES, read_rewards
 from plaudit.harbor.task import MODES, Task
-from plaudit.harbor.workspace import Entry, Finished, Workspace, pack
+from plaudit.harbor.workspace import Closing, Entry, Finished, Workspace, pack
 
 __all__ = ["Solution", "TaskRunner", "Trial", "run_task", "solution_of"]
 
@@ -100,7 +100,7 @@ def solution_of(text: str, task: Task) -> Solution:
     return Solution(text, {each.name: each for each in sorted(folder.iterdir())})
 
 
-class TaskRunner:
+class TaskRunner(Closing):
     """Runs trials of one task; the image is built once."""
 
     def __init__(self, task: Task, runtime: Runtime, mode: str | None = None, key: str = "reward") -> None:
@@ -120,10 +120,7 @@ class TaskRunner:
             raise
         self.build_s = time.monotonic() - start
 
-    def __enter__(self) -> "TaskRunner":
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self.image.close()
         self.verifier_image.close()
 

@@ -95,7 +95,7 @@ class _Audit:
         return self.runner.run(solution, observes=observes)
 
     def _add(self, kind: str, message: str, witness: str, remedy: str, severity: Severity = Severity.ERROR) -> None:
-        self.report.findings.append(TaskFinding(kind, severity, message, witness, remedy))
+        self.report.findings.append(TaskFinding(kind, message, remedy, severity, witness))
 
     def _is_full(self, kind: str) -> bool:
         return sum(each.kind == kind for each in self.report.findings) >= MOST_OF_A_KIND
