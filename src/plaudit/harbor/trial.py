@@ -77,10 +77,8 @@ class Trial:
         return f"{self.reward:g}" if self.reward is not None else self.output.reason
 
     def to_dict(self) -> dict[str, Any]:
-        plain = {
-            name: getattr(self, name) for name in ("task", "solution", "mode", "notes", "seconds", "can_run", "log")
-        }
-        return {**plain, "reward_output": self.output.to_dict()}
+        names = ("task", "solution", "mode", "notes", "seconds", "can_run", "log")
+        return {**{name: getattr(self, name) for name in names}, "reward_output": self.output.to_dict()}
 
 
 def solution_of(text: str, task: Task) -> Solution:
@@ -88,13 +86,10 @@ def solution_of(text: str, task: Task) -> Solution:
     if text == "nop":
         return Solution("nop")
     folder = task.folder / "solution" if text == "oracle" else Path(text)
+    if not folder.is_dir() and text == "oracle":
+        raise CannotRun("it has no solution")
     if not folder.is_dir():
-        known = "oracle, nop or a folder"
-        raise (
-            CannotRun("it has no solution")
-            if text == "oracle"
-            else InvalidSettings(f"a solution is {known}, got {text!r}")
-        )
+        raise InvalidSettings(f"a solution is oracle, nop or a folder, got {text!r}")
     if (folder / "solve.sh").is_file():
         return Solution(text, {"/solution": folder}, "bash /solution/solve.sh")
     return Solution(text, {each.name: each for each in sorted(folder.iterdir())})
@@ -146,18 +141,14 @@ class TaskRunner(Closing):
             output = RewardOutput.unscored(Status.ERROR, str(error))
             return Trial(self.task.name, solution.name, self.mode, output, tuple(notes))
         times = {"build": self.build_s, "agent": agent.seconds, "verifier": phase.done.seconds}
-        return Trial(
-            self.task.name,
-            solution.name,
-            self.mode,
-            phase.output,
-            tuple(notes),
-            f"{agent.output[-KEPT_LOG:]}\n--- verifier ---\n{phase.done.output[-KEPT_LOG:]}",
-            {**times, "total": time.monotonic() - start},
-            artifacts=artifacts,
-            failed_commands=phase.failed_commands,
-            events=phase.done.events,
-        )
+        times["total"] = time.monotonic() - start
+        log = f"{agent.output[-KEPT_LOG:]}\n--- verifier ---\n{phase.done.output[-KEPT_LOG:]}"
+        observed: dict[str, Any] = {
+            "failed_commands": phase.failed_commands,
+            "events": phase.done.events,
+            "artifacts": artifacts,
+        }
+        return Trial(self.task.name, solution.name, self.mode, phase.output, tuple(notes), log, times, **observed)
 
     def verify(self, artifacts: bytes, tests: Path | None = None) -> RewardOutput:
         """Verify recorded files of an agent in a fresh workspace, without running the agent."""

@@ -74,11 +74,8 @@ class Observer:
                 [value] = struct.unpack("=Q", os.pread(memory.fileno(), 8, value))
             words = list(_words(memory.fileno(), value)) if "exec" in name else []
         place = HERE if folder is None else struct.unpack("=i", struct.pack("=I", arguments[folder] & 0xFFFFFFFF))[0]
-        base = (
-            ""
-            if written.startswith("/")
-            else os.readlink(f"/proc/{thread}/{'cwd' if place == HERE else f'fd/{place}'}")
-        )
+        start = "root" if written.startswith("/") else "cwd" if place == HERE else f"fd/{place}"
+        base = "/" if start == "root" else os.readlink(f"/proc/{thread}/{start}")
         full = os.path.normpath(os.path.join(base, written)).replace("//", "/")
         if not written or full.startswith(UNSEEN) or len(self._events) >= MOST_EVENTS:
             return
