@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from plaudit.errors import SandboxError
 from plaudit.harbor.machine.observer import Event
-from plaudit.harbor.machine.wire import Lost, receive, send
+from plaudit.harbor.machine.wire import receive, send
 
 __all__ = ["Closing", "Finished", "HostImage", "Entry", "Workspace", "pack"]
 
@@ -179,7 +179,7 @@ class Workspace(Closing):
             if request:
                 send(self._channel, {"do": request, **options}, body)
             head, answer = receive(self._channel)
-        except Lost as error:
+        except OSError as error:
             raise SandboxError(f"the workspace is gone: {error}") from error
         if "error" in head:
             raise SandboxError(f"in the workspace: {head['error']}")

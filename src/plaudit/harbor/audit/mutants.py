@@ -167,14 +167,16 @@ def _write_members(like: bytes, members: dict[str, bytes]) -> bytes:
     return gzip.compress(packed, mtime=0) if like.startswith(b"\x1f\x8b") else packed
 
 
-def _read_tables(content: bytes) -> dict[str, list[str]]:
-    """The columns of each table of a database; none if it cannot be read."""
-    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%WITHOUT ROWID%'"
+def _read_columns(content: bytes) -> list[tuple[str, str]]:
+    """The tables of a database with each of their columns; none if it cannot be read."""
+    query = (
+        "SELECT tables.name, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns "
+        "WHERE tables.type = 'table' AND sql NOT LIKE '%WITHOUT ROWID%' AND tables.name NOT LIKE 'sqlite!_%' ESCAPE '!'"
+    )
     with closing(sqlite3.connect(":memory:")) as database, suppress(sqlite3.Error):
         database.deserialize(content)
-        names = [name for (name,) in database.execute(query) if not name.startswith("sqlite_")]
-        return {name: [row[1] for row in database.execute(f'PRAGMA table_info("{name}")')] for name in names}
-    return {}
+        return database.execute(query).fetchall()
+    return []
 
 
 def change_database(content: bytes, change: str) -> bytes:
@@ -229,15 +231,12 @@ def _other(value: object) -> object:
 
 
 def _python_mutants(product: Product, instruction: str) -> Iterator[Version]:
-    if product.tree is None:
-        return
-    for index in range(sum(1 for _ in ast.walk(product.tree))):
+    for index in range(len([*ast.walk(product.tree)]) if product.tree else 0):
         tree = ast.parse(product.content)
-        node = next(each for position, each in enumerate(ast.walk(tree)) if position == index)
-        change = _mutate(node)
-        if change:
-            line = getattr(node, "lineno", 0)
-            yield Version(f"line {line}: {change}", ast.unparse(ast.fix_missing_locations(tree)).encode() + b"\n")
+        node = list(ast.walk(tree))[index]
+        if change := _mutate(node):
+            content = ast.unparse(ast.fix_missing_locations(tree)).encode() + b"\n"
+            yield Version(f"line {getattr(node, 'lineno', 0)}: {change}", content)
 
 
 def _shell_mutants(product: Product, instruction: str) -> Iterator[Version]:
@@ -259,11 +258,11 @@ def _json_mutants(product: Product, instruction: str) -> Iterator[Version]:
 
 def _sqlite_mutants(product: Product, instruction: str) -> Iterator[Version]:
     """A value of each column changed, and a row removed, in each table."""
-    for table, columns in _read_tables(product.content).items():
-        row = f'rowid = (SELECT max(rowid) FROM "{table}")'
-        for column in columns:
-            other = f"""CASE typeof("{column}") WHEN 'text' THEN "{column}" || 'x' ELSE "{column}" + 1 END"""
-            change = f'UPDATE "{table}" SET "{column}" = {other} WHERE {row}'
-            yield Version(f"{table}.{column} changed", change_database(product.content, change))
-        removed = change_database(product.content, f'DELETE FROM "{table}" WHERE {row}')
-        yield Version(f"a row of {table} removed", removed)
+    changes = {}
+    for table, column in _read_columns(product.content):
+        other = f"""CASE typeof("{column}") WHEN 'text' THEN "{column}" || 'x' ELSE "{column}" + 1 END"""
+        changes[f"{table}.{column} changed"] = f'UPDATE "{table}" SET "{column}" = {other}', table
+        changes[f"a row of {table} removed"] = f'DELETE FROM "{table}"', table
+    for name, (change, table) in changes.items():
+        script = f'{change} WHERE rowid = (SELECT max(rowid) FROM "{table}")'
+        yield Version(name, change_database(product.content, script))

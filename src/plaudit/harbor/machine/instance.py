@@ -68,7 +68,7 @@ def serve(channel: socket.socket, setup: Setup) -> None:
         while True:
             head, body = receive(channel)
             send(channel, *server.answer(head, body))
-    except Lost:
+    except ConnectionError:
         os._exit(0)
     except BaseException:  # noqa: BLE001 - the first process reports whatever happened, and ends
         with contextlib.suppress(Exception):
