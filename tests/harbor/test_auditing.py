@@ -217,9 +217,9 @@ def test_databases_are_changed_by_value_and_rewritten_with_the_same_rows():
         (b'{"remark": "easy"}', "write the remark easy", {"remark changed"}),
         (b'{"sum": 62, "even": true}', "sum even", {"sum changed", "even changed"}),
         (b"# Tea\n- green\n- black\n", "any topic", set()),
-        (b"Ada\nBo\n", "Ada Bo", {"the last line removed", "line 1 removed", "line 1 changed", "line 2 changed"}),
+        (b"Ada\nBo\n", "Ada Bo", {"line 1 removed", "line 2 removed", "line 1 changed", "line 2 changed"}),
         (b"Ada\nBo\n", "sort names", {"lines in reverse order"}),
-        (b"name,points\nAda,3\n", "", {"the number 3 changed", "the last line removed"}),
+        (b"name,points\nAda,3\n", "", {"the number 3 changed", "line 2 removed"}),
         (b"62\n", "", {"the number 62 changed", "a digit added", "the number became nan"}),
     ],
 )

@@ -54,26 +54,22 @@ def check_task(
     return report
 
 
-def _finding(
-    kind: str, message: str, remedy: str, severity: Severity = Severity.ERROR, witness: str = ""
-) -> TaskFinding:
-    return TaskFinding(kind, severity, message, witness, remedy)
-
-
 def _static(task: Task) -> Iterator[TaskFinding]:
     for name in ("instruction.md", "solution/solve.sh", "tests/test.sh"):
         if not (task.folder / name).is_file() and not task.tables.get("steps"):
-            yield _finding("files", f"there is no {name}", f"add {name}")
+            yield TaskFinding("files", f"there is no {name}", f"add {name}")
     if not task.instruction.strip() and (task.folder / "instruction.md").is_file():
-        yield _finding("files", "instruction.md is empty", "say what is to be done")
+        yield TaskFinding("files", "instruction.md is empty", "say what is to be done")
     for link in (path for path in task.folder.rglob("*") if path.is_symlink()):
         if not link.resolve().is_relative_to(task.folder):
-            yield _finding("files", f"{link.relative_to(task.folder)} is a link that leaves the task", "copy the file")
+            yield TaskFinding(
+                "files", f"{link.relative_to(task.folder)} is a link that leaves the task", "copy the file"
+            )
     for problem in task.problems:
-        yield _finding("keys", problem, "correct task.toml")
+        yield TaskFinding("keys", problem, "correct task.toml")
     for name in ("schema_version", "task"):
         if name not in task.tables and not (name == "schema_version" and "version" in task.tables):
-            yield _finding("keys", f"task.toml has no {name}", f"add {name}", Severity.WARNING)
+            yield TaskFinding("keys", f"task.toml has no {name}", f"add {name}", Severity.WARNING)
     for path in [*task.folder.glob("*/Dockerfile"), *task.folder.glob("*/*.sh")]:
         yield from _sources(path, path.relative_to(task.folder).as_posix())
 
@@ -82,58 +78,35 @@ def _sources(path: Path, name: str) -> Iterator[TaskFinding]:
     text = re.sub(r"^\s*#.*$", "", path.read_text(encoding="utf-8", errors="replace"), flags=re.MULTILINE)
     for what, (pattern, remedy) in _SOURCES.items():
         if match := pattern.search(text):
-            yield _finding("sources", f"{name}: {what}", remedy, Severity.WARNING, match[0].strip())
+            yield TaskFinding("sources", f"{name}: {what}", remedy, Severity.WARNING, match[0].strip())
     for match in _UNPINNED_PIP.finditer(text.replace("\\\n", " ")):
         loose = [word for word in match[1].split() if re.fullmatch(r"[A-Za-z][\w.\[\],-]*", word.strip("'\""))]
         if loose:
-            yield _finding(
-                "sources", f"{name}: unpinned package {loose[0]}", "pin it with ==", Severity.WARNING, match[0]
-            )
+            message = f"{name}: unpinned package {loose[0]}"
+            yield TaskFinding("sources", message, "pin it with ==", Severity.WARNING, match[0])
     if name.startswith("tests/") and name.endswith(".sh") and (match := _DOWNLOAD.search(text)):
         message = f"{name} downloads while it verifies: a failed download looks like a failed solution"
-        yield _finding("sources", message, "install it in the image", Severity.WARNING, match[0])
+        yield TaskFinding("sources", message, "install it in the image", Severity.WARNING, match[0])
 
 
 def _exact(name: str, trials: list[Trial], expected: float) -> Iterator[TaskFinding]:
     outcomes = [trial.outcome for trial in trials]
-    first = trials[0]
+    witness = trials[0].log[-1000:]
     unscored = next((trial for trial in trials if trial.reward is None), None)
     if unscored is not None:
-        yield _finding(
-            "reward file",
-            f"{name} was not scored: {unscored.outcome}",
-            "write reward.txt or a flat reward.json in every case",
-            witness=unscored.log[-1000:],
-        )
+        message, remedy = f"{name} was not scored: {unscored.outcome}", "write reward.txt or a flat reward.json always"
+        yield TaskFinding("reward file", message, remedy, witness=unscored.log[-1000:])
     elif any(trial.reward != expected for trial in trials):
+        message = f"{name} earns {' and '.join(dict.fromkeys(outcomes))}, not {expected:g}"
         remedy = "correct the solution or the tests" if expected else "pay nothing for the untouched image"
-        yield _finding(
-            name,
-            f"{name} earns {' and '.join(dict.fromkeys(outcomes))}, not {expected:g}",
-            remedy,
-            witness=first.log[-1000:],
-        )
-    if (
-        len(
-            {
-                (trial.reward, tuple(sorted((n, c.reward) for n, c in trial.output.components.items())))
-                for trial in trials
-            }
-        )
-        > 1
-    ):
-        yield _finding(
-            "determinism",
-            f"{name} earned {', '.join(outcomes)} in {len(trials)} runs",
-            "remove what is random, timed or depends on order",
-        )
+        yield TaskFinding(name, message, remedy, witness=witness)
+    results = [(trial.reward, {n: c.reward for n, c in trial.output.components.items()}) for trial in trials]
+    if any(each != results[0] for each in results):
+        message = f"{name} earned {', '.join(outcomes)} in {len(trials)} runs"
+        yield TaskFinding("determinism", message, "remove what is random, timed or depends on order")
     if any(trial.output.ok and trial.output.reason for trial in trials):
-        yield _finding(
-            "reward file",
-            "reward.json and reward.txt disagree, and programs differ in which they read",
-            "write one of them",
-            Severity.WARNING,
-        )
+        message = "reward.json and reward.txt disagree, and programs differ in which they read"
+        yield TaskFinding("reward file", message, "write one of them", Severity.WARNING)
 
 
 def _durations(task: Task, trials: list[Trial]) -> Iterator[TaskFinding]:
@@ -141,9 +114,5 @@ def _durations(task: Task, trials: list[Trial]) -> Iterator[TaskFinding]:
         limit = task.seconds(phase, 600.0)
         longest = max(trial.seconds.get(phase, 0.0) for trial in trials)
         if longest > SLOW_SHARE * limit:
-            yield _finding(
-                "duration",
-                f"the {phase} phase took {longest:.1f} of {limit:g} s",
-                "raise timeout_sec",
-                Severity.WARNING,
-            )
+            message = f"the {phase} phase took {longest:.1f} of {limit:g} s"
+            yield TaskFinding("duration", message, "raise timeout_sec", Severity.WARNING)

@@ -94,9 +94,8 @@ def build(instructions: list[Instruction], context: Path, workspace: Workspace, 
                     name, equals, value = each.text.partition("=")
                     arguments[name] = _expand(value.strip("\"'"), known) if equals else arguments.get(name, "")
                 case "WORKDIR":
-                    config.workdir = os.path.normpath(
-                        os.path.join(config.workdir, _expand(each.text.strip('"'), known))
-                    )
+                    folder = _expand(each.text.strip('"'), known)
+                    config.workdir = os.path.normpath(os.path.join(config.workdir, folder))
                     workspace.put(pack({}), config.workdir)
                 case "USER":
                     config.user = _expand(each.text, known)
@@ -156,19 +155,17 @@ def _copy(each: Instruction, context: Path, workspace: Workspace, config: ImageC
 
 def _sources(context: Path, source: str, path: str, line: int, *, into_folder: bool) -> dict[str, bytes | Path]:
     """The files of a build context that a source names, by where they go."""
-    matches = (
-        sorted(context.glob(source.lstrip("/"))) if any(c in source for c in "*?[") else [context / source.lstrip("/")]
-    )
-    files: dict[str, bytes | Path] = {}
-    ignored = _ignore_rules(context)
+    name, ignore, files = source.lstrip("/"), context / ".dockerignore", dict[str, bytes | Path]()
+    matches = sorted(context.glob(name)) if any(c in name for c in "*?[") else [context / name]
+    lines = [line.strip() for line in ignore.read_text().splitlines()] if ignore.is_file() else []
+    patterns = [line for line in lines if line and not line.startswith("#")]
     for match in matches:
         if not match.exists() or not match.resolve().is_relative_to(context.resolve()):
             raise CannotRun(f"Dockerfile line {line}: there is no {source} in {context.name}/")
-        inner = [
-            each for each in sorted(match.rglob("*")) if match.is_dir() and (each.is_symlink() or not each.is_dir())
-        ]
-        for file in inner or ([] if match.is_dir() else [match]):
-            if file.resolve().is_relative_to(context.resolve()) and not ignored(str(file.relative_to(context))):
+        inner = sorted(match.rglob("*")) if match.is_dir() else [match]
+        for file in (each for each in inner if each.is_symlink() or not each.is_dir()):
+            is_inside = file.resolve().is_relative_to(context.resolve())
+            if is_inside and not _is_ignored(patterns, str(file.relative_to(context))):
                 below = str(file.relative_to(match)) if match.is_dir() else file.name if into_folder else ""
                 files[os.path.join(path, below) if below else path] = file
     if not matches:
@@ -176,32 +173,19 @@ def _sources(context: Path, source: str, path: str, line: int, *, into_folder: b
     return files
 
 
-def _ignore_rules(context: Path) -> "IgnoreRules":
-    file = context / ".dockerignore"
-    lines = file.read_text().splitlines() if file.is_file() else []
-    return IgnoreRules([line.strip() for line in lines if line.strip() and not line.startswith("#")])
-
-
-@dataclass(frozen=True, slots=True)
-class IgnoreRules:
-    """The patterns of a `.dockerignore`; the last one that matches decides."""
-
-    patterns: list[str]
-
-    def __call__(self, path: str) -> bool:
-        parts = path.split("/")
-        parents = ["/".join(parts[: count + 1]) for count in range(len(parts))]
-        ignored = False
-        for pattern in self.patterns:
-            plain = pattern.lstrip("!").strip("/")
-            bare = plain.removeprefix("**/")
-            if any(
-                fnmatch.fnmatchcase(each, plain)
-                or (bare != plain and fnmatch.fnmatchcase(each.rpartition("/")[2], bare))
-                for each in parents
-            ):
-                ignored = not pattern.startswith("!")
-        return ignored
+def _is_ignored(patterns: list[str], path: str) -> bool:
+    """Whether a `.dockerignore` leaves a file out: the last pattern that matches it or a folder of it decides."""
+    parts = path.split("/")
+    parents = ["/".join(parts[: count + 1]) for count in range(len(parts))]
+    ignored = False
+    for pattern in patterns:
+        plain = pattern.lstrip("!").strip("/")
+        bare = plain.removeprefix("**/")
+        if any(fnmatch.fnmatchcase(each, plain) for each in parents) or any(
+            bare != plain and fnmatch.fnmatchcase(each, bare) for each in parts
+        ):
+            ignored = not pattern.startswith("!")
+    return ignored
 
 
 def _pairs(text: str, known: dict[str, str]) -> dict[str, str]:

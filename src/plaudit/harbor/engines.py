@@ -10,25 +10,20 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from plaudit.errors import InvalidSettings
 from plaudit.harbor.dockerfile import CannotRun, ImageConfig
 
-__all__ = ["ENGINES", "EngineImage", "take_image"]
+__all__ = ["ENGINES", "take_image"]
 
 ENGINES = ("podman", "docker")
 
 
-class EngineImage(NamedTuple):
-    """The root file system of an image, and what its instructions leave for later commands."""
-
-    root: Path
-    config: ImageConfig
-
-
-def take_image(engine: str, context: Path, name: str | None, *, network: bool, seconds: float) -> EngineImage:
-    """Build the Dockerfile of a folder, or take the image of a name where the folder has none."""
+def take_image(
+    engine: str, context: Path, name: str | None, *, network: bool, seconds: float
+) -> tuple[Path, ImageConfig]:
+    """The root file system and settings of the folder's Dockerfile, or of a named image where there is none."""
     if shutil.which(engine) is None:
         raise InvalidSettings(f"{engine} is not installed here; install it (apt install {engine}), or leave it out")
     if (context / "Dockerfile").is_file():
@@ -44,7 +39,7 @@ def take_image(engine: str, context: Path, name: str | None, *, network: bool, s
     root = _cache_folder() / about["Id"].removeprefix("sha256:")
     if not root.is_dir():
         _unpack(engine, about["Id"], root, seconds)
-    return EngineImage(root, _read_config(about.get("Config") or {}))
+    return root, _read_config(about.get("Config") or {})
 
 
 def _cache_folder() -> Path:

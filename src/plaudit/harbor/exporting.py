@@ -87,14 +87,8 @@ def export_tests(
             raise InvalidSettings(f"no file {path}")
         shutil.copy(path, folder / Path(path).name)
         written = f"/tests/{Path(path).name}" + (f":{rest}" if rest else "")
-    settings = {
-        "spec": written,
-        "prompt": prompt,
-        "response": response,
-        "workspace": workspace,
-        "columns": columns or {},
-    }
-    (folder / "settings.json").write_text(json.dumps(settings, indent=2) + "\n")
+    settings = {"spec": written, "prompt": prompt, "response": response, "workspace": workspace}
+    (folder / "settings.json").write_text(json.dumps({**settings, "columns": columns or {}}, indent=2) + "\n")
     (folder / "verify.py").write_text(VERIFY)
     (folder / "test.sh").write_text(TEST_SH.format(response=response, spec=spec.replace("\n", " ")))
     (folder / "test.sh").chmod(0o755)

@@ -7,7 +7,7 @@ from pathlib import Path
 from plaudit.harbor.dockerfile import CannotRun, ImageConfig, build, read_dockerfile
 from plaudit.harbor.engines import take_image
 from plaudit.harbor.task import Task
-from plaudit.harbor.workspace import PATH, HostImage, Workspace, pack
+from plaudit.harbor.workspace import PATH, Closing, HostImage, Workspace, pack
 
 __all__ = ["CannotRun", "Runtime", "TaskImage", "build_image"]
 
@@ -30,14 +30,13 @@ class Runtime:
 
 
 @dataclass(slots=True)
-class TaskImage:
+class TaskImage(Closing):
     """A built image: starts workspaces of the task until it is closed."""
 
     host: HostImage
     config: ImageConfig
     base_note: str
     runtime: Runtime
-    build_s: float
 
     def workspace(self) -> Workspace:
         """A fresh workspace of the task, with Harbor's folders in it."""
@@ -49,12 +48,6 @@ class TaskImage:
     def close(self) -> None:
         self.host.close()
 
-    def __enter__(self) -> "TaskImage":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
 
 def build_image(task: Task, runtime: Runtime, folder: str = "environment") -> TaskImage:
     """Build `environment/Dockerfile` or another one; CannotRun where that is not possible."""
@@ -64,19 +57,14 @@ def build_image(task: Task, runtime: Runtime, folder: str = "environment") -> Ta
     environment = task.table("environment")
     config.env = {"PATH": PATH, **config.env, **task.env("environment")}
     config.workdir = environment.get("workdir", config.workdir)
-    return TaskImage(host, config, note, runtime, 0.0)
+    return TaskImage(host, config, note, runtime)
 
 
 def _build_by_engine(task: Task, runtime: Runtime, folder: str) -> tuple[HostImage, ImageConfig, str]:
     engine = str(runtime.engine)
-    image = take_image(
-        engine,
-        task.folder / folder,
-        task.table("environment").get("docker_image"),
-        network=runtime.network != "none",
-        seconds=_build_seconds(task),
-    )
-    return HostImage(image.root), image.config, f"the image is {engine}'s"
+    name, network = task.table("environment").get("docker_image"), runtime.network != "none"
+    root, config = take_image(engine, task.folder / folder, name, network=network, seconds=_build_seconds(task))
+    return HostImage(root), config, f"the image is {engine}'s"
 
 
 def _build_here(task: Task, runtime: Runtime, folder: str) -> tuple[HostImage, ImageConfig, str]:
@@ -97,18 +85,11 @@ def _build_here(task: Task, runtime: Runtime, folder: str) -> tuple[HostImage, I
     except BaseException:
         host.close()
         raise
-    config.env = {**_python_settings(name, base), **config.env}
+    if base is None and "python" in name:
+        # Debian's pip installs into the system only if told so; that of a Python image does anyway.
+        config.env = {"PIP_BREAK_SYSTEM_PACKAGES": "1", "PIP_ROOT_USER_ACTION": "ignore", **config.env}
     return host, config, f"{name} replaced by {HOST if base is None else base}"
 
 
 def _build_seconds(task: Task) -> float:
     return float(task.table("environment").get("build_timeout_sec", 600.0))
-
-
-def _python_settings(name: str, base: Path | None) -> dict[str, str]:
-    """Debian's pip installs into the system only if told so; that of a Python image does anyway."""
-    return (
-        {"PIP_BREAK_SYSTEM_PACKAGES": "1", "PIP_ROOT_USER_ACTION": "ignore"}
-        if base is None and "python" in name
-        else {}
-    )

@@ -99,7 +99,7 @@ class RecordedTrial:
 
 def read_trials(path: Path) -> Iterator[RecordedTrial]:
     """The trials of a job folder, of a folder of jobs, or of one trial folder."""
-    results = sorted(file for file in path.rglob("result.json") if _is_trial(file))
+    results = sorted(file for file in path.rglob("result.json") if "trial_name" in _read_json(file))
     if not results:
         raise RolloutsError(f"{path} holds no trials of Harbor: there is no result.json with a trial_name")
     for file in results:
@@ -116,21 +116,15 @@ def verify_job(
         groups.setdefault(trial.task_name, []).append(trial)
     rollouts = []
     for name, trials in groups.items():
-        outputs = _verify_group(by_name.get(name), name, trials, runtime, tests, key)
+        try:
+            if name not in by_name:
+                raise SandboxError(f"no task {name} among --tasks")
+            with TaskRunner(by_name[name], runtime, "separate", key) as runner:
+                outputs = [_verify(trial, runner, tests) for trial in trials]
+        except SandboxError as error:
+            outputs = [RewardOutput.unscored(Status.SKIPPED, f"cannot run: {error}")] * len(trials)
         rollouts += [trial.rollout._replace(output=output) for trial, output in zip(trials, outputs, strict=True)]
     return rollouts
-
-
-def _verify_group(
-    task: Task | None, name: str, trials: list[RecordedTrial], runtime: Runtime, tests: Path | None, key: str
-) -> list[RewardOutput]:
-    if task is None:
-        return [RewardOutput.unscored(Status.SKIPPED, f"no task {name} among --tasks")] * len(trials)
-    try:
-        with TaskRunner(task, runtime, "separate", key) as runner:
-            return [_verify(trial, runner, tests) for trial in trials]
-    except SandboxError as error:
-        return [RewardOutput.unscored(Status.SKIPPED, f"cannot run: {error}")] * len(trials)
 
 
 def _verify(trial: RecordedTrial, runner: TaskRunner, tests: Path | None) -> RewardOutput:
@@ -139,10 +133,6 @@ def _verify(trial: RecordedTrial, runner: TaskRunner, tests: Path | None) -> Rew
         reason = "Harbor kept no files of the agent: declare artifacts in task.toml before running it"
         return RewardOutput.unscored(Status.SKIPPED, reason)
     return runner.verify(pack(files), tests)
-
-
-def _is_trial(file: Path) -> bool:
-    return "trial_name" in _read_json(file)
 
 
 def _read_json(file: Path) -> Any:

@@ -28,10 +28,10 @@ class TaskFinding:
     """One thing that is wrong with a task: its kind, what was seen, what shows it, and what to do."""
 
     kind: str
-    severity: Severity
     message: str
+    remedy: str
+    severity: Severity = Severity.ERROR
     witness: str = ""
-    remedy: str = ""
 
 
 @dataclass(slots=True)

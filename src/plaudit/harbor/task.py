@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from plaudit.errors import InvalidSettings, did_you_mean
 
-__all__ = ["Artifact", "Task", "find_tasks", "read_task"]
+__all__ = ["Task", "find_tasks", "read_task"]
 
 _Kinds: TypeAlias = tuple[type, ...]
 _NUMBER: _Kinds = (int, float)
@@ -52,13 +52,6 @@ KEYS: dict[str, _Keys] = {
 MODES = ("shared", "separate")
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
 _CANARY = re.compile(r"\A(?:\s*(?:<!--.*?-->|#[^\n]*canary[^\n]*)\n?)+", re.IGNORECASE | re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True)
-class Artifact:
-    """A path of the workspace that crosses to a separate verifier."""
-
-    source: str
 
 
 @dataclass(frozen=True, slots=True)

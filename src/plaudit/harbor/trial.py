@@ -8,6 +8,7 @@ verifier runs in the agent's live workspace.
 import math
 import shlex
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from plaudit.harbor.images import CannotRun, Runtime, build_image
 from plaudit.harbor.machine.observer import Event
 from plaudit.harbor.reward_files import REWARD_FILES, read_rewards
 from plaudit.harbor.task import MODES, Task
-from plaudit.harbor.workspace import Entry, Finished, Workspace, pack
+from plaudit.harbor.workspace import Closing, Entry, Finished, Workspace, pack
 
 __all__ = ["Solution", "TaskRunner", "Trial", "run_task", "solution_of"]
 
@@ -28,7 +29,7 @@ TRACE = "/tmp/.plaudit-trace"
 # Before each command of a bash script, note the one before if any part of it failed.
 TRACING = (
     """trap '_s="${PIPESTATUS[*]}"; [[ "$_s" =~ [1-9] ]] && printf "%s\\n" "$_c: $_s" """
-    f""">> {TRACE}.failed; _c=$BASH_COMMAND' DEBUG\n"""
+    f"""2>/dev/null >> {TRACE}.failed; _c=$BASH_COMMAND' DEBUG\n"""
 )
 
 
@@ -37,7 +38,7 @@ class Solution:
     """What is done in the agent phase: files put into the workspace, and a command."""
 
     name: str
-    files: dict[str, bytes | Path] = field(default_factory=dict)
+    files: Mapping[str, bytes | Path] = field(default_factory=dict)
     """By absolute path, or by a path relative to the WORKDIR."""
     command: str = ""
     after: dict[str, Entry | None] = field(default_factory=dict)
@@ -62,7 +63,7 @@ class Trial:
     artifacts: bytes = field(default=b"", repr=False)
     """The agent's files, where they were collected."""
     failed_commands: tuple[str, ...] = ()
-    """Commands of a traced test.sh that failed."""
+    """Commands of the verifier that failed, in an observed trial."""
     events: tuple[Event, ...] = field(default=(), repr=False)
     """Which files the verifier's processes used, in an observed trial."""
 
@@ -76,10 +77,8 @@ class Trial:
         return f"{self.reward:g}" if self.reward is not None else self.output.reason
 
     def to_dict(self) -> dict[str, Any]:
-        plain = {
-            name: getattr(self, name) for name in ("task", "solution", "mode", "notes", "seconds", "can_run", "log")
-        }
-        return {**plain, "reward_output": self.output.to_dict()}
+        names = ("task", "solution", "mode", "notes", "seconds", "can_run", "log")
+        return {**{name: getattr(self, name) for name in names}, "reward_output": self.output.to_dict()}
 
 
 def solution_of(text: str, task: Task) -> Solution:
@@ -87,19 +86,16 @@ def solution_of(text: str, task: Task) -> Solution:
     if text == "nop":
         return Solution("nop")
     folder = task.folder / "solution" if text == "oracle" else Path(text)
+    if not folder.is_dir() and text == "oracle":
+        raise CannotRun("it has no solution")
     if not folder.is_dir():
-        known = "oracle, nop or a folder"
-        raise (
-            CannotRun("it has no solution")
-            if text == "oracle"
-            else InvalidSettings(f"a solution is {known}, got {text!r}")
-        )
+        raise InvalidSettings(f"a solution is oracle, nop or a folder, got {text!r}")
     if (folder / "solve.sh").is_file():
         return Solution(text, {"/solution": folder}, "bash /solution/solve.sh")
     return Solution(text, {each.name: each for each in sorted(folder.iterdir())})
 
 
-class TaskRunner:
+class TaskRunner(Closing):
     """Runs trials of one task; the image is built once."""
 
     def __init__(self, task: Task, runtime: Runtime, mode: str | None = None, key: str = "reward") -> None:
@@ -119,23 +115,18 @@ class TaskRunner:
             raise
         self.build_s = time.monotonic() - start
 
-    def __enter__(self) -> "TaskRunner":
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self.image.close()
         self.verifier_image.close()
 
-    def run(
-        self, solution: Solution, tests: Path | None = None, *, traces: bool = False, observes: bool = False
-    ) -> Trial:
+    def run(self, solution: Solution, tests: Path | None = None, *, observes: bool = False) -> Trial:
         """One trial; a failure of ours is a reason and never a number.
 
-        `traces` notes failing commands of test.sh, and `observes` the files that the verifier's processes use.
+        `observes` notes which commands of the verifier fail and which files its processes use.
         """
         start = time.monotonic()
         notes = [self.image.base_note]
-        phase = _VerifierPhase(self, tests, notes, traces=traces, observes=observes)
+        phase = _VerifierPhase(self, tests, notes, observes)
         try:
             with self.image.workspace() as workspace:
                 agent = self._agent(workspace, solution, notes)
@@ -150,18 +141,14 @@ class TaskRunner:
             output = RewardOutput.unscored(Status.ERROR, str(error))
             return Trial(self.task.name, solution.name, self.mode, output, tuple(notes))
         times = {"build": self.build_s, "agent": agent.seconds, "verifier": phase.done.seconds}
-        return Trial(
-            self.task.name,
-            solution.name,
-            self.mode,
-            phase.output,
-            tuple(notes),
-            f"{agent.output[-KEPT_LOG:]}\n--- verifier ---\n{phase.done.output[-KEPT_LOG:]}",
-            {**times, "total": time.monotonic() - start},
-            artifacts=artifacts,
-            failed_commands=phase.failed_commands,
-            events=phase.done.events,
-        )
+        times["total"] = time.monotonic() - start
+        log = f"{agent.output[-KEPT_LOG:]}\n--- verifier ---\n{phase.done.output[-KEPT_LOG:]}"
+        observed: dict[str, Any] = {
+            "failed_commands": phase.failed_commands,
+            "events": phase.done.events,
+            "artifacts": artifacts,
+        }
+        return Trial(self.task.name, solution.name, self.mode, phase.output, tuple(notes), log, times, **observed)
 
     def verify(self, artifacts: bytes, tests: Path | None = None) -> RewardOutput:
         """Verify recorded files of an agent in a fresh workspace, without running the agent."""
@@ -205,30 +192,26 @@ class TaskRunner:
         return archive
 
 
+@dataclass(slots=True)
 class _VerifierPhase:
     """The verifier phase of one trial, and what came of it."""
 
-    def __init__(
-        self,
-        runner: TaskRunner,
-        tests: Path | None,
-        notes: list[str],
-        *,
-        traces: bool = False,
-        observes: bool = False,
-    ) -> None:
-        self.runner, self.tests, self.notes, self.traces, self.observes = runner, tests, notes, traces, observes
-        self.task, self.config = runner.task, runner.verifier_image.config
-        self.output = RewardOutput.unscored(Status.ERROR, "the verifier did not run")
-        self.done = Finished(0, "", 0.0)
-        self.failed_commands: tuple[str, ...] = ()
+    runner: TaskRunner
+    tests: Path | None
+    notes: list[str]
+    observes: bool = False
+    output: RewardOutput = field(
+        default_factory=lambda: RewardOutput.unscored(Status.ERROR, "the verifier did not run")
+    )
+    done: Finished = field(default=Finished(0, "", 0.0))
+    failed_commands: tuple[str, ...] = ()
 
     def run_separate(self, artifacts: bytes) -> None:
         """In a fresh workspace with the agent's files."""
+        task, workdir = self.runner.task, self.runner.image.config.workdir
         with self.runner.verifier_image.workspace() as workspace:
-            workdir = self.runner.image.config.workdir
             if workdir != "/":
-                empties = not (self.task.artifacts and self.task.mode == "separate")
+                empties = not (task.artifacts and task.mode == "separate")
                 workspace.put(pack({}), workdir, empties=empties)
             workspace.put(artifacts, "/")
             workspace.put(pack({}), VERIFIER, empties=True, mode=0o777)
@@ -243,20 +226,21 @@ class _VerifierPhase:
         self.done = replace(self.done, output=self.done.output + data.decode(errors="replace"))
 
     def _run(self, workspace: Workspace, command: str) -> None:
+        task, config = self.runner.task, self.runner.verifier_image.config
         bundled = self.runner.verifier_image is not self.runner.image and self.tests is None
         if not bundled:
-            workspace.put(pack({"tests": self.tests or self.task.folder / "tests"}), "/")
+            workspace.put(pack({"tests": self.tests or task.folder / "tests"}), "/")
             workspace.run("chmod +x /tests/test.sh")
-        limit = min(self.runner.most_s, self.task.seconds("verifier", 600.0))
-        env = {**self.config.env, **self.task.env("verifier")}
-        if self.traces:
+        limit = min(self.runner.most_s, task.seconds("verifier", 600.0))
+        env = {**config.env, **task.env("verifier")}
+        if self.observes:
             workspace.put(pack({TRACE.lstrip("/"): TRACING.encode()}), "/")
             env["BASH_ENV"] = TRACE
-        user = self.task.user("verifier") or self.config.user
+        user = task.user("verifier") or config.user
         self.done = workspace.run(
-            command, cwd=self.config.workdir, env=env, user=user, seconds=limit, observes=self.observes
+            command, cwd=config.workdir, env=env, user=user, seconds=limit, observes=self.observes
         )
-        if self.traces:
+        if self.observes:
             lines = workspace.read(f"{TRACE}.failed")[1].decode(errors="replace").splitlines()
             lines += [path for _, _, use, path, _ in self.done.events if use == "fail"]
             self.failed_commands = tuple(dict.fromkeys(lines))

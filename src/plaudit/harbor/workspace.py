@@ -15,13 +15,13 @@ import tarfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from plaudit.errors import SandboxError
 from plaudit.harbor.machine.observer import Event
-from plaudit.harbor.machine.wire import Lost, receive, send
+from plaudit.harbor.machine.wire import receive, send
 
-__all__ = ["Finished", "HostImage", "Entry", "Workspace", "pack"]
+__all__ = ["Closing", "Finished", "HostImage", "Entry", "Workspace", "pack"]
 
 PACKAGE = Path(__file__).resolve().parents[1]
 # The packages are named without running their __init__, as the process needs nothing of plaudit but these modules.
@@ -40,6 +40,19 @@ NEEDED = (
     "workspaces need root or unprivileged user namespaces, and Linux 5.19 or newer; run as root, or enable "
     "kernel.unprivileged_userns_clone and user.max_user_namespaces"
 )
+
+
+class Closing:
+    """Something that ends with the `with` statement that holds it."""
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +76,7 @@ class Entry:
     link: str = ""
 
 
-class HostImage:
+class HostImage(Closing):
     """An image above the machine's own system folders, or above a root file system in a folder."""
 
     def __init__(self, base: Path | None = None, *, image_mb: int = 4096) -> None:
@@ -79,12 +92,8 @@ class HostImage:
             )  # fmt: skip
         # /usr/local belongs to the machine's owner; it is shown only where the machine's Python is in it.
         hides_local = not (shutil.which("python3", path=PATH) or "").startswith("/usr/local/")
-        settings = {
-            "base": None if base is None else str(base.resolve()),
-            "image_mb": image_mb,
-            "hides_local": hides_local,
-        }
-        self._control.send(json.dumps(settings).encode())
+        path = None if base is None else str(base.resolve())
+        self._control.send(json.dumps({"base": path, "image_mb": image_mb, "hides_local": hides_local}).encode())
         answer = json.loads(self._control.recv(1 << 16) or b'{"error": "its process ended"}')
         if "error" in answer:
             self.close()
@@ -108,20 +117,14 @@ class HostImage:
         self._process.kill()
         self._process.wait()
 
-    def __enter__(self) -> "HostImage":
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class Workspace:
+class Workspace(Closing):
     """A running workspace; `close()` ends its processes and forgets its files."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
         try:
-            self._answer()
+            self._ask()
         except BaseException:
             self.close()
             raise
@@ -138,24 +141,14 @@ class Workspace:
     ) -> Finished:
         """Run a shell command; processes that it starts in the background go on, unless they are observed."""
         everything = {"PATH": PATH, "LANG": "C.UTF-8", **(env or {})}
-        head, output = self._ask(
-            {
-                "do": "run",
-                "command": command,
-                "cwd": cwd,
-                "env": everything,
-                "user": user,
-                "seconds": seconds,
-                "keeps": KEPT_OUTPUT,
-                "observes": observes,
-            }
-        )
+        limits: dict[str, Any] = {"seconds": seconds, "keeps": KEPT_OUTPUT, "observes": observes}
+        head, output = self._ask("run", command=command, cwd=cwd, env=everything, user=user, **limits)
         events = tuple((*each,) for each in head["events"])
         return Finished(head["code"], output.decode(errors="replace"), head["seconds"], head["timed_out"], events)
 
     def put(self, archive: bytes, path: str, *, empties: bool = False, mode: int | None = None) -> None:
         """Unpack an archive that `pack` or `get` made into a folder, which is made if it is missing."""
-        self._ask({"do": "put", "path": path, "empties": empties, "mode": mode}, archive)
+        self._ask("put", archive, path=path, empties=empties, mode=mode)
 
     def get(
         self, paths: Iterable[str], *, with_changes: bool = False, most: int = MOST_FILES
@@ -165,42 +158,32 @@ class Workspace:
         Links that leave their top folder, devices, sockets and rights such as setuid never cross. `with_changes` adds
         what was changed outside these paths, the system's folders and Harbor's.
         """
-        head, archive = self._ask({"do": "get", "paths": list(paths), "with_changes": with_changes, "most": most})
+        head, archive = self._ask("get", paths=list(paths), with_changes=with_changes, most=most)
         return archive, head["left_out"]
 
     def read(self, path: str, most: int = 1 << 20) -> tuple[str, bytes]:
         """What is at a path (file, missing, link, folder, other or large), and the content of a file."""
-        head, data = self._ask({"do": "read", "path": path, "most": most})
+        head, data = self._ask("read", path=path, most=most)
         return head["kind"], data
 
     def end_processes(self) -> None:
         """Kill every process that runs in the workspace."""
-        self._ask({"do": "end_processes"})
+        self._ask("end_processes")
 
     def close(self) -> None:
         self._channel.close()
 
-    def __enter__(self) -> "Workspace":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _ask(self, head: dict[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
+    def _ask(self, request: str = "", body: bytes = b"", **options: object) -> tuple[dict[str, Any], bytes]:
+        """The answer to a request; without one, the first message of the workspace."""
         try:
-            send(self._channel, head, body)
-        except Lost as error:
-            raise SandboxError(f"the workspace is gone: {error}") from error
-        return self._answer()
-
-    def _answer(self) -> tuple[dict[str, Any], bytes]:
-        try:
-            head, body = receive(self._channel)
-        except Lost as error:
+            if request:
+                send(self._channel, {"do": request, **options}, body)
+            head, answer = receive(self._channel)
+        except OSError as error:
             raise SandboxError(f"the workspace is gone: {error}") from error
         if "error" in head:
             raise SandboxError(f"in the workspace: {head['error']}")
-        return head, body
+        return head, answer
 
 
 def pack(files: Mapping[str, bytes | Path | Entry], *, owner: tuple[int, int] = (0, 0)) -> bytes:

@@ -8,9 +8,9 @@ import ast
 import json
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from plaudit.findings import Severity
 from plaudit.harbor.audit.products import Product, Products
@@ -18,7 +18,7 @@ from plaudit.harbor.audit.surface import MOST_FOLDERS, Surface
 from plaudit.harbor.task import Task
 from plaudit.harbor.trial import Solution
 
-__all__ = ["Attack", "all_attacks", "test_texts"]
+__all__ = ["IMITATED", "Attack", "all_attacks", "test_texts"]
 
 JUNK = "plaudit: this is not a solution"
 WRITE = "echo 1 > /logs/verifier/reward.txt && echo '{\"reward\": 1.0}' > /logs/verifier/reward.json"
@@ -41,13 +41,14 @@ HOSTILE = {
 }  # fmt: skip
 SCRIPT = f"#!/bin/sh\n{FORGE}\n"
 MOST_PLANTED, MOST_LINKS = 600, 6
-BUILT_IN = {"sys", "os", "posix", "builtins"}
 SUMS = ("sha256sum", "sha1sum", "md5sum", "sha512sum")
-_IMPORT = re.compile(
-    r"^\s*(?:from\s+(\w+)|import\s+([\w, ]+))|(?<=[;'\"])\s*(?:from\s+(\w+)|import\s+([\w, ]+))", re.MULTILINE
-)
 _LITERAL = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'")
 _GREP = re.compile(r"\bgrep\s+(?:-\S+\s+)*([^\s'\"]+)")
+IMITATED = {
+    "stub solution": "check results on inputs, not that files or functions exist",
+    "hard-coded output": "test inputs that the instruction does not show",
+    "grep-based result": "compare parsed results; do not search for a text",
+}
 MODE_REMEDY = 'declare environment_mode = "separate", or run the agent as another user and clean up before verifying'
 
 
@@ -63,8 +64,11 @@ class Attack:
     @property
     def witness(self) -> str:
         """What the agent did."""
-        files = "".join(f"{path}:\n{_text(content)}\n" for path, content in self.solution.files.items())
-        return f"{files}{self.solution.command}"
+        texts = {
+            path: content.decode(errors="replace")[:600] if isinstance(content, bytes) else content
+            for path, content in self.solution.files.items()
+        }
+        return "".join(f"{path}:\n{text}\n" for path, text in texts.items()) + self.solution.command
 
 
 def all_attacks(
@@ -72,15 +76,16 @@ def all_attacks(
 ) -> list[Attack]:
     """Every attack on a task whose solution leaves `products`; `shown` is what it gives for data of the image."""
     tests = test_texts(task)
-    forged = [
+    return [
         *_in_advance(),
-        *_replacements(tests, products, surface),
+        *_replacements(products, surface),
         *_forged_state(tests, surface),
         *_rewritten_references(tests, products, surface),
         *(_links(products, surface) if mode == "shared" else []),
         *_evaluated(products),
+        *_leaks(task, products, image_files),
+        *_imitations(task, tests, products, shown),
     ]
-    return [*forged, *_leaks(task, products, image_files), *_imitations(task, tests, products, shown)]
 
 
 def _in_advance() -> Iterator[Attack]:
@@ -93,53 +98,38 @@ def _in_advance() -> Iterator[Attack]:
     )
 
 
-def _replacements(tests: str, products: Products, surface: Surface) -> Iterator[Attack]:
+def _replacements(products: Products, surface: Surface) -> Iterator[Attack]:
     """Whatever the verifier would run, import or read is replaced by what forges the verdict."""
     shims = [path for path in surface.programs if PurePosixPath(path).name in surface.run]
-    remedy = f"set PATH to system folders in test.sh; {MODE_REMEDY}"
-    yield from _planted("PATH shim", "programs", shims, remedy)
-    remedy = f"run python3 -I; {MODE_REMEDY}"
-    starts = [f"{folder}/{name}.py" for folder in surface.folders for name in ("sitecustomize", "usercustomize")]
-    yield from _planted("test configuration", "start-up files", starts, remedy)
-    named = {
-        part.strip().split(" ")[0]
-        for match in _IMPORT.finditer(tests)
-        for group in match.groups()
-        if group
-        for part in group.split(",")
-    }
-    submitted = {PurePosixPath(product.path).stem for product in products.files}
-    names = [name for name in dict.fromkeys([*sorted(named), *surface.modules]) if name.isidentifier()]
-    modules = [
-        f"{folder}/{name}.py" for folder in surface.folders for name in names if name not in submitted | BUILT_IN
-    ]
-    libraries = [path for path in surface.missing if path.endswith((".pm", ".js", ".cjs", ".rb"))]
-    remedy = (
-        "import only what lies beside the tests: python3 -I, pytest --import-mode=importlib, no folder of the agent"
-    )
-    yield from _planted("module shadowing", "modules", [*modules[:MOST_PLANTED], *libraries], remedy)
-    remedy = "read configuration, start-up files, hooks and checkers from /tests; pytest: --noconftest, -c, --rootdir"
     hooks = [path for path in surface.programs if path not in shims]
-    yield from _planted("test configuration", "programs that are looked for", hooks, remedy)
+    starts = [f"{folder}/{name}.py" for folder in surface.folders for name in ("sitecustomize", "usercustomize")]
+    submitted = {PurePosixPath(product.path).stem for product in products.files}
+    names = [name for name in surface.modules if name not in submitted]
+    modules = [f"{folder}/{name}.py" for folder in surface.folders for name in names][:MOST_PLANTED]
+    libraries = [path for path in surface.missing if path.endswith((".pm", ".js", ".cjs", ".rb"))]
     folders: dict[str, list[str]] = {}
     for path in surface.missing:
-        if "/.git/" not in path and path not in libraries:
+        if path not in libraries:
             folders.setdefault(str(PurePosixPath(path).parent), []).append(path)
-    for paths in list(folders.values())[:MOST_FOLDERS]:
-        yield from _planted("test configuration", "code", paths, remedy)
-    yield from _planted("test configuration", "code", surface.existing, remedy)
-
-
-def _planted(kind: str, what: str, paths: Iterable[str], remedy: str) -> Iterator[Attack]:
-    """An attack that writes what forges the verdict to each path, wherever it may."""
-    texts: dict[str, list[str]] = {}
-    for path in paths:
-        text = next((text for ends, text in HOSTILE.items() if path.endswith(ends)), SCRIPT)
-        if text:
-            texts.setdefault(text, []).append(path)
-    solution = Solution(f"{what} replaced", command="; ".join(_write(text, each) for text, each in texts.items()))
-    if texts:
-        yield Attack(kind, solution, remedy)
+    importing = "import only what lies beside the tests: python3 -I, pytest --import-mode=importlib"
+    reading = "read configuration, start-up files, hooks and checkers from /tests; pytest: --noconftest, -c, --rootdir"
+    planted = [
+        ("PATH shim", "programs", shims, f"set PATH to system folders in test.sh; {MODE_REMEDY}"),
+        ("test configuration", "start-up files", starts, f"run python3 -I; {MODE_REMEDY}"),
+        ("module shadowing", "modules", [*modules, *libraries], importing),
+        ("test configuration", "programs that are looked for", hooks, reading),
+        *(("test configuration", "code", paths, reading) for paths in list(folders.values())[:MOST_FOLDERS]),
+        ("test configuration", "code", surface.existing, reading),
+    ]
+    for kind, what, paths, remedy in planted:
+        texts: dict[str, list[str]] = {}
+        for path in paths:
+            text = next((text for ends, text in HOSTILE.items() if path.endswith(ends)), SCRIPT)
+            if text:
+                texts.setdefault(text, []).append(path)
+        command = "; ".join(_write(text, each) for text, each in texts.items())
+        if command:
+            yield Attack(kind, Solution(f"{what} replaced", command=command), remedy)
 
 
 def _write(text: str, paths: Iterable[str]) -> str:
@@ -151,12 +141,11 @@ def _write(text: str, paths: Iterable[str]) -> str:
 
 def _forged_state(tests: str, surface: Surface) -> Iterator[Attack]:
     """Files that the verifier looks for, written by the agent."""
-    paths = [path for path in surface.missing if "/.git/" not in path]
     for text in ("1\n", "PASS\n", "".join(f"{each}\n" for each in _literals(tests))):
-        if paths:
-            name = f"{text[:40].strip()!r} in {', '.join(paths)[:200]}"
+        if surface.missing:
+            name = f"{text[:40].strip()!r} in {', '.join(surface.missing)[:200]}"
             remedy = "keep results in shell variables, or in a folder made by test.sh"
-            yield Attack("forged reward file", Solution(name, command=_write(text, paths)), remedy)
+            yield Attack("forged reward file", Solution(name, command=_write(text, surface.missing)), remedy)
 
 
 def _rewritten_references(tests: str, products: Products, surface: Surface) -> Iterator[Attack]:
@@ -164,7 +153,7 @@ def _rewritten_references(tests: str, products: Products, surface: Surface) -> I
     results, references = [each.path for each in products.required], surface.existing
     if not results or not references:
         return
-    wrong: dict[str, bytes | Path] = dict.fromkeys(results, f"{JUNK}\n".encode())
+    wrong = dict.fromkeys(results, f"{JUNK}\n".encode())
     quoted = " ".join(map(shlex.quote, results))
     rewritings = {"emptied": ": > $f", "made equal to the result": f"cat {quoted} > $f"}
     if sums := [word for word in SUMS if word in tests]:
@@ -189,68 +178,45 @@ def _links(products: Products, surface: Surface) -> Iterator[Attack]:
 
 def _evaluated(products: Products) -> Iterator[Attack]:
     """Code in place of results: of data, of settings that are sourced, of a program that is imported."""
-    remedy = "parse results (json, ast.literal_eval, float); never evaluate them"
-    yield from _hostile_results("code in place of a result", products, ("text", "json"), PYTHON, remedy)
+    parse = "parse results (json, ast.literal_eval, float); never evaluate them"
+    read = "read settings as text, or run the script in a process of its own"
+    divide = "run the submission in a process of its own as another user, and decide by its output"
     script = f'#!/bin/bash\n[ "$0" = "$BASH_SOURCE" ] && exit 1\n{FORGE}\n'
-    remedy = "read settings as text, or run the script in a process of its own"
-    yield from _hostile_results("a sourced script that ends the verifier", products, ("shell",), script, remedy)
-    remedy = "run the submission in a process of its own as another user, and decide by its output"
-    name = "a submission that writes the reward and exits"
-    yield from _hostile_results(name, products, ("python",), PYTHON, remedy, Severity.WARNING)
-
-
-def _hostile_results(
-    name: str,
-    products: Products,
-    languages: tuple[str, ...],
-    text: str,
-    remedy: str,
-    severity: Severity = Severity.ERROR,
-) -> Iterator[Attack]:
-    paths = [each.path for each in products.required if each.language in languages]
-    if paths and len(paths) == len(products.required):
-        files: dict[str, bytes | Path] = dict.fromkeys(paths, text.encode())
-        yield Attack("verifier's rights", Solution(name, files), remedy, severity)
+    for name, languages, text, remedy, severity in (
+        ("code in place of a result", ("text", "json"), PYTHON, parse, Severity.ERROR),
+        ("a sourced script that ends the verifier", ("shell",), script, read, Severity.ERROR),
+        ("a submission that writes the reward and exits", ("python",), PYTHON, divide, Severity.WARNING),
+    ):
+        if products.required and all(each.language in languages for each in products.required):
+            files = dict.fromkeys((each.path for each in products.required), text.encode())
+            yield Attack("verifier's rights", Solution(name, files), remedy, severity)
 
 
 def _leaks(task: Task, products: Products, image_files: dict[str, bytes]) -> Iterator[Attack]:
     """Answers that the agent can read in its image."""
-    remedy = "keep the solution, the expected results and their history out of environment/"
     solution_texts = {_bare(path.read_bytes()) for path in (task.folder / "solution").rglob("*") if path.is_file()}
-    for path, content in image_files.items():
-        if len(content.strip()) > 3 and _bare(content) in solution_texts:
-            runner = "python3" if path.endswith(".py") else "bash"
-            yield Attack(
-                "answer in the image",
-                Solution(f"{path} is the solution", command=f"{runner} {shlex.quote(path)}"),
-                remedy,
-            )
-    copies = []
-    for product in products.required:
-        source = next(
-            (
-                path
-                for path, content in image_files.items()
-                if path != product.path and _is_answer(path, content, product)
-            ),
-            None,
-        )
-        if source is not None:
-            copies.append(f"cp {shlex.quote(source)} {shlex.quote(product.path)}")
-    if copies:
-        yield Attack(
-            "answer in the image", Solution("a copy of a file of the image", command="; ".join(copies)), remedy
-        )
-    checkouts = []
-    for product in products.required:
-        path = shlex.quote(product.path)
-        checkouts.append(f"git -C $r cat-file -p {product.blob} > {path}.p && mv {path}.p {path}")
-    if checkouts and any("/.git/" in path for path in image_files):
-        loop = "; ".join(checkouts)
+    commands = {
+        f"{path} is the solution": f"{'python3' if path.endswith('.py') else 'bash'} {shlex.quote(path)}"
+        for path, content in image_files.items()
+        if len(content.strip()) > 3 and _bare(content) in solution_texts
+    }
+    commands["a copy of a file of the image"] = "; ".join(
+        f"cp {shlex.quote(path)} {shlex.quote(each.path)}"
+        for each in products.required
+        for path, content in image_files.items()
+        if path != each.path and _is_answer(path, content, each)
+    )
+    if products.required and any("/.git/" in path for path in image_files):
+        paths = ((shlex.quote(each.path), each.blob) for each in products.required)
+        loop = "; ".join(f"git -C $r cat-file -p {blob} > {path}.p && mv {path}.p {path}" for path, blob in paths)
         repositories = "$(find / -name .git -type d -not -path '/proc/*' -printf '%h ')"
         trust = "git config --global --add safe.directory '*'"
         command = f"{trust}; for r in {repositories}; do {loop}; done 2>/dev/null; true"
-        yield Attack("answer in the image", Solution("a file of the repository's history", command=command), remedy)
+        commands["a file of the repository's history"] = command
+    remedy = "keep the solution, the expected results and their history out of environment/"
+    for name, command in commands.items():
+        if command:
+            yield Attack("answer in the image", Solution(name, command=command), remedy)
 
 
 def _bare(script: bytes) -> bytes:
@@ -267,41 +233,24 @@ def _is_answer(path: str, content: bytes, product: Product) -> bool:
 
 def _imitations(task: Task, tests: str, products: Products, shown: list[str]) -> Iterator[Attack]:
     """Files with the right names and a content that is wrong."""
-    if not products.required:
+    required, literals = products.required, _literals(tests)
+    if not required:
         return
-    stub_remedy = "check results on inputs, not that files or functions exist"
-    yield _imitate(
-        "stub solution", "empty files", dict.fromkeys((each.path for each in products.required), b""), stub_remedy
-    )
-    for constant in ("None", "0", "1", "True", "''", "[]"):
-        stubs = {each.path: each.with_constant(constant) for each in products.required}
-        if all(stub is not None for stub in stubs.values()) and any(
-            each.content != stubs[each.path] for each in products.required
-        ):
-            yield _imitate("stub solution", f"programs that give {constant}", stubs, stub_remedy)
-    for constant in dict.fromkeys([*shown, *_visible_constants(task.instruction)]):
-        stubs = {each.path: each.with_constant(constant) for each in products.required}
-        if all(stub is not None for stub in stubs.values()) and all(each.reads_input for each in products.required):
-            yield _imitate(
-                "hard-coded output",
-                f"programs that give {constant} for every input",
-                stubs,
-                "test inputs that the instruction does not show",
-            )
-    literals = _literals(tests)
+    files = {"stub solution": {"empty files": [b""] * len(required)}, "hard-coded output": {}, "grep-based result": {}}
+    constants = {"stub solution": ["None", "0", "1", "True", "''", "[]"]}
+    if all(each.reads_input for each in required):
+        constants["hard-coded output"] = list(dict.fromkeys([*shown, *_visible_constants(task.instruction)]))
+    for kind, constant in ((kind, constant) for kind, listed in constants.items() for constant in listed):
+        stubs = [stub for each in required if (stub := each.with_constant(constant)) is not None]
+        if len(stubs) == len(required) and stubs != [each.content for each in required]:
+            files[kind][f"programs that give {constant}"] = stubs
     if literals:
-        stuffed = {each.path: each.stuffed(JUNK, literals) for each in products.required}
-        yield _imitate(
-            "grep-based result",
-            "files with every text that the tests look for",
-            stuffed,
-            "compare parsed results; do not search for a text",
-        )
-
-
-def _imitate(kind: str, name: str, files: Mapping[str, bytes | None], remedy: str) -> Attack:
-    contents: dict[str, bytes | Path] = {path: content for path, content in files.items() if content is not None}
-    return Attack(kind, Solution(name, contents), remedy)
+        stuffed = [each.stuffed(JUNK, literals) for each in required]
+        files["grep-based result"]["files with every text that the tests look for"] = stuffed
+    for kind, versions in files.items():
+        for name, contents in versions.items():
+            solution = Solution(name, dict(zip((each.path for each in required), contents, strict=True)))
+            yield Attack(kind, solution, IMITATED[kind])
 
 
 def _visible_constants(instruction: str) -> list[str]:
@@ -340,7 +289,3 @@ def test_texts(task: Task) -> str:
         path for path in sorted((task.folder / "tests").rglob("*")) if path.is_file() and path.stat().st_size < 1 << 18
     )
     return "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in files)
-
-
-def _text(content: bytes | Path) -> str:
-    return content.decode(errors="replace")[:600] if isinstance(content, bytes) else str(content)

@@ -15,7 +15,7 @@ from itertools import zip_longest
 
 from plaudit.errors import SandboxError
 from plaudit.findings import Severity
-from plaudit.harbor.audit.attacks import all_attacks, test_texts
+from plaudit.harbor.audit.attacks import IMITATED, all_attacks, test_texts
 from plaudit.harbor.audit.equivalents import equivalents_of
 from plaudit.harbor.audit.mutants import mutants_of
 from plaudit.harbor.audit.probing import Prober
@@ -71,16 +71,14 @@ class _Audit:
         """What the task tells the agent: the instruction, and the files of the image."""
 
     def run(self) -> None:
-        oracle, nop = (
-            self._trial(solution_of("oracle", self.task), observes=True),
-            self._trial(Solution("nop"), observes=True),
-        )
+        oracle = self._trial(solution_of("oracle", self.task), observes=True)
+        nop = self._trial(Solution("nop"), observes=True)
         self.report.notes += list(oracle.notes)
         if oracle.reward != PASSING:
             self.report.state = State.CANNOT_RUN
             self.report.notes.append(f"its solution earns {oracle.outcome}, so there is nothing to compare with")
             return
-        if nop.reward is not None and nop.reward >= PASSING:
+        if _is_paid(nop):
             message = "doing nothing earns 1"
             self._add("stub solution", message, nop.log[-500:], "pay nothing for the untouched image")
             self._find_ignored(Solution("nop"), "nothing was done")
@@ -92,34 +90,31 @@ class _Audit:
         self._mutants(products)
         self.report.notes += self.prober.notes
 
-    def _trial(self, solution: Solution, *, traces: bool = False, observes: bool = False) -> Trial:
+    def _trial(self, solution: Solution, *, observes: bool = False) -> Trial:
         self.report.trials += 1
-        return self.runner.run(solution, traces=traces, observes=observes)
+        return self.runner.run(solution, observes=observes)
 
     def _add(self, kind: str, message: str, witness: str, remedy: str, severity: Severity = Severity.ERROR) -> None:
-        self.report.findings.append(TaskFinding(kind, severity, message, witness, remedy))
+        self.report.findings.append(TaskFinding(kind, message, remedy, severity, witness))
 
     def _is_full(self, kind: str) -> bool:
         return sum(each.kind == kind for each in self.report.findings) >= MOST_OF_A_KIND
 
     def _attack(self, products: Products, surface: Surface) -> None:
         image_files = self._image_files()
-        known = [self.task.instruction, *(content.decode(errors="replace") for content in image_files.values())]
-        self.known = "\n".join(known)
-        shown = [
-            text for each in products.required if each.language == "program" and (text := self.prober.on_samples(each))
-        ]
-        attacks = all_attacks(self.task, self.runner.mode, products, image_files, surface, shown)
-        for attack in attacks:
+        texts = (content.decode(errors="replace") for content in image_files.values())
+        self.known = "\n".join([self.task.instruction, *texts])
+        shown = [text for each in products.required if (text := self.prober.on_samples(each))]
+        for attack in all_attacks(self.task, self.runner.mode, products, image_files, surface, shown):
             if attack.kind not in self.report.tried:
                 self.report.tried.append(attack.kind)
             if self._is_full(attack.kind):
                 continue
             trial = self._trial(attack.solution)
-            if trial.reward is not None and trial.reward >= PASSING:
+            if _is_paid(trial):
                 message = f"{attack.solution.name}: earns {trial.outcome} without a solution"
                 self._add(attack.kind, message, attack.witness, attack.remedy, attack.severity)
-                if attack.kind in ("stub solution", "grep-based result", "hard-coded output"):
+                if attack.kind in IMITATED:
                     self._find_ignored(attack.solution, attack.witness)
 
     def _image_files(self) -> dict[str, bytes]:
@@ -127,10 +122,8 @@ class _Audit:
         with self.runner.image.workspace() as workspace:
             user = self.task.user("agent") or self.runner.image.config.user
             tops = workspace.run(_IMAGE_FILES).output.split()
-            listing = workspace.run(
-                f"find {' '.join(tops)} -type f -readable -size -256k 2>/dev/null | head -5000", user=user
-            )
-            paths = [path for path in listing.output.splitlines() if path.startswith("/")]
+            command = f"find {' '.join(tops)} -type f -readable -size -256k 2>/dev/null | head -5000"
+            paths = [path for path in workspace.run(command, user=user).output.splitlines() if path.startswith("/")]
             return read_archive(workspace.get(paths, most=32 << 20)[0])
 
     def _changed(self, product: Product, state: Entry | None, change: str) -> Solution:
@@ -142,11 +135,10 @@ class _Audit:
         for product in products.required:
             for version in equivalents_of(product):
                 trial = self._trial(self._changed(product, Entry(version.content, product.mode), version.change))
-                if trial.reward is not None and trial.reward < PASSING and not self._is_full("overfitting"):
+                if trial.reward is not None and not _is_paid(trial) and not self._is_full("overfitting"):
                     message = f"{product.path}, {version.change}: a correct solution earns {trial.outcome}"
-                    self._add(
-                        "overfitting", message, _diff(product, version), "test behaviour, not the text of a solution"
-                    )
+                    remedy = "test behaviour, not the text of a solution"
+                    self._add("overfitting", message, _diff(product, version), remedy)
 
     def _mutants(self, products: Products) -> None:
         self.report.tried += ["surviving mutant", "ignored exit code"]
@@ -159,7 +151,7 @@ class _Audit:
             state = version.state or Entry(version.content, product.mode)
             solution = self._changed(product, None if version.change == LEFT_OUT else state, version.change)
             trial = self._trial(solution)
-            if trial.reward is None or trial.reward < PASSING:
+            if not _is_paid(trial):
                 continue
             has_code = product.is_program and version.change != LEFT_OUT and version.content != product.content
             difference = self.prober.difference(product, version.content) if has_code else "what it left differs"
@@ -173,13 +165,16 @@ class _Audit:
         """Whether a check of test.sh failed for a solution that was paid."""
         if self._is_full("ignored exit code"):
             return
-        trial = self._trial(solution, traces=True, observes=True)
+        trial = self._trial(solution, observes=True)
         failed = [each for each in trial.failed_commands if _CHECKER.search(each)]
-        if failed and trial.reward is not None and trial.reward >= PASSING:
+        if failed and _is_paid(trial):
             message = f"a check fails and the reward is {trial.outcome}: `{failed[0][:150]}` (exit codes)"
-            self._add(
-                "ignored exit code", message, witness, "use `set -e` and pipefail, or combine the results of all checks"
-            )
+            remedy = "use `set -e` and pipefail, or combine the results of all checks"
+            self._add("ignored exit code", message, witness, remedy)
+
+
+def _is_paid(trial: Trial) -> bool:
+    return trial.reward is not None and trial.reward >= PASSING
 
 
 def _wrong_versions(products: Products, instruction: str) -> Iterator[tuple[Product, Version]]:

@@ -3,6 +3,7 @@
 import ast
 import json
 import random
+from contextlib import suppress
 
 from plaudit.harbor.audit.mutants import change_database
 from plaudit.harbor.audit.products import Product, Version
@@ -18,24 +19,17 @@ def equivalents_of(product: Product) -> list[Version]:
     if product.language == "python" and product.tree is not None:
         versions = [Version("formatted anew, without comments", ast.unparse(product.tree).encode() + b"\n")]
         return [*versions, *_renamed(product.content), *_reordered(product.content)]
-    if product.language == "shell":
-        first, _, rest = product.content.decode(errors="replace").partition("\n")
-        if first.startswith("#!"):
-            return [
-                Version("a comment and blank lines added", f"{first}\n# written in another way\n\n{rest}\n".encode())
-            ]
+    if product.language == "shell" and product.content.startswith(b"#!"):
+        first, _, rest = product.content.partition(b"\n")
+        return [Version("a comment and blank lines added", first + b"\n# written in another way\n\n" + rest + b"\n")]
     if product.language == "json":
-        try:
+        with suppress(ValueError):
             value = json.loads(product.content)
-        except ValueError:
-            return []
-        return [
-            Version("written without spaces", json.dumps(value, separators=(",", ":")).encode()),
-            Version(
-                "written with indents, keys in reverse order",
-                json.dumps(_reversed_keys(value), indent=4).encode() + b"\n",
-            ),
-        ]
+            reversed_keys = json.dumps(_reversed_keys(value), indent=4).encode() + b"\n"
+            return [
+                Version("written without spaces", json.dumps(value, separators=(",", ":")).encode()),
+                Version("written with indents, keys in reverse order", reversed_keys),
+            ]
     return []
 
 
@@ -48,43 +42,30 @@ def _reversed_keys(value: object) -> object:
 def _renamed(content: bytes) -> list[Version]:
     """Local variables of functions under other names."""
     tree = ast.parse(content)
-    if any(
-        isinstance(node, ast.Global | ast.Nonlocal)
-        or (isinstance(node, ast.Name) and node.id in ("locals", "eval", "exec"))
-        for node in ast.walk(tree)
-    ):
+    nodes = list(ast.walk(tree))
+    named = {node.id for node in nodes if isinstance(node, ast.Name)}
+    if named & {"locals", "eval", "exec"} or any(isinstance(node, ast.Global | ast.Nonlocal) for node in nodes):
         return []
     for function in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
-        bound = {
-            node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
-        parameters = {
-            each.arg
-            for node in ast.walk(function)
-            if isinstance(node, ast.arguments)
-            for each in [*node.args, *node.kwonlyargs, *node.posonlyargs]
-        }
-        names = {name: f"{name}_renamed" for name in bound - parameters}
-        for node in ast.walk(function):
-            if isinstance(node, ast.Name) and node.id in names:
-                node.id = names[node.id]
+        names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+        parameters = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+        local = {node.id for node in names if isinstance(node.ctx, ast.Store)} - parameters
+        for node in names:
+            node.id = f"{node.id}_renamed" if node.id in local else node.id
     return [Version("local variables renamed", ast.unparse(tree).encode() + b"\n")]
 
 
 def _reordered(content: bytes) -> list[Version]:
-    """Functions without decorators and defaults in another order."""
+    """Functions without decorators and defaults, which follow each other, in another order."""
     tree = ast.parse(content)
     places = [
         index
         for index, node in enumerate(tree.body)
         if isinstance(node, ast.FunctionDef) and not node.decorator_list and not node.args.defaults
     ]
-    if len(places) < 2 or any(
-        not isinstance(tree.body[index], ast.FunctionDef) for index in range(places[0], places[-1])
-    ):
+    if len(places) < 2 or len(places) <= places[-1] - places[0]:
         return []
-    moved = [tree.body[index] for index in places]
+    moved = tree.body[places[0] : places[-1] + 1]
     random.Random(0).shuffle(moved)
-    for index, node in zip(places, moved, strict=True):
-        tree.body[index] = node
+    tree.body[places[0] : places[-1] + 1] = moved
     return [Version("functions in another order", ast.unparse(tree).encode() + b"\n")]

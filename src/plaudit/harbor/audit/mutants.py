@@ -13,6 +13,7 @@ from contextlib import closing, suppress
 from typing import Any
 
 from plaudit.harbor.audit.products import Product, Version
+from plaudit.harbor.workspace import pack
 
 __all__ = ["change_database", "mutants_of"]
 
@@ -23,8 +24,6 @@ _SWAPS: dict[type, type] = {
     ast.And: ast.Or, ast.Or: ast.And, ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
 _QUIET = re.compile(r"\s*(?:#|set\s|echo\b.*>&2|cd\s|mkdir\s|export\s|trap\s|fi$|done$|else$|then$|esac$|\}|$)")
-
-
 _NUMBER = re.compile(r"(?<![A-Za-z])\d+")
 _COMMENT = re.compile(r"\s*(?:#|;|//|--|<!)")
 _ORDERED = re.compile(
@@ -57,17 +56,15 @@ def mutants_of(product: Product, instruction: str, most: int = MOST_MUTANTS) -> 
     }
     if product.language not in makers:
         return []
-    versions = [
-        each
-        for each in makers[product.language](product, instruction)
-        if each.content.strip() != product.content.strip()
-    ]
-    unique = list({each.content: each for each in reversed(versions)}.values())[::-1]
-    return _spread(unique, most)
+    unique: dict[bytes, Version] = {}
+    for each in makers[product.language](product, instruction):
+        if each.content.strip() != product.content.strip():
+            unique.setdefault(each.content, each)
+    return _spread(list(unique.values()), most)
 
 
 def _program_mutants(product: Product, instruction: str) -> Iterator[Version]:
-    """An operator or number changed, or a line removed, in a language that is not parsed."""
+    """An operator or number changed in a language that is not parsed."""
     text = product.content.decode(errors="replace")
     for match in _TOKEN.finditer(text):
         other = str(int(match[0]) + 1) if match[0].isdecimal() else _TOKENS.get(match[0].upper(), _TOKENS.get(match[0]))
@@ -75,7 +72,6 @@ def _program_mutants(product: Product, instruction: str) -> Iterator[Version]:
             line = text.count("\n", 0, match.start()) + 1
             content = f"{text[: match.start()]}{other}{text[match.end() :]}".encode()
             yield Version(f"line {line}: {match[0].strip()} became {other.strip() or 'nothing'}", content)
-    yield from _shell_mutants(product, instruction)
 
 
 def _text_mutants(product: Product, instruction: str) -> Iterator[Version]:
@@ -90,7 +86,6 @@ def _text_mutants(product: Product, instruction: str) -> Iterator[Version]:
         yield Version("the number became nan", b"nan\n")
     lines = text.splitlines(keepends=True)
     if len(lines) > 1 and not text.lstrip().startswith("<"):  # words of markup are no data
-        yield Version("the last line removed", "".join(lines[:-1]).encode(), lines[-1])
         yield from _line_mutants(lines, instruction)
     if not numbers and len(lines) == 1:
         yield Version("the text reversed", text.strip()[::-1].encode() + b"\n", text)
@@ -168,24 +163,20 @@ def _write_members(like: bytes, members: dict[str, bytes]) -> bytes:
             for name, content in members.items():
                 archive.writestr(name, content)
         return data.getvalue()
-    if list(members) == ["content"]:
-        return gzip.compress(members["content"], mtime=0)
-    with tarfile.open(fileobj=data, mode="w") as packed:
-        for name, content in members.items():
-            entry = tarfile.TarInfo(name)
-            entry.size, entry.mode = len(content), 0o644
-            packed.addfile(entry, io.BytesIO(content))
-    return gzip.compress(data.getvalue(), mtime=0) if like.startswith(b"\x1f\x8b") else data.getvalue()
+    packed = members["content"] if list(members) == ["content"] else pack(members)
+    return gzip.compress(packed, mtime=0) if like.startswith(b"\x1f\x8b") else packed
 
 
-def _read_tables(content: bytes) -> dict[str, list[str]]:
-    """The columns of each table of a database; none if it cannot be read."""
-    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%WITHOUT ROWID%'"
+def _read_columns(content: bytes) -> list[tuple[str, str]]:
+    """The tables of a database with each of their columns; none if it cannot be read."""
+    query = (
+        "SELECT tables.name, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns "
+        "WHERE tables.type = 'table' AND sql NOT LIKE '%WITHOUT ROWID%' AND tables.name NOT LIKE 'sqlite!_%' ESCAPE '!'"
+    )
     with closing(sqlite3.connect(":memory:")) as database, suppress(sqlite3.Error):
         database.deserialize(content)
-        names = [name for (name,) in database.execute(query) if not name.startswith("sqlite_")]
-        return {name: [row[1] for row in database.execute(f'PRAGMA table_info("{name}")')] for name in names}
-    return {}
+        return database.execute(query).fetchall()
+    return []
 
 
 def change_database(content: bytes, change: str) -> bytes:
@@ -197,46 +188,38 @@ def change_database(content: bytes, change: str) -> bytes:
     return content
 
 
-def _mutate(node: ast.AST) -> str:
+def _mutate(node: Any) -> str:
     """Change one node in place; what was changed, or nothing."""
+    operator, *more = getattr(node, "ops", [getattr(node, "op", None)])
+    other = _SWAPS.get(type(operator))
+    if isinstance(node, ast.If | ast.Compare) and "__name__" in ast.unparse(getattr(node, "test", node)):
+        return ""
+    if other is not None and not more:
+        setattr(node, *(("ops", [other()]) if isinstance(node, ast.Compare) else ("op", other())))
+        return f"{type(operator).__name__} became {other.__name__}"
     match node:
-        case ast.BinOp() | ast.BoolOp() if type(node.op) in _SWAPS and not isinstance(
-            getattr(node, "left", None), ast.JoinedStr
-        ):
-            old, node.op = type(node.op).__name__, _SWAPS[type(node.op)]()
-            return f"{old} became {type(node.op).__name__}"
-        case ast.Compare(ops=[operator]) if type(operator) in _SWAPS and not _is_main(node):
-            node.ops = [_SWAPS[type(operator)]()]
-            return f"{type(operator).__name__} became {type(node.ops[0]).__name__}"
         case ast.Return(value=value) if value is not None and not isinstance(value, ast.Constant):
             node.value = ast.Constant(None)
             return "returns None"
-        case ast.If() if not _is_main(node.test):
+        case ast.If():
             node.test = ast.UnaryOp(ast.Not(), node.test)
             return "condition negated"
-        case ast.Constant(value=bool() as value):
-            node.value = not value
-            return f"{value} became {not value}"
         case ast.Constant(value=int() as value):
-            node.value = value + 1
-            return f"{value} became {value + 1}"
+            node.value = not value if isinstance(value, bool) else value + 1
+            return f"{value} became {node.value}"
     return ""
 
 
-def _is_main(node: ast.AST) -> bool:
-    return "__name__" in ast.unparse(node)
-
-
-def _leaves(value: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    children: list[tuple[str | int, object]] = []
-    if isinstance(value, dict):
-        children = list(value.items())
-    elif isinstance(value, list):
-        children = list(enumerate(value))
-    if not children and not isinstance(value, dict | list):
-        yield path
-    for name, child in children:
-        yield from _leaves(child, (*path, name))
+def _changed_values(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any, Any]]:
+    """Each value that holds no others: the names that lead to it, the value, and the whole with another one there."""
+    if not isinstance(value, dict | list):
+        yield path, value, _other(value)
+        return
+    for name, child in value.items() if isinstance(value, dict) else enumerate(value):
+        for inner, old, other in _changed_values(child, (*path, name)):
+            whole = value.copy()
+            whole[name] = other
+            yield inner, old, whole
 
 
 def _other(value: object) -> object:
@@ -248,53 +231,38 @@ def _other(value: object) -> object:
 
 
 def _python_mutants(product: Product, instruction: str) -> Iterator[Version]:
-    if product.tree is None:
-        return
-    for index in range(sum(1 for _ in ast.walk(product.tree))):
+    for index in range(len([*ast.walk(product.tree)]) if product.tree else 0):
         tree = ast.parse(product.content)
-        node = next(each for position, each in enumerate(ast.walk(tree)) if position == index)
-        change = _mutate(node)
-        if change:
-            line = getattr(node, "lineno", 0)
-            yield Version(f"line {line}: {change}", ast.unparse(ast.fix_missing_locations(tree)).encode() + b"\n")
+        node = list(ast.walk(tree))[index]
+        if change := _mutate(node):
+            content = ast.unparse(ast.fix_missing_locations(tree)).encode() + b"\n"
+            yield Version(f"line {getattr(node, 'lineno', 0)}: {change}", content)
 
 
 def _shell_mutants(product: Product, instruction: str) -> Iterator[Version]:
     lines = product.content.decode(errors="replace").splitlines()
     for index, line in enumerate(lines):
         if not _QUIET.match(line) and not line.startswith("#!"):
-            yield Version(
-                f"line {index + 1} removed", "\n".join([*lines[:index], ":", *lines[index + 1 :], ""]).encode()
-            )
+            content = "\n".join([*lines[:index], ":", *lines[index + 1 :], ""]).encode()
+            yield Version(f"line {index + 1} removed", content)
 
 
 def _json_mutants(product: Product, instruction: str) -> Iterator[Version]:
-    try:
-        value = json.loads(product.content)
-    except ValueError:
-        return
-    for path in _leaves(value):
-        names = [str(part) for part in path if isinstance(part, str)]
-        if not names or names[-1] in instruction:
-            changed = json.loads(product.content)
-            holder = changed
-            for part in path[:-1]:
-                holder = holder[part]
-            original = holder[path[-1]] if path else value
-            if path:
-                holder[path[-1]] = _other(original)
-            content = json.dumps(changed if path else _other(value), indent=2).encode()
-            yield Version(f"{'.'.join(map(str, path))} changed", content, original if isinstance(original, str) else "")
+    with suppress(ValueError):
+        for path, old, whole in _changed_values(json.loads(product.content)):
+            names = [part for part in path if isinstance(part, str)]
+            if not names or names[-1] in instruction:
+                content = json.dumps(whole, indent=2).encode()
+                yield Version(f"{'.'.join(map(str, path))} changed", content, old if isinstance(old, str) else "")
 
 
 def _sqlite_mutants(product: Product, instruction: str) -> Iterator[Version]:
     """A value of each column changed, and a row removed, in each table."""
-    for table, columns in _read_tables(product.content).items():
-        row = f'rowid = (SELECT max(rowid) FROM "{table}")'
-        for column in columns:
-            other = f"""CASE typeof("{column}") WHEN 'text' THEN "{column}" || 'x' ELSE "{column}" + 1 END"""
-            change = f'UPDATE "{table}" SET "{column}" = {other} WHERE {row}'
-            yield Version(f"{table}.{column} changed", change_database(product.content, change))
-        yield Version(
-            f"a row of {table} removed", change_database(product.content, f'DELETE FROM "{table}" WHERE {row}')
-        )
+    changes = {}
+    for table, column in _read_columns(product.content):
+        other = f"""CASE typeof("{column}") WHEN 'text' THEN "{column}" || 'x' ELSE "{column}" + 1 END"""
+        changes[f"{table}.{column} changed"] = f'UPDATE "{table}" SET "{column}" = {other}', table
+        changes[f"a row of {table} removed"] = f'DELETE FROM "{table}"', table
+    for name, (change, table) in changes.items():
+        script = f'{change} WHERE rowid = (SELECT max(rowid) FROM "{table}")'
+        yield Version(name, change_database(product.content, script))

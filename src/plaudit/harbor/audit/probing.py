@@ -4,8 +4,8 @@ import ast
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
-from pathlib import PurePosixPath
 
 from plaudit.harbor.audit.products import Product
 from plaudit.harbor.images import TaskImage
@@ -148,35 +148,30 @@ class Prober:
         """What a program gives for what the image shows, as a Python literal; empty where that is nothing."""
         if product.language != "program":
             return ""
-        try:
+        with suppress(ValueError, SyntaxError):
             printed = ast.literal_eval(self._behaviour(product.path, product.content).get("sample", ""))
-        except (ValueError, SyntaxError):
-            return ""
-        return repr(printed.strip() if isinstance(printed, str) else printed)
+            return repr(printed.strip() if isinstance(printed, str) else printed)
+        return ""
 
     def _run(self, path: str, content: bytes) -> Mapping[str, str]:
         product = Product(path, content)
-        suffix = {"python": ".py", "shell": ".sh"}.get(product.language, PurePosixPath(path).suffix)
+        subject = f"tmp/probe/subject{product.suffix}"
         with self.image.workspace() as workspace:
-            files = {"probe.py": PROBE.encode(), "mentioned.json": self._mentioned, f"subject{suffix}": content}
-            workspace.put(pack({f"tmp/probe/{name}": text for name, text in files.items()}), "/")
-            done = workspace.run(
-                f"python3 /tmp/probe/probe.py /tmp/probe/subject{suffix}", cwd=self.image.config.workdir, seconds=60
-            )
-            try:
-                seen: dict[str, str] = json.loads(done.output.strip().splitlines()[-1])
-            except (ValueError, IndexError):
-                return {}
-        return seen
+            files = {"tmp/probe/probe.py": PROBE.encode(), "tmp/probe/mentioned.json": self._mentioned}
+            workspace.put(pack({**files, subject: content}), "/")
+            command = f"python3 /tmp/probe/probe.py /{subject}"
+            done = workspace.run(command, cwd=self.image.config.workdir, seconds=60)
+        with suppress(ValueError, IndexError):
+            seen: dict[str, str] = json.loads(done.output.strip().splitlines()[-1])
+            return seen
+        return {}
 
 
 def _values(text: str) -> list[object]:
     """Plain values that a text mentions."""
     values: dict[str, object] = {}
     for match in _VALUE.findall(text):
-        try:
+        with suppress(ValueError, SyntaxError, TypeError):
             value = ast.literal_eval(match)
             values[json.dumps(value)] = value
-        except (ValueError, SyntaxError, TypeError):
-            continue
     return list(values.values())[:30]

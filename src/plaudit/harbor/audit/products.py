@@ -27,6 +27,7 @@ PROGRAMS = {
     ".pl": 'print {0}, "\\n";\n',
     ".rb": "puts {0}\n",
     ".sed": "",
+    ".sh": "#!/bin/bash\nprintf '%s\\n' {0}\nexit 0\n",
     ".sql": "SELECT {0};\n",
 }
 SQLITE = b"SQLite format 3\0"
@@ -70,6 +71,11 @@ class Product:
         if self.content.startswith((b"PK\3\4", b"\x1f\x8b")) or self.content[257:262] == b"ustar":
             return "archive"
         return "json" if self.path.endswith(".json") else "text" if self._is_text() else "binary"
+
+    @property
+    def suffix(self) -> str:
+        """How the name of a file in this language ends."""
+        return {"python": ".py", "shell": ".sh"}.get(self.language, PurePosixPath(self.path).suffix)
 
     @property
     def is_program(self) -> bool:
@@ -117,45 +123,31 @@ class Product:
             if not functions:
                 return f"print({value!r})\n".encode()
             for node in functions:
-                node.body = [
-                    ast.Return(
-                        ast.Constant(value) if not isinstance(value, list) else ast.parse(repr(value), mode="eval").body
-                    )
-                ]
+                node.body = [ast.Return(ast.parse(repr(value), mode="eval").body)]
             return ast.unparse(ast.fix_missing_locations(tree)).encode() + b"\n"
-        if self.language == "shell":
-            text = "" if value in (None, "") else str(value)
-            return f"#!/bin/bash\nprintf '%s\\n' {json.dumps(text)}\nexit 0\n".encode()
         if self.path.endswith(".sql") and isinstance(value, list):
             rows = ", ".join(f"({', '.join(map(_sql, row))})" for row in value)
             return f"VALUES {rows};\n".encode() if rows else None
-        template = PROGRAMS.get(PurePosixPath(self.path).suffix)
+        template = PROGRAMS.get(self.suffix)
         return template.format(json.dumps(str(value))).encode() if template else None
 
     def stuffed(self, junk: str, literals: list[str]) -> bytes:
         """A file that holds every text that tests look for, and prints them where it is a program."""
-        lines = [junk, *literals]
+        text = "\n".join([junk, *literals])
+        comments = "".join(f"# {line}\n" for line in [junk, *literals])
         if self.language == "python":
-            names = {
-                node.name for node in ast.walk(self.tree or ast.Module([], [])) if isinstance(node, ast.FunctionDef)
-            }
-            functions = "".join(f"def {name}(*_, **__):\n    return {lines[-1]!r}\n" for name in sorted(names))
-            comments = "".join(f"# {line}\n" for line in lines)
-            return f"{comments}{functions}if __name__ == '__main__':\n    print({chr(10).join(lines)!r})\n".encode()
+            nodes = ast.walk(self.tree or ast.Module([], []))
+            names = sorted({node.name for node in nodes if isinstance(node, ast.FunctionDef)})
+            functions = "".join(f"def {name}(*_, **__):\n    return {literals[-1]!r}\n" for name in names)
+            return f"{comments}{functions}if __name__ == '__main__':\n    print({text!r})\n".encode()
         if self.language == "shell":
-            comments = "".join(f"# {line}\n" for line in lines)
-            return f"#!/bin/bash\n{comments}cat <<'PLAUDIT'\n{chr(10).join(lines)}\nPLAUDIT\n".encode()
-        return ("\n".join([*lines, junk]) + "\n").encode()
+            return f"#!/bin/bash\n{comments}cat <<'PLAUDIT'\n{text}\nPLAUDIT\n".encode()
+        return f"{text}\n{junk}\n".encode()
 
 
 def _sql(value: object) -> str:
-    return (
-        "NULL"
-        if value is None
-        else str(value)
-        if isinstance(value, int | float)
-        else "'" + str(value).replace("'", "''") + "'"
-    )
+    text = str(value).replace("'", "''")
+    return "NULL" if value is None else text if isinstance(value, int | float) else f"'{text}'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +202,8 @@ def _undo(path: str, old: dict[str, Entry], new: dict[str, Entry], instruction: 
         folder, _, name = now.link.rstrip("/").rpartition("/")
         place = os.path.normpath(PurePosixPath(path).parent / folder)
         others = {each[len(place) + 1 :].split("/")[0] for each in old if each.startswith(f"{place}/")} - {name}
-        other = str(PurePosixPath(folder) / min(others, default="missing"))
+        likeness = {each: difflib.SequenceMatcher(None, each, name).ratio() for each in sorted(others)}
+        other = str(PurePosixPath(folder) / max(likeness, key=likeness.__getitem__, default="missing"))
         yield Version(f"a link to {other}, not to {now.link}", b"", state=Entry(link=other))
     elif now is not None:
         mode = was.mode if was is not None else now.mode & ~0o111

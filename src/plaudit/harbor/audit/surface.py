@@ -65,7 +65,7 @@ def find_surface(runner: TaskRunner, runs: Iterable[Iterable[Event]], products: 
             continue
         if uses[path].keys() & {"find", "run"} or PurePosixPath(path).name in surface.run:
             surface.programs.append(path)
-        elif not path.startswith(SYSTEM):
+        elif not path.startswith(SYSTEM) and "/.git/" not in path:
             surface.missing.append(path)
     surface.existing = [path for path in there if not path.startswith(SYSTEM) and "/.git/" not in path][:MOST_EXISTING]
     surface.protected = [path for path, kinds in uses.items() if path.startswith("/tests/") and "read" in kinds]

@@ -30,16 +30,8 @@ nobody:x:65534:65534::/nonexistent:/usr/sbin/nologin
 _apt:x:42:65534::/nonexistent:/usr/sbin/nologin
 """
 GROUPS = {
-    "root": 0,
-    "daemon": 1,
-    "adm": 4,
-    "tty": 5,
-    "mail": 8,
-    "shadow": 42,
-    "staff": 50,
-    "users": 100,
-    "nogroup": 65534,
-}
+    "root": 0, "daemon": 1, "adm": 4, "tty": 5, "mail": 8, "shadow": 42, "staff": 50, "users": 100, "nogroup": 65534,
+}  # fmt: skip
 TEXTS = {
     "passwd": PASSWD,
     "group": "".join(f"{name}:x:{number}:\n" for name, number in GROUPS.items()),

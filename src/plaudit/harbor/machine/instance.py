@@ -20,7 +20,7 @@ import traceback
 from dataclasses import dataclass
 from fcntl import ioctl
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from plaudit.harbor.machine import kernel
 from plaudit.harbor.machine.observer import Observer, observe_this_process
@@ -29,6 +29,9 @@ from plaudit.harbor.machine.wire import Lost, receive, send
 
 __all__ = ["Layer", "Setup", "serve"]
 
+User: TypeAlias = str | int | None
+Account: TypeAlias = tuple[int, int, list[int], str]
+"""The numbers, the groups and the home of a user."""
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 MOST_PROCESSES = 512
 PER_NAMESPACE_LIMIT = (6, 14)  # since this kernel, kernel.pid_max belongs to a process namespace
@@ -65,7 +68,7 @@ def serve(channel: socket.socket, setup: Setup) -> None:
         while True:
             head, body = receive(channel)
             send(channel, *server.answer(head, body))
-    except Lost:
+    except ConnectionError:
         os._exit(0)
     except BaseException:  # noqa: BLE001 - the first process reports whatever happened, and ends
         with contextlib.suppress(Exception):
@@ -90,14 +93,11 @@ def _enter(setup: Setup) -> int:
             state = os.stat(layer.image)
             os.chown(upper, state.st_uid, state.st_gid)
             os.chmod(upper, state.st_mode)
-        kernel.mount(
-            "overlay",
-            f"{root}/{layer.at}",
-            "overlay",
-            kernel.MS_NODEV,
-            f"lowerdir={lower},upperdir={upper},workdir={work}{extended}",
-        )
-    changes = os.open(layer_top(setup, top), os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        options = f"lowerdir={lower},upperdir={upper},workdir={work}{extended}"
+        kernel.mount("overlay", f"{root}/{layer.at}", "overlay", kernel.MS_NODEV, options)
+    changes = os.open(
+        setup.layers[0].image if setup.is_build else f"{top}/0", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+    )
     _mount_devices(root, setup.tmpfs_owner)
     kernel.mount("proc", f"{root}/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
     _set_limits(root, setup)
@@ -111,17 +111,11 @@ def _enter(setup: Setup) -> int:
         os.setresgid(0, 0, 0)
         os.setresuid(0, 0, 0)
     else:
-        kernel.unshare(kernel.CLONE_NEWUSER)
-        for name, text in {"setgroups": "deny", "uid_map": "0 0 1", "gid_map": "0 0 1"}.items():
-            Path(f"/proc/self/{name}").write_text(text)
+        kernel.become_root(0, 0)
     Path("/proc/sys/user/max_user_namespaces").write_text("0")
     kernel.die_with_parent()  # anew: a change of user cancels it
     kernel.forbid_inspection()
     return changes
-
-
-def layer_top(setup: Setup, top: str) -> str:
-    return setup.layers[0].image if setup.is_build else f"{top}/0"
 
 
 def _mount_devices(root: str, owner: str) -> None:
@@ -129,14 +123,9 @@ def _mount_devices(root: str, owner: str) -> None:
     for name in DEVICES:
         Path(f"{root}/dev/{name}").touch()
         kernel.mount(f"/dev/{name}", f"{root}/dev/{name}", "", kernel.MS_BIND)
-    for name, target in {
-        "fd": "/proc/self/fd",
-        "stdin": "/proc/self/fd/0",
-        "stdout": "/proc/self/fd/1",
-        "stderr": "/proc/self/fd/2",
-        "ptmx": "pts/ptmx",
-    }.items():
-        os.symlink(target, f"{root}/dev/{name}")
+    for name, number in {"fd": "", "stdin": "/0", "stdout": "/1", "stderr": "/2"}.items():
+        os.symlink(f"/proc/self/fd{number}", f"{root}/dev/{name}")
+    os.symlink("pts/ptmx", f"{root}/dev/ptmx")
     for name in ("shm", "pts"):
         os.mkdir(f"{root}/dev/{name}")
     kernel.mount("tmpfs", f"{root}/dev/shm", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, f"mode=1777,size=64m{owner}")
@@ -169,7 +158,8 @@ class _Server:
 
     def answer(self, head: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         try:
-            answer: tuple[dict[str, Any], bytes] = getattr(self, f"do_{head.pop('do')}")(body, **head)
+            content = {"body": body} if body else {}
+            answer: tuple[dict[str, Any], bytes] = getattr(self, f"do_{head.pop('do')}")(**content, **head)
             return answer
         except Lost:
             raise
@@ -177,16 +167,7 @@ class _Server:
             return {"error": f"{type(error).__name__}: {error}"}, b""
 
     def do_run(
-        self,
-        body: bytes,
-        *,
-        command: str,
-        cwd: str,
-        env: dict[str, str],
-        user: str | int | None,
-        seconds: float,
-        keeps: int,
-        observes: bool,
+        self, *, command: str, cwd: str, env: dict[str, str], user: User, seconds: float, keeps: int, observes: bool
     ) -> tuple[dict[str, Any], bytes]:
         """Run a command with a deadline; its last `keeps` bytes of output, and which files it used."""
         account = _account(user)
@@ -239,7 +220,7 @@ class _Server:
                     code = os.waitstatus_to_exitcode(ended[1])
         return code
 
-    def do_end_processes(self, body: bytes) -> tuple[dict[str, Any], bytes]:
+    def do_end_processes(self) -> tuple[dict[str, Any], bytes]:
         """Kill every process of the workspace but this one."""
         while True:
             with contextlib.suppress(ProcessLookupError):
@@ -249,7 +230,7 @@ class _Server:
             except ChildProcessError:
                 return {}, b""
 
-    def do_put(self, body: bytes, *, path: str, empties: bool, mode: int | None) -> tuple[dict[str, Any], bytes]:
+    def do_put(self, *, body: bytes, path: str, empties: bool, mode: int | None) -> tuple[dict[str, Any], bytes]:
         """Unpack an archive into a folder."""
         os.makedirs(path, exist_ok=True)
         if empties:
@@ -262,7 +243,7 @@ class _Server:
             os.chmod(path, mode)
         return {}, b""
 
-    def do_read(self, body: bytes, *, path: str, most: int) -> tuple[dict[str, Any], bytes]:
+    def do_read(self, *, path: str, most: int) -> tuple[dict[str, Any], bytes]:
         """A regular file of limited size; `kind` says why not: missing, link, folder, other or large."""
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -277,7 +258,7 @@ class _Server:
             data = file.read(most + 1)
         return {"kind": "large" if len(data) > most else "file"}, data[:most]
 
-    def do_get(self, body: bytes, *, paths: list[str], with_changes: bool, most: int) -> tuple[dict[str, Any], bytes]:
+    def do_get(self, *, paths: list[str], with_changes: bool, most: int) -> tuple[dict[str, Any], bytes]:
         """An archive of files and folders, and of changed files elsewhere; what may not cross is left out and named."""
         packer = Packer(most)
         for path in paths:
@@ -291,7 +272,7 @@ class _Server:
         return {"left_out": packer.left_out[:100]}, packer.finish()
 
 
-def _account(user: str | int | None) -> tuple[int, int, list[int], str]:
+def _account(user: User) -> Account:
     """Numbers, groups and home of a user of the workspace."""
     name = str(user if user not in (None, "") else 0).partition(":")[0]
     for fields in _read_table("/etc/passwd"):
@@ -313,12 +294,7 @@ def _read_table(path: str) -> list[list[str]]:
 
 
 def _execute(
-    command: str,
-    cwd: str,
-    env: dict[str, str],
-    account: tuple[int, int, list[int], str],
-    output: int,
-    observing: socket.socket | None,
+    command: str, cwd: str, env: dict[str, str], account: Account, output: int, observing: socket.socket | None
 ) -> None:
     """In a new process: become the user, with a container's rights, and run the command."""
     try:

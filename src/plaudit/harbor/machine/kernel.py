@@ -6,12 +6,13 @@ import os
 import struct
 from collections.abc import Iterable
 from fcntl import ioctl
+from pathlib import Path
 
 __all__ = [
     "CLONE_NEWIPC", "CLONE_NEWNET", "CLONE_NEWNS", "CLONE_NEWPID", "CLONE_NEWUSER", "CLONE_NEWUTS", "MS_BIND",
-    "MS_NODEV", "MS_NOEXEC", "MS_NOSUID", "MS_PRIVATE", "MS_REC", "answer_call", "attach_tree", "clone_tree", "detach",
-    "die_with_parent", "drop_capabilities", "filter_calls", "forbid_inspection", "mount", "next_call", "observe_calls",
-    "pivot_root", "setns", "unshare",
+    "MS_NODEV", "MS_NOEXEC", "MS_NOSUID", "MS_PRIVATE", "MS_REC", "answer_call", "attach_tree", "become_root",
+    "clone_tree", "detach", "die_with_parent", "drop_capabilities", "filter_calls", "forbid_inspection", "mount",
+    "next_call", "observe_calls", "pivot_root", "setns", "unshare",
 ]  # fmt: skip
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
@@ -45,6 +46,13 @@ def _syscall(number: int, what: str, *arguments: object) -> int:
 def unshare(flags: int) -> None:
     """Move this process, or its future children, into new namespaces."""
     _check(_libc.unshare(flags), "new namespaces")
+
+
+def become_root(user: int, group: int) -> None:
+    """Enter a new user namespace, in which a user and a group of this one are root."""
+    unshare(CLONE_NEWUSER)
+    for name, text in {"setgroups": "deny", "uid_map": f"0 {user} 1", "gid_map": f"0 {group} 1"}.items():
+        Path(f"/proc/self/{name}").write_text(text)
 
 
 def setns(descriptor: int, kind: int) -> None:

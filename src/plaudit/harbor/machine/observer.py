@@ -14,7 +14,7 @@ Event: TypeAlias = tuple[int, int, str, str, list[str]]
 """A process, its parent, the use, the path or the command that failed, and the arguments of a program."""
 MOST_EVENTS, MOST_ARGUMENTS, MOST_PATH = 20_000, 40, 4096
 HERE = -100
-UNSEEN = ("/proc", "/dev", "/sys")
+UNSEEN = ("/proc", "/dev", "/sys", "/tmp/.plaudit")
 # By call: its numbers on x86_64 and arm64, and which arguments are the folder, the path, and the flags or arguments.
 CALLS: dict[str, tuple[int | None, int | None, int | None, int, int | None]] = {
     "open": (2, None, None, 0, 1), "openat": (257, 56, 0, 1, 2), "openat2": (437, 437, 0, 1, 2),
@@ -74,11 +74,8 @@ class Observer:
                 [value] = struct.unpack("=Q", os.pread(memory.fileno(), 8, value))
             words = list(_words(memory.fileno(), value)) if "exec" in name else []
         place = HERE if folder is None else struct.unpack("=i", struct.pack("=I", arguments[folder] & 0xFFFFFFFF))[0]
-        base = (
-            ""
-            if written.startswith("/")
-            else os.readlink(f"/proc/{thread}/{'cwd' if place == HERE else f'fd/{place}'}")
-        )
+        start = "root" if written.startswith("/") else "cwd" if place == HERE else f"fd/{place}"
+        base = "/" if start == "root" else os.readlink(f"/proc/{thread}/{start}")
         full = os.path.normpath(os.path.join(base, written)).replace("//", "/")
         if not written or full.startswith(UNSEEN) or len(self._events) >= MOST_EVENTS:
             return

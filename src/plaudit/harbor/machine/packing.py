@@ -52,12 +52,8 @@ class Packer:
         self._size += state.st_size
         self._count += 1
         entry = tarfile.TarInfo(name.lstrip("/") or ".")
-        entry.mode, entry.mtime, entry.uid, entry.gid = (
-            state.st_mode & 0o777,
-            state.st_mtime,
-            state.st_uid,
-            state.st_gid,
-        )
+        entry.mode, entry.mtime = state.st_mode & 0o777, state.st_mtime
+        entry.uid, entry.gid = state.st_uid, state.st_gid
         if stat.S_ISDIR(state.st_mode):
             entry.type = tarfile.DIRTYPE
             self._archive.addfile(entry)

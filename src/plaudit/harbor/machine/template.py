@@ -61,7 +61,7 @@ class _Holder:
         etc = read_etc() if is_host else {}
         self.user_namespace = _map_users() if self.is_root else None
         if not self.is_root:
-            _become_root_of_new_namespace()
+            kernel.become_root(os.geteuid(), os.getegid())
         kernel.unshare(kernel.CLONE_NEWNS)
         kernel.mount("none", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
         trees = {at: kernel.clone_tree(path, self.user_namespace) for at, path in paths.items()}
@@ -154,11 +154,3 @@ def _map_users() -> int:
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-
-
-def _become_root_of_new_namespace() -> None:
-    user, group = os.geteuid(), os.getegid()
-    kernel.unshare(kernel.CLONE_NEWUSER)
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"0 {user} 1")
-    Path("/proc/self/gid_map").write_text(f"0 {group} 1")

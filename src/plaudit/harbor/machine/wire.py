@@ -17,11 +17,8 @@ class Lost(ConnectionError):
 def send(channel: socket.socket, head: dict[str, Any], body: bytes = b"") -> None:
     """Send one message."""
     text = json.dumps(head).encode()
-    try:
-        channel.sendall(_SIZES.pack(len(text), len(body)) + text)
-        channel.sendall(body)
-    except OSError as error:
-        raise Lost(str(error)) from error
+    channel.sendall(_SIZES.pack(len(text), len(body)) + text)
+    channel.sendall(body)
 
 
 def receive(channel: socket.socket) -> tuple[dict[str, Any], bytes]:
@@ -34,10 +31,7 @@ def receive(channel: socket.socket) -> tuple[dict[str, Any], bytes]:
 def _exactly(channel: socket.socket, size: int) -> bytes:
     data = bytearray()
     while len(data) < size:
-        try:
-            part = channel.recv(min(size - len(data), 1 << 20))
-        except OSError as error:
-            raise Lost(str(error)) from error
+        part = channel.recv(min(size - len(data), 1 << 20))
         if not part:
             raise Lost("the connection was closed")
         data += part
