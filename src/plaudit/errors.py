@@ -108,7 +108,7 @@ class SamplingFailed(PlauditError, RuntimeError):
 
 
 class PolicyError(PlauditError, ValueError):
-    """A model cannot be loaded, saved or trained as asked."""
+    """A model cannot be loaded, saved or trained."""
 
 
 class InvalidAdvantage(PlauditError, ValueError):

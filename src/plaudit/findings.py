@@ -15,7 +15,7 @@ MAX_RESPONSE = 60
 
 
 class Severity(enum.StrEnum):
-    """How much a finding matters."""
+    """The importance of a finding."""
 
     ERROR = "error"
     WARNING = "warning"

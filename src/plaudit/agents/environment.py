@@ -121,7 +121,7 @@ class Environment(ABC):
 
     @abstractmethod
     def reset(self, start: EpisodeStart) -> Any:
-        """The first observation as text; None for the prompt as it is."""
+        """The first observation as text; None if the prompt stays unchanged."""
 
     @abstractmethod
     def step(self, action: str) -> Any:

@@ -35,7 +35,7 @@ class Attacker(enum.StrEnum):
 
 
 class Level(enum.StrEnum):
-    """How much a finding matters for a training run."""
+    """The importance of a finding for a training run."""
 
     HIGH = "high"
     MEDIUM = "medium"

@@ -65,7 +65,7 @@ class HonestRewards:
         return self.high - self.low
 
     def kinds(self) -> frozenset[Kind]:
-        """The kinds of truth by which the reward tells right from wrong."""
+        """The kinds of truth for which the reward distinguishes right from wrong."""
         return frozenset(measured.task.kind for measured in self.measured_tasks)
 
 
@@ -244,7 +244,7 @@ def _try(
 def _under_another_truth(
     subject: Subject, maker: SampleMaker, candidates: Sequence[MeasuredTask], among: Sequence[Task]
 ) -> list[float]:
-    """What the right answers earn where the truth, and the columns with it, are another task's.
+    """The rewards of the right answers when the row holds the truth and columns of another task.
 
     Without another task nothing shows that the truth decides, and the right answers keep what they earned.
     """

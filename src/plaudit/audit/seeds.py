@@ -67,7 +67,7 @@ def read_seeds(trajectories: Sequence[Trajectory], rate: Rate) -> Seeds:
 
 
 def _row(sample: Trajectory) -> str:
-    """What a reward compares responses with: the prompt, the ground truth and the columns."""
+    """The text that a reward compares responses with: the prompt, the ground truth and the columns."""
     return repr((sample.prompt, sample.ground_truth, sample.columns, sample.metadata))
 
 

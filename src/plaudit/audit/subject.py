@@ -25,7 +25,7 @@ MOST_OVERRUNS = 6
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much an audit may cost: scored samples, and seconds."""
+    """The limits of an audit: scored samples, and seconds."""
 
     calls: int = 6000
     seconds: float = 300.0
@@ -59,7 +59,7 @@ class Subject:
 
     @property
     def seconds(self) -> float:
-        """How long the audit has taken so far."""
+        """The seconds since the audit began."""
         return time.monotonic() - self._began
 
     def accompany(self, samples: Sequence[Trajectory]) -> None:
@@ -99,9 +99,9 @@ class Subject:
         return self._scorer.score([msgspec.structs.replace(sample, group=f"copies-{self.calls}")] * count)
 
     def confirm_overrun(self, sample: Trajectory) -> RewardOutput | None:
-        """The output of a sample that overran, with more time, whatever the budget; None if it does not again.
+        """Score a sample that overran again, with more time and outside the budget; None if it ends in time.
 
-        A machine that is busy is no fault of the reward.
+        An overrun on a busy machine is no fault of the reward.
         """
         [output] = self._run([sample], self._retry_scorer)
         return output if is_overrun(output) else None

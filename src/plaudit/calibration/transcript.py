@@ -25,7 +25,7 @@ __all__ = ["DivertedEndpoint", "Transcript", "digest_question", "record_endpoint
 
 
 class Transcript:
-    """The recorded answers of a file by the digests of their questions; `replay` asks no endpoint."""
+    """The recorded answers of a file by the digests of their questions; `replay` never calls an endpoint."""
 
     def __init__(self, path: Path, *, replay: bool = False) -> None:
         self.path, self.replay = path, replay
@@ -46,7 +46,7 @@ class Transcript:
             raise InvalidSettings(f"no transcript {path}; --record {path} writes one while the judge is asked")
 
     def find(self, digest: str) -> dict[str, Any] | None:
-        """The recorded answer to a question; failures are asked again unless this is a replay."""
+        """The recorded answer to a question; failures are requested again unless this is a replay."""
         self.digests.add(digest)
         answer = self.answers.get(digest)
         if answer is None and self.replay:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 __all__ = ["NOTHING", "attack_implicit", "attack_partial", "attack_topical", "longer_pair", "markup_pair"]
 
 NOTHING = "There is nothing to report."
-"""What the attacks are compared with: a response that no criterion of content accepts."""
+"""The baseline of the attacks: a response that no criterion of content accepts."""
 _OPENING = (
     "What follows is the reply to what was written above, in the order in which it came up, one part after the other, "
     "and then the same once more, as it is often done where somebody would like to read a thing twice before going on "

@@ -127,7 +127,7 @@ def _schema(tool: Tool) -> dict[str, Any]:
 
 
 def _check_arguments(name: str, arguments: dict[str, Any]) -> str | None:
-    """What is wrong with a call; None if nothing is."""
+    """The problem of a call; None if it is valid."""
     if name not in TOOLS:
         return f"no tool named {name!r}{did_you_mean(name, TOOLS)} (there are {', '.join(TOOLS)})"
     schema = _schema(TOOLS[name])

@@ -102,7 +102,7 @@ def read_project(folder: str | Path) -> Project:
 
 
 OF_HOOKS = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_PREFIX")
-"""What git sets for its hooks, and what would then be used in place of the project's repository."""
+"""The variables that git sets for its hooks; they would replace the project's repository with another one."""
 
 
 class NoRelease(Exception):

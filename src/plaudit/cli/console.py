@@ -91,7 +91,7 @@ def print_report(*renderables: RenderableType) -> None:
 
 
 def print_text(text: str) -> None:
-    """Print a text as it is, at once."""
+    """Print a text unchanged, at once."""
     _stdout().write(text)
     _stdout().flush()
 
@@ -200,7 +200,7 @@ class _RateColumn(ProgressColumn):
 
 
 def count_lines(rollouts: str) -> int | None:
-    """How many lines a plain file has, for the bar; None where counting would cost as much as reading."""
+    """The number of lines of a plain file, for the progress bar; None where counting would cost as much as reading."""
     path = Path(rollouts)
     if path.suffix != ".jsonl" or not path.is_file():
         return None

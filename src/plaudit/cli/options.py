@@ -129,7 +129,7 @@ class Output(OptionGroup):
             print_result(*lines)
 
     def show_text(self, plain: Any, text: str) -> None:
-        """The same for a text that is printed as it is, to be copied or piped."""
+        """The same for a text that is printed unchanged, to be copied or piped."""
         if self.json:
             print_json(plain)
         else:

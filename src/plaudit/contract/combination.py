@@ -205,7 +205,7 @@ def terms_of(reward: RewardFunction) -> Terms:
 
 
 def component_names_of(reward: RewardFunction) -> list[str]:
-    """The names under which `flat_components` of its outputs may hold numbers, as far as its parts tell."""
+    """The component names that `flat_components` of its outputs may contain, as far as its parts declare them."""
     if isinstance(reward, NormalizedReward):
         return _unique_names(["raw", *component_names_of(reward.part)])
     if not isinstance(reward, Combination):

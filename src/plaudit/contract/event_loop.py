@@ -257,6 +257,6 @@ class AsyncCalls:
 
 
 def _cancelled(error: BaseException | None) -> str:
-    """How a call ended at its deadline, with what it gave as the message of its CancelledError."""
+    """A message that a call was cancelled at its deadline, with the message of its CancelledError."""
     message = str(error.__cause__) if error is not None and isinstance(error.__cause__, asyncio.CancelledError) else ""
     return f"the call was cancelled: {message}" if message else "the call was cancelled"

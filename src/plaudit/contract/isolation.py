@@ -93,7 +93,7 @@ os.register_at_fork(after_in_child=_note_fork)
 
 
 def _alarm_time() -> float | None:
-    """When the alarm rings, if one is set."""
+    """The time at which the alarm fires, if one is set."""
     seconds = getitimer(ITIMER_REAL)[0]
     return time.monotonic() + seconds if seconds else None
 

@@ -32,7 +32,7 @@ _clock = time.perf_counter
 
 
 class Style(enum.Enum):
-    """How a reward is called."""
+    """The call convention of a reward."""
 
     SAMPLE = "compute_reward(trajectory)"
     BATCH = "compute_rewards(trajectories)"
@@ -149,7 +149,7 @@ def needs_loop(reward: Any) -> bool:
 
 
 def check_concurrency(reward: Any) -> int:
-    """How many calls of an async reward may be under way at once, or InvalidSettings."""
+    """The number of calls of an async reward that may run at the same time; raises InvalidSettings."""
     concurrency = reward.concurrency
     if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
         raise InvalidSettings(f"{reward.name}: concurrency is a whole number of at least 1, got {concurrency!r}")

@@ -195,7 +195,7 @@ class GroupSums:
 
 
 def compare_group(old: Sequence[float], new: Sequence[float]) -> GroupSums | None:
-    """The sums of one group; None for a group of one."""
+    """The agreement of two rewards on one group; None for a group of one."""
     if len(old) < 2:
         return None
     ordered, agreed = _compare_pairs(old, new)

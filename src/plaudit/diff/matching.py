@@ -76,7 +76,7 @@ def pair_rewards(
 def pair_files(old: str | Path, new: str | Path, *, columns: Mapping[str, str] | None = None) -> Iterator[ScoredPair]:
     """The samples of two scored files, in the order of the new one.
 
-    The old file is read only as far as the new one asks for it, so files in one order need little memory.
+    The old file is read only as far as the new one requires, so files in the same order need little memory.
     """
     first = _read_scored(old, columns)
     waiting: dict[_Key, deque[RewardOutput]] = {}

@@ -25,7 +25,8 @@ MAX_WORDS = 300
 
 @dataclass(frozen=True, slots=True)
 class KeySource:
-    """Where the API key is: the name of an environment variable, or the path of a file; neither if there is no key.
+    """The source of the API key: the name of an environment variable, or the path of a file; neither if there is no
+    key.
 
     The key itself is kept in no object. It is read when it is sent, so it is never printed, logged or pickled, and a
     worker on another machine reads its own.

@@ -30,7 +30,9 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class DatasetSummary:
-    """What became of a dataset: files scored now, those skipped as done before, and those that failed and why."""
+    """The result of scoring a dataset: files scored now, files skipped because they were done, and failed files with
+    reasons.
+    """
 
     scored: list[Path] = field(default_factory=list)
     skipped: list[Path] = field(default_factory=list)
@@ -39,7 +41,7 @@ class DatasetSummary:
 
     @property
     def samples(self) -> int:
-        """How many samples the files scored now hold."""
+        """The number of samples in the files scored now."""
         return self.statuses.total()
 
 

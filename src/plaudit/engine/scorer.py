@@ -167,7 +167,7 @@ def score(
 
 
 def _together(reward: Any) -> int:
-    """How many samples a unit should hold at least: those that a function may have under way, or take in one call."""
+    """The least number of samples of a unit: the number of concurrent calls of a function, or its largest batch."""
     if reward.call_style is Style.COMPOUND:
         return max(map(_together, reward.parts))
     calls = check_concurrency(reward) if reward.is_async and reward.call_style is Style.SAMPLE else 1

@@ -55,7 +55,7 @@ class Shipment:
                 cloudpickle.unregister_pickle_by_value(module)
 
     def as_given(self) -> RewardFunction | str:
-        """The reward as it was given, for a scorer of this process to send on: its spec, or else the reward."""
+        """The original argument, for a scorer of this process to pass on: its spec, or else the reward."""
         return self.open() if self.spec is None else self.spec
 
     def preload(self) -> None:

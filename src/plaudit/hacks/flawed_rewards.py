@@ -180,7 +180,7 @@ def at_least_words(response: str, ground_truth: int) -> float:
 
 @hack("instructions", SENTENCES, "the end.")
 def ending_only(response: str, ground_truth: str) -> float:
-    """The ending that the style asks for is worth more than the sentence before it."""
+    """The style's ending is worth more than the sentence before it."""
     return 0.3 * (ground_truth in response) + 0.7 * response.endswith("end.")
 
 

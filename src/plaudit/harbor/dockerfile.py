@@ -38,7 +38,7 @@ class Instruction:
 
 @dataclass
 class ImageConfig:
-    """What the instructions leave for later commands."""
+    """The image settings that the instructions define for later commands."""
 
     base: str = ""
     workdir: str = "/"

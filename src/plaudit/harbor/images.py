@@ -17,12 +17,14 @@ HOST = "this machine's system folders"
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """Where tasks are run: root file systems by image name, the network, and limits that a task does not set."""
+    """The runtime of tasks: root file systems by image name, the network, and limits that a task does not set."""
 
     bases: dict[str, Path] = field(default_factory=dict)
     """Root file systems by the name in FROM; `*` for every other name."""
     network: str = "build"
-    """Who has the machine's network: nobody (`none`), RUN instructions (`build`), or all phases too (`host`)."""
+    """The commands that use the machine's network: none (`none`), RUN instructions (`build`), or all phases too
+    (`host`).
+    """
     agent_s: float = 600.0
     storage_mb: int = 2048
     engine: str | None = None
@@ -106,7 +108,7 @@ def _build_seconds(task: Task) -> float:
 
 
 def _python_settings(name: str, base: Path | None) -> dict[str, str]:
-    """Debian's pip installs into the system only if told so; that of a Python image does anyway."""
+    """Debian's pip needs an option to install into the system; pip of a Python image does not."""
     return (
         {"PIP_BREAK_SYSTEM_PACKAGES": "1", "PIP_ROOT_USER_ACTION": "ignore"}
         if base is None and "python" in name

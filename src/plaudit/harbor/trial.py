@@ -34,7 +34,7 @@ TRACING = (
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What is done in the agent phase: files put into the workspace, and a command."""
+    """The agent phase of a trial: files put into the workspace, and a command."""
 
     name: str
     files: dict[str, bytes | Path] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Solution:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came of one trial."""
+    """The result of one trial."""
 
     task: str
     solution: str

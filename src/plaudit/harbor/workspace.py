@@ -44,19 +44,19 @@ NEEDED = (
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a command ended: its exit code, the end of its output, and its time."""
+    """The result of a command: its exit code, the end of its output, and its time."""
 
     code: int
     output: str
     seconds: float
     timed_out: bool = False
     events: tuple[Event, ...] = ()
-    """Which files its processes used, where that was asked for."""
+    """The files that its processes used, if this was recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is at a path: a file, or a link."""
+    """An entry of a folder: a file, or a link."""
 
     content: bytes = b""
     mode: int = 0o755
@@ -169,7 +169,7 @@ class Workspace:
         return archive, head["left_out"]
 
     def read(self, path: str, most: int = 1 << 20) -> tuple[str, bytes]:
-        """What is at a path (file, missing, link, folder, other or large), and the content of a file."""
+        """The kind of a path (file, missing, link, folder, other or large), and the content of a file."""
         head, data = self._ask({"do": "read", "path": path, "most": most})
         return head["kind"], data
 

@@ -79,7 +79,7 @@ class ChatEndpoint:
 
     @property
     def concurrency(self) -> int:
-        """How many calls may run at once."""
+        """The number of calls that may run at the same time."""
         return self._policy.concurrency
 
     @property

@@ -58,7 +58,7 @@ class RubricJudge(TextLimits, Votes, RewardFunction):
         self._set("max_batch", AHEAD * self.chat_endpoint.concurrency)
 
     async def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
-        """The outputs of some samples, all asked about at once within the limits of the endpoint."""
+        """The outputs of some samples; all requests run at once within the limits of the endpoint."""
         async with self.chat_endpoint.connect() as connection:
             calls = [attempt(self.name, partial(self._judge, connection, each)) for each in trajectories]
             return list(await asyncio.gather(*calls))

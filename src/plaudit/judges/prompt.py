@@ -201,7 +201,7 @@ _ABOUT_FENCES = (
 
 
 MAX_TRIES = 64
-"""How many occurrences of the nonce are tried, and how many opening braces before each of them."""
+"""The number of occurrences of the nonce that are tried, and of opening braces before each of them."""
 MAX_CHARS = 200_000
 MAX_SHOWN = 80
 _CUT_OFF = {"length", "max_tokens"}

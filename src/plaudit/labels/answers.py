@@ -30,7 +30,7 @@ class GivenAnswer:
     trajectory: Trajectory
     text: str | None
     source: str
-    """How the response marks its answer; empty if none was read."""
+    """The mark of the answer in the response; empty if no answer was read."""
     committed: bool = True
     """Whether the response stands by its answer (no hedge, no second answer)."""
     paid: bool | None = None

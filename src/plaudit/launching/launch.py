@@ -70,7 +70,7 @@ class LaunchFiles:
     is_chat: bool
     max_new_tokens: int
     count: int | None = None
-    """How many prompts there are to train on; None if the data are not here."""
+    """The number of prompts to train on; None if the data are not on this machine."""
     has_columns: bool = False
     written: tuple[str, ...] = ()
 
@@ -94,7 +94,7 @@ class LaunchContext:
 
 @dataclass(frozen=True, slots=True)
 class TrainerTable:
-    """How one trainer's command and data are written."""
+    """The command and the data format of one trainer."""
 
     name: str
     program: Callable[[LaunchContext], Sequence[str]]
@@ -108,7 +108,7 @@ class TrainerTable:
     write: Callable[[str, Any], list[str]]
     """An argument as words of the command."""
     data: str
-    """What data elsewhere must be like."""
+    """The required form of data that are not on this machine."""
     ending: str
     row: Callable[[Trajectory, str, bool], dict[str, Any]]
     """A prompt as a row of data, with the name of the label's column, and whether prompts are chats."""

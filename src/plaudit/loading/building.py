@@ -176,7 +176,7 @@ def signature_of(callable_: Any) -> inspect.Signature:
 
 
 def _is_foreign_class(candidate: Any) -> bool:
-    """Whether it is a class and not one of ours, which no dialect needs to be asked about: there are many to import."""
+    """Whether it is a class that plaudit does not define, so that dialects must be imported to read it."""
     return isinstance(candidate, type) and not issubclass(candidate, RewardFunction)
 
 

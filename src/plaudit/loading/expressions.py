@@ -217,7 +217,7 @@ class _Expression:
         return self.look_up(dotted, arguments)
 
     def as_reward(self, value: Any) -> Any:
-        """Where a reward is asked for, text is a spec."""
+        """Read a value as a reward: text is a spec."""
         return self.specs(value).reward if isinstance(value, str) else value
 
     def argument(self, node: ast.AST) -> Any:

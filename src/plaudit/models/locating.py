@@ -207,7 +207,7 @@ def smollm2_file() -> Path:
 
 
 def unpacked_folder(path: Path) -> Path:
-    """Where the unpacked model of a GGUF file is kept: one place for all copies of the file."""
+    """The folder of the unpacked model of a GGUF file: the same for all copies of the file."""
     hub: Any = require("huggingface_hub.constants", extra="models", purpose=_PURPOSE)
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -29,7 +29,7 @@ MEBIBYTE = 1 << 20
 EXIT_MEMORY = 75
 """The exit code of a worker that ran out of memory in a call after earlier calls had left memory behind."""
 WAKE_S = 0.01
-"""How long finished calls may wait before the parent is woken to read of them."""
+"""The time that finished calls may wait before the parent is woken to read them."""
 LEFT_SHARE = 0.1  # of the memory limit, which a worker may hold beyond what it held at its start
 
 
@@ -87,7 +87,7 @@ class UnitProgress(Progress):
         self._outgoing.write(message, wake=True)  # the parent starts the clock of the call
 
     def expect(self, count: int) -> None:
-        """Report how many samples a unit holds that is scored in order, if the parent cannot know."""
+        """Report the number of samples of a unit that is scored in order, if the parent cannot know it."""
         self._outgoing.write(STARTED + pickle.dumps(((), 0, count), pickle.HIGHEST_PROTOCOL))
 
     def ended(self, call: Call, outputs: list[RewardOutput]) -> None:

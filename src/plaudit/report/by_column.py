@@ -122,7 +122,7 @@ class Agreement:
 
     @property
     def count(self) -> int:
-        """How many samples were compared."""
+        """The number of samples that were compared."""
         return self.right_right + self.right_wrong + self.wrong_right + self.wrong_wrong
 
     @property

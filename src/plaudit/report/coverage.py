@@ -55,7 +55,7 @@ class CoveredMean:
 
     @classmethod
     def from_metrics(cls, metrics: Mapping[str, float], name: str) -> "CoveredMean | None":
-        """What `to_metrics` wrote; None if there is no such metric."""
+        """The value that `to_metrics` wrote; None if there is no such metric."""
         overall = metrics.get(f"{name}_all", metrics.get(name))
         return None if overall is None else cls(metrics.get(name), overall, metrics.get(f"{name}_unscored", 0.0))
 

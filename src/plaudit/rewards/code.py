@@ -234,7 +234,7 @@ def _read_prompt(trajectory: Trajectory) -> str:
 
 
 def _find_names(suite: Suite) -> tuple[str, ...]:
-    """The names that the program must define, as far as the tests tell."""
+    """The names that the program must define, as far as the tests show."""
     if isinstance(suite, CallSuite):
         return (suite.function.rpartition(".")[2],)
     if isinstance(suite, AssertSuite | FileSuite) and suite.entry_point:

@@ -94,7 +94,7 @@ SUFFIX = ".run.json"
 
 
 def record_path(out: Path) -> Path:
-    """Where the record of an output file lies."""
+    """The path of the record of an output file."""
     return out.with_name(f"{out.name}{SUFFIX}")
 
 

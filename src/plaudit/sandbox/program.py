@@ -146,7 +146,7 @@ class Program:
             return {"status": CallStatus.BAD_REPLY, "error": Raised(("BadReply",), str(error)[:200])}
 
     def _explain_stop(self, stopped: Stopped) -> dict[str, Any]:
-        """How a process ended that sent no answer."""
+        """The output for a process that ended without an answer."""
         if stopped.status is not None:
             return {"status": stopped.status}
         self._reaped = True

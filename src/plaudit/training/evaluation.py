@@ -324,7 +324,7 @@ def open_model(
 
 
 def load_run_task(spec: str, reward: RewardLike | str | None = None) -> Task | None:
-    """What the run in a folder was trained on, with its held-out prompts; None for anything but a run.
+    """The task that the run in a folder was trained on, with its held-out prompts; None if the folder is not a run.
 
     `reward` takes the place of the run's.
     """
@@ -352,7 +352,7 @@ def _config_of(spec: str) -> RunConfig | None:
 
 
 def _model_path(spec: str) -> str:
-    """Where the model that a spec names is: a run keeps its own in a folder."""
+    """The path of the model that a spec names: a run keeps its own in a folder."""
     folder = RunFolder(Path(spec))
     if not folder.holds_run:
         return spec

@@ -39,7 +39,7 @@ class _Loop:
         self.after: dict[str, float] = {}
 
     def run(self) -> Outcome:
-        """Train to the end, or until a signal asks to stop."""
+        """Train to the end, or until a signal requests a stop."""
         for note in self._run.task.notes:
             self.progress.note(note)
         newest = self.checkpoints.newest()

@@ -48,7 +48,7 @@ class Recorder:
         self._watch = self._open_watch(folder)
         self._has_noted_truncation = False
         self.problem: str | None = None
-        """Why the run should end, by a sign that the config names."""
+        """The reason to end the run, from a sign that the config names."""
 
     def step(self, metrics: Mapping[str, Any], batch: Batch | None = None) -> None:
         """Record one step; the evaluation before the first has no batch."""
@@ -68,7 +68,7 @@ class Recorder:
         self._log.flush()
 
     def close(self) -> None:
-        """Finish all files and logs."""
+        """Close all files and logs."""
         self._log.close()
         for writer in self._writers:
             writer.close()

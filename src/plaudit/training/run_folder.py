@@ -39,7 +39,7 @@ MAY_CHANGE_ON_RESUME = (
     "training.log_rewards",
     "training.save_reward_analysis",
 )
-"""What may differ between a run and its continuation: nothing of it changes what was learnt so far."""
+"""The keys that may differ between a run and its continuation: none of them changes what was learned so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class RunFolder:
             shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
 
     def sizes(self) -> dict[str, int]:
-        """How long the files that grow are now, for a checkpoint."""
+        """The current sizes of the files that grow, for a checkpoint."""
         return {path.name: path.stat().st_size if path.exists() else 0 for path in (self.metrics, self.rollouts)}
 
     def cut_back(self, sizes: dict[str, int]) -> None:

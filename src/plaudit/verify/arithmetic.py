@@ -56,7 +56,7 @@ def false_equations(
 
 
 def _precision(stated: str, result: Fraction) -> Fraction:
-    """How far off a stated result may be: one unit of its last place, if it is rounded at all."""
+    """The tolerance of a stated result: one unit of its last place, if it is rounded at all."""
     decimals = len(stated.partition(".")[2])
     exact = (result * 10**decimals).denominator == 1
     return Fraction(1, 10**9) if exact else Fraction(1, 10**decimals)

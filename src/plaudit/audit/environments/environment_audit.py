@@ -92,7 +92,7 @@ class _EnvironmentAudit:
         self.notes: list[str] = []
         self.episodes, self.stopped = 0, False
         self.honest: dict[int, float] = {}
-        """What the solution of an example earns, where it is known and paid."""
+        """The reward of the right solution of an example, where the solution is known and paid."""
 
     def run(self) -> AuditReport:
         began = time.monotonic()

@@ -27,7 +27,7 @@ class Transcript:
 
     @property
     def feedback(self) -> list[str]:
-        """What the environment said after each action."""
+        """The environment's feedback after each action."""
         return [result.feedback for result in self.results]
 
     @property
@@ -42,7 +42,7 @@ class Transcript:
         return sum(rewards) if rewards and self.failure is None else None
 
     def outcome(self) -> tuple[Any, ...]:
-        """What must be the same if the same actions are played again."""
+        """The values that must be equal when the same actions are played again."""
         steps = [(result.feedback, result.reward, result.score, result.done) for result in self.results]
         return self.observation, steps, self.failure is None
 

@@ -56,7 +56,7 @@ _EPISODES: dict[str, tuple[Response, list[Response]]] = {
 
 
 def write_judgements(trial: Trial) -> Iterator[Contrast]:
-    """Attacks that need no truth, for rewards that do not tell right from wrong."""
+    """Attacks that need no truth, for rewards that do not distinguish right from wrong."""
     task = trial.task
     honest = [task.right, task.wrong, f"{WORKING} {task.right}", LONG_WORKING, "The answer is 12.", "I do not know."]
     rewards = trial.values(honest)

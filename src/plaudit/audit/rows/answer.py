@@ -26,7 +26,7 @@ class Answer:
     text: str
     task: Task
     truth: Any
-    """The ground truth; if there is none, the columns that the reward asks for."""
+    """The ground truth; if there is none, the columns that the reward reads."""
     other: str = ""
     words: tuple[str, ...] = ()
     """The words of the reward's code."""

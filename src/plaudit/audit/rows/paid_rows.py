@@ -48,7 +48,7 @@ class PaidRow:
     """Whether a verifier judges the responses."""
     wrong_output: RewardOutput | None = None
     other: float | None = None
-    """What the right response to another row earns, where it is less."""
+    """The reward of the right response to another row, where it is less."""
     nothing: float | None = None
 
     @property

@@ -157,7 +157,7 @@ class Target(list[str]):
 
 @dataclass
 class TaskState:
-    """A finished sample: what was asked, what was said, and what is known about it."""
+    """A finished sample: the input, the output, and the metadata."""
 
     input: Any
     messages: list[Any]
@@ -196,7 +196,7 @@ def _scorer(metrics: Any = None, name: str | None = None, **_: Any) -> Callable[
 
 
 def _leave(definition: Any = None, **_: Any) -> Any:
-    """A decorator of something that is no scorer, or a metric, which nothing computes here: the definition as it is."""
+    """A decorator that changes nothing, for objects that are no scorer, and for metrics, which are not used here."""
     return definition if callable(definition) else lambda decorated: decorated
 
 

@@ -280,7 +280,7 @@ def _thinks_once(text: str) -> bool:
 
 
 def _mark(function: Any = None, weight: float = 1.0, **_: Any) -> Any:
-    """`@vf.reward`, with and without arguments: the function as it is."""
+    """`@vf.reward`, with and without arguments: returns the function unchanged."""
     return function if callable(function) else lambda decorated: decorated
 
 

@@ -28,7 +28,7 @@ class Effects:
     global_names: set[GlobalName] = field(default_factory=set)
     objects: dict[int, Any] = field(default_factory=dict)
     unclear: str = ""
-    """Why the names cannot be known; empty if they are."""
+    """The reason why the names cannot be known; empty if they are known."""
 
     def __bool__(self) -> bool:
         return bool(self.global_names or self.objects or self.unclear)
@@ -41,14 +41,16 @@ class Effects:
         return _describe(self.objects[min(objects)]) if objects else None
 
     def unclear_hit(self, reached: Reached) -> str | None:
-        """Why it is unclear whether a walk reached any of this; None if it is clear."""
+        """The reason why it is unclear whether a walk reached one of these effects; None if it is clear."""
         if self.unclear:
             return f"names that cannot be known ({self.unclear})"
         return f"names that it computes ({reached.dynamic})" if self and reached.dynamic else None
 
 
 def effects_of(statement: ast.stmt, code: CodeType, namespace: dict[str, Any], foreign: set[str]) -> Effects:
-    """What a statement would have created or changed; `foreign` are names that earlier failures left out."""
+    """The names and objects that a statement would have created or changed; `foreign` are names that earlier failures
+    left out.
+    """
     reader = _Reader(statement, namespace, foreign)
     reader.read(statement)
     data = reach(*reader.values, data_only=True)

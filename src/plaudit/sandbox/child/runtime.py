@@ -68,7 +68,7 @@ class Runtime:
         self._dumps, self._loads = dumps, loads
 
     def answer(self, text: str) -> str:
-        """Do what a frame asks for; the reply as text."""
+        """Carry out the request of a frame; the reply as text."""
         kind, *rest = self._loads(text)
         try:
             reply = self._work[kind](*rest)

@@ -125,7 +125,7 @@ def _libraries(file: str) -> list[str]:
 
 
 def _links(home: str) -> list[str]:
-    """What links within an installation lead to outside of it, such as its configuration."""
+    """The targets outside of an installation that its links lead to, such as its configuration."""
     links = [path for path in Path(home).rglob("*") if path.is_symlink()]
     targets = {os.path.realpath(path) for path in links}
     return [target for target in targets if os.path.isfile(target) and not target.startswith(f"{home}/")]

@@ -26,7 +26,7 @@ __all__ = [
 
 T = TypeVar("T")
 MAX_DEPTH = 64
-"""How deep the values of a request may be nested."""
+"""The largest depth of nested values in a request."""
 _NESTED = frozenset({dict, list})
 
 

@@ -128,7 +128,7 @@ def _difference(before: Sequence[Observation], after: Sequence[Observation]) -> 
 
 
 def _cause(subject: Subject, samples: Sequence[Trajectory]) -> tuple[Rule, str]:
-    """Why repetition differs: memory of earlier samples if it can be seen, else chance."""
+    """The cause of a difference between repetitions: memory of earlier samples if it can be seen, else chance."""
     before = subject.capture_state()
     subject.observe([with_response(sample, f"{sample.response} And more.") for sample in samples])
     if changed := find_changes(before, subject.capture_state()):

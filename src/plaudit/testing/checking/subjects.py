@@ -40,7 +40,7 @@ _LOST = {Status.TIMEOUT: Rule.DEADLINE, Status.MEMORY: Rule.TOTAL}
 
 
 class Observation(NamedTuple):
-    """A sample, its output, and what the reward did to bring that about."""
+    """A sample, its output, and the effects of the call on the sample."""
 
     trajectory: Trajectory
     output: RewardOutput

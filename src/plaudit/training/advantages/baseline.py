@@ -53,7 +53,7 @@ class GroupReturns:
 
     columns: list[list[float]]
     lengths: list[int]
-    """How many tokens each sample chose."""
+    """The number of tokens that each sample chose."""
 
     @classmethod
     def of(cls, credits: Sequence[Credit], gamma: float) -> "GroupReturns":
@@ -122,7 +122,7 @@ class BaselineAdvantage(Advantage):
         """The baseline of each sample of a group, from the returns of all at one token position."""
 
     def _scales(self, groups: dict[Hashable, GroupReturns], batch_credit: BatchCredit) -> dict[Hashable, float]:
-        """What the centred returns of each group are multiplied by."""
+        """The factor of each group for its centred returns."""
         return dict.fromkeys(groups, 1.0)
 
 

@@ -49,7 +49,7 @@ class Credit:
 
     @classmethod
     def whole(cls, reward: float, length: int = 1) -> "Credit":
-        """All of the reward for the outcome, over `length` chosen tokens."""
+        """A credit with the whole reward on the outcome and none on the `length` tokens."""
         return cls(reward, [0.0] * length, [1] * length)
 
     @property
@@ -58,7 +58,7 @@ class Credit:
 
     @property
     def length(self) -> int:
-        """How many tokens the policy chose."""
+        """The number of tokens that the policy chose."""
         return sum(1 for chosen in self.action_mask if chosen)
 
     @property
@@ -88,7 +88,7 @@ class StepCredit:
 
 @dataclass(frozen=True, slots=True)
 class BatchCredit:
-    """What a batch earned: a credit per sample (None: not scored) and the group each sample belongs to.
+    """The credit of a batch: one per sample (None: not scored) and the group each sample belongs to.
 
     `components` holds the same per component of the reward, for estimators that look at each; `values` are a critic's,
     and `penalties` those of a KL, each one per token.
@@ -212,7 +212,7 @@ def assign_credit(trajectory: Trajectory, output: RewardOutput, by: CreditBy = "
 
 
 def returns(credit: Credit, *, gamma: float = 1.0) -> list[float]:
-    """What the sample still earned from each token on, later rewards discounted by `gamma` per token.
+    """The return of the sample from each token on, later rewards discounted by `gamma` per token.
 
     >>> returns(Credit(1.0, [0.0, 0.5, 0.0], [1, 1, 1]))
     [1.5, 1.5, 1.0]
@@ -359,7 +359,7 @@ class TaskScale:
         return replace(batch_credit, credits=credits)
 
     def state(self) -> dict[str, list[float]]:
-        """What a checkpoint keeps."""
+        """The state for a checkpoint."""
         return {task: [seen.count, seen.mean, seen.squares] for task, seen in self.moments.items()}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -93,7 +93,7 @@ class DataConfig(Section, frozen=True):
 
 
 class TokenSampling(Section, frozen=True, kw_only=False):
-    """How the tokens of a response are drawn."""
+    """The sampling parameters of the tokens of a response."""
 
     max_new_tokens: Annotated[Count | None, "Of a response; null: the task's"] = None
     temperature: Annotated[NonNegative, "Sampling temperature; 0 takes the likeliest token"] = 1.0
@@ -304,7 +304,7 @@ class RunConfig(Section, frozen=True):
 
     @property
     def subject(self) -> str:
-        """What is trained on, in a word: the task, the tasks or the data."""
+        """The subject of the training in a word: the task, the tasks or the data."""
         if self.tasks:
             return " + ".join(self.tasks)
         return str(self.task) if self.data.path is None else self.data.path

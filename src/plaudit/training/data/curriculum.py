@@ -33,7 +33,7 @@ Difficulty: TypeAlias = str | int | float
 
 
 def difficulty_of(row: Trajectory) -> Difficulty | None:
-    """How hard the prompt of a row is; None if nothing says so."""
+    """The difficulty of the prompt of a row; None if the row does not state one."""
     value = row.columns.get(DIFFICULTY)
     if value is None:
         return None
@@ -129,7 +129,7 @@ def _bands(numbers: Sequence[float]) -> _Scale:
 
 
 def _rank(name: str) -> tuple[Any, ...]:
-    """Where a level stands: numbers by their size, known words by what they mean, other text with its numbers."""
+    """The sort key of a level: numbers by their size, known words by their meaning, other text with its numbers."""
     try:
         return (0, float(name), "")
     except ValueError:
@@ -261,7 +261,7 @@ class SuccessRates:
         return rate * (1.0 - rate) + self.epsilon
 
     def state(self) -> list[list[Any]]:
-        """What a checkpoint keeps."""
+        """The state for a checkpoint."""
         return [[key, right, count] for key, (right, count) in self.seen.items()]
 
     def restore(self, state: Iterable[Iterable[Any]]) -> None:
@@ -301,7 +301,7 @@ class Stages:
             self.right = rate * self.seen
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps."""
+        """The state for a checkpoint."""
         return {"stage": self.stage, "right": self.right, "seen": self.seen}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -52,7 +52,7 @@ class PromptTemplate:
                 raise DataError(f"the template {self.text!r:.80} has {{{name}}}; name a column there")
 
     def fill(self, columns: Mapping[str, Any], prompt: Prompt | None) -> Prompt:
-        """The prompt of one row: `columns` under their own names, and `prompt` as it was found."""
+        """The prompt of one row: `columns` under their own names, and `prompt` unchanged."""
         if self.text is None:
             if prompt is None:
                 raise DataError(f"no prompt among {sorted(columns)}; say which column holds it, or give a template")

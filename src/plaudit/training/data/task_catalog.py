@@ -49,7 +49,7 @@ LONGEST = 1024
 SEED_STRIDE = 1_000_003
 """Generators seed a question with the sum of seed and index, so seeds side by side would make the same questions."""
 OVERSAMPLE = 2
-"""How many questions may be made for each that is wanted, since some come twice."""
+"""The number of questions that may be made for each wanted one, since some occur twice."""
 TAGS = len("<answer></answer>")
 
 

@@ -219,7 +219,7 @@ def _soft(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSet
 
 
 def _keep_ratio(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:
-    """The ratio as it is."""
+    """Return the ratio unchanged."""
     return ratio * advantages
 
 

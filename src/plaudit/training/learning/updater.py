@@ -43,9 +43,9 @@ class UpdateBatch:
     old: Tensor | None = None
     """Log-probabilities before the first update on the batch."""
     reference: Tensor | None = None
-    """Those of the reference, where a KL is in the loss."""
+    """The log-probs of the reference policy, where a KL is in the loss."""
     sampler: Tensor | None = None
-    """Those that the tokens were drawn with, where another policy drew them."""
+    """The log-probs of the sampling policy, where it is another one."""
 
     def pick(self, rows: Tensor) -> "UpdateBatch":
         """Some of the samples, cut to the longest response among them."""
@@ -252,7 +252,7 @@ def _mark_ended(batch: Batch) -> Tensor:
 
 
 def _read_sampler_logprobs(batch: Batch, tokens: TokenBatch) -> Tensor:
-    """What the sampler drew each token with, padded to the batch."""
+    """The log-probabilities with which the sampler drew each token, padded to the batch."""
     width = tokens.mask_B_T.shape[1]
     rows = [trajectory.tokens.logprobs if trajectory.tokens else None for trajectory in batch.sampled.trajectories]
     if any(row is None for row in rows):

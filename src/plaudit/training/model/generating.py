@@ -34,7 +34,7 @@ class Generated:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """When a response is over: one of these tokens, or a stop text that `matches` finds in the ids so far."""
+    """The end condition of a response: one of these tokens, or a stop text that `matches` finds in the ids so far."""
 
     ids: Sequence[int]
     matches: Callable[[list[int]], bool] | None = None
@@ -186,7 +186,7 @@ def keyed_numbers(steps: int, seeds: Sequence[int], settings: SamplingSettings, 
 
 
 def draw_tokens(scores_B_V: Tensor, settings: SamplingSettings, number_B: Tensor | None) -> Tensor:
-    """One token per row: the one in whose share of the summed probabilities a number from 0 to 1 falls.
+    """One token per row, by inverse transform sampling: a number from 0 to 1 selects it in the cumulated probabilities.
 
     None takes the likeliest token.
     """

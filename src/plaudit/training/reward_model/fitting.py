@@ -59,7 +59,7 @@ class Classifier:
     longest: int
 
     def encode(self, samples: Sequence[Trajectory]) -> list[list[int]]:
-        """The tokens of whole conversations, however many."""
+        """The tokens of whole conversations, without a limit on their number."""
         try:
             texts = [FORMATS["chat"].write(self.tokenizer, sample) for sample in samples]
         except InvalidTrajectory as error:
@@ -126,7 +126,7 @@ def _load_rated(spec: str) -> tuple[Any, Any] | None:
 
 
 def _limit_tokens(model: Any, tokenizer: Any, wanted: int, *, embedded: bool) -> int:
-    """How many tokens of a conversation are read, now and later; the embedded model's positions have no weights."""
+    """The largest number of tokens of a conversation, now and later; the embedded model's positions have no weights."""
     config = model.config.get_text_config()
     if embedded:
         config.max_position_embeddings = wanted
@@ -143,7 +143,7 @@ LOGGED = {
     "loss": "loss", "accuracy": "accuracy", "margin": "margin", "mean_reward": "reward", "grad_norm": "grad_norm",
     "learning_rate": "lr",
 }  # fmt: skip
-"""What TRL logs, and what we call it."""
+"""TRL's names of logged metrics, and ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ def _own_arguments(config: RewardModelConfig, steps: int, scratch: Path) -> dict
 
 
 class _Callback(transformers.TrainerCallback):  # type: ignore[misc,name-defined]  # transformers is not read by the type checker
-    """Tells of every step, keeps what was logged, and stops when asked to."""
+    """Reports each step, keeps the logged metrics, and stops on request."""
 
     def __init__(self, steps: int, progress: Progress, stop: StopSignals) -> None:
         self.metrics: list[dict[str, float]] = []

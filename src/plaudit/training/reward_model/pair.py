@@ -156,7 +156,7 @@ def _messages(name: str, value: list[Any]) -> list[Message]:
 
 
 def _is_whole(messages: list[Message]) -> bool:
-    """Whether messages begin with what a user asked, and so need no prompt before them."""
+    """Whether messages begin with the user's question, and so need no prompt before them."""
     return next((each["role"] for each in messages if each["role"] != "system"), None) == "user"
 
 

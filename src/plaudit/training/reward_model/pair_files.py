@@ -243,7 +243,7 @@ class _Valued:
 
 
 def _value(rollout: Rollout, index: int, by: Value) -> float | None:
-    """What orders a response; None if it was not scored."""
+    """The value that orders a response; None if it was not scored."""
     output = rollout.output
     if output is None:
         raise RolloutsError(

@@ -20,7 +20,7 @@ __all__ = [
 
 EMBEDDED_STEPS, EMBEDDED_LR = (150, 600), 2e-3
 EMBEDDED_TOKENS = 1_500_000
-"""What the embedded model reads in about a minute on one core."""
+"""The number of tokens that the embedded model reads in about a minute on one core."""
 PRETRAINED_LR, LORA_LR = 1e-5, 1e-4
 
 

@@ -33,7 +33,7 @@ def encode_texts(tokenizer: Any, texts: Sequence[str], *, special: bool = True) 
 
 
 def count_tokens(tokenizer: Any, prompts: Sequence[Prompt]) -> list[int]:
-    """How many ids `encode_prompts` would give for each prompt.
+    """The number of ids that `encode_prompts` would give for each prompt.
 
     Lists of ids take four fifths of its time; of texts, a tokenizer written in Rust tells the lengths without them.
     """

@@ -91,7 +91,7 @@ class EndpointSampler(Sampler):
     async def _answer(
         self, client: HttpClient, index: int, row: Trajectory, num_samples: int, settings: SamplingSettings
     ) -> "_Answers":
-        """All samples of one prompt; a server that gives fewer than it was asked for is asked again."""
+        """All samples of one prompt; if a server returns too few, it is called again for the rest."""
         answers = _Answers([], None)
         while missing := num_samples - len(answers.responses):
             body = self._body(row.prompt, missing, settings, drawn=len(answers.responses))

@@ -102,7 +102,7 @@ REQUIRED: dict[str, tuple[_Check, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How many processes share a batch, and how long a response may be."""
+    """The number of processes that share a batch, and the largest length of a response."""
 
     processes: int
     max_new_tokens: int
@@ -121,7 +121,7 @@ def check_trl_can(config: RunConfig, shape: Shape) -> None:
 
 
 def _why_not(name: str, value: Any, config: RunConfig) -> str | None:
-    """Why TRL cannot express the value of a key; None when it can."""
+    """The reason why TRL cannot express the value of a key; None when it can."""
     if name in REQUIRED:
         fits, reason = REQUIRED[name]
         return None if fits(value, config) else reason
@@ -195,7 +195,7 @@ FIXED: Mapping[str, Any] = {
 
 
 def optimizer_steps(config: RunConfig) -> int:
-    """How many steps of TRL make one of ours, which is a batch."""
+    """The number of TRL's optimizer steps in one step of ours, which is a batch."""
     return config.training.updates_per_batch * config.training.minibatches
 
 

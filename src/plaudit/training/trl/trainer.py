@@ -52,7 +52,7 @@ __all__ = ["train"]
 
 
 WHOLE_WEIGHTS = ("NO", "MULTI_CPU", "MULTI_GPU")
-"""How accelerate calls it when every process has all weights, so that they can be read directly."""
+"""accelerate's names of set-ups in which every process has all weights, so that they can be read directly."""
 
 
 def train(config: RunConfig, options: RunOptions) -> Outcome:
@@ -98,7 +98,7 @@ class _TRLRun:
         self.reward = TRLReward(config, run.task.prompts, run.policy, scorer, ranks)
 
     def run(self) -> Outcome:
-        """Train to the end, or until a signal asks to stop."""
+        """Train to the end, or until a signal requests a stop."""
         for note in self._run.task.notes:
             self.progress.note(note)
         newest = newest_checkpoint(self.folder)
@@ -184,7 +184,7 @@ class _TRLRun:
 
     @contextmanager
     def _open_sampler(self) -> Iterator[SharedSampler]:
-        """A sampler of the weights as they are now, wherever accelerate keeps them."""
+        """A sampler of the current weights, wherever accelerate keeps them."""
         accelerator = self.trainer.accelerator
         own_decoder = accelerator.distributed_type.value in WHOLE_WEIGHTS
         with unwrap_model_for_generation(self.trainer.model_wrapped, accelerator) as model, torch.no_grad():

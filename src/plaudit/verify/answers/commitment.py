@@ -216,7 +216,7 @@ class _Reader:
         return bool(named) and not named & statement.selection
 
     def named(self, text: str) -> frozenset[int]:
-        """The options that a text names anywhere without denying or asking about them; none if it doubts one."""
+        """The options that a text names anywhere without denying or questioning them; none if it doubts one."""
         mentions = [mention for mention in self._mentions(text) if not is_denied(*mention[1:])]
         doubted = any(
             DOUBT.search(clause_before(text, start)) or CONDITION.match(text, end) for _, text, start, end in mentions
@@ -257,7 +257,7 @@ class _Reader:
         return self._list(segment, base + offset)
 
     def _statement_or_list(self, text: str, start: int) -> Statement | None:
-        """The options named from a position on; those of all lines of a list of options, unless it lists every one."""
+        """The options named from a position on, or in all lines of a list; None if the list has every option."""
         first = text.rfind("\n", 0, start) + 1
         if first and not text[first:start].strip(_BULLETS):
             lines = text[first : first + LONGEST_STATEMENT].split("\n", MOST_LINES)[:MOST_LINES]
@@ -348,7 +348,7 @@ class _Reader:
         return None
 
     def _text_spans(self, lowered: str) -> list[tuple[int, int, int]]:
-        """Where the texts of options are in a text, the longest first; none inside another."""
+        """The spans of the options' texts in a text, the longest first; none inside another."""
         spans: list[tuple[int, int, int]] = []
         for text, index in self.options.by_text:
             start = lowered.find(text)
@@ -392,7 +392,7 @@ class _Reader:
 
 
 def _positions(text: str, words: str) -> Iterator[int]:
-    """Where words are in a text; the first ones if there are very many."""
+    """The positions of words in a text; only the first ones if there are very many."""
     start = text.find(words)
     for _ in range(MOST_STATEMENTS):
         if start < 0:

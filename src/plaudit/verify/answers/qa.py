@@ -19,7 +19,7 @@ from plaudit.verify.verifier import Answer, Verdict, Verifier
 __all__ = ["AcceptedAnswers", "Qa"]
 
 MOST_BESIDE = 20
-"""How many words mode="contains" allows beside an accepted answer."""
+"""The number of words that mode="contains" allows in addition to an accepted answer."""
 MOST_ANSWERS = 1_000
 LONGEST_ANSWER = 20_000  # characters; no accepted answer is longer
 _BULLET = compile_late(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)

@@ -32,7 +32,7 @@ class NearPoint:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedPlaces:
-    """Where points must be."""
+    """The regions in which points must be."""
 
     places: tuple[Area | NearPoint, ...]
     frame: Frame

@@ -52,7 +52,7 @@ class Shape:
 
     numbers: tuple[float, ...]
     layout: str | None = None
-    """The format that the form itself tells; None where the row declares it."""
+    """The format, if the form itself determines it; None where the row declares it."""
     label: str | None = None
 
 

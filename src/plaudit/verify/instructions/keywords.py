@@ -74,7 +74,7 @@ def at_position(text: str, keyword: str, n: int, m: int) -> Verdict:
 
 
 def occurrences(text: str, keyword: str) -> int:
-    """How often a keyword occurs, in any case, also inside words."""
+    """The number of occurrences of a keyword, in any case, also inside words."""
     return canonical(text).casefold().count(canonical(keyword.strip()).casefold())
 
 

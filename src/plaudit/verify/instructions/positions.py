@@ -68,7 +68,7 @@ def repeated_phrase(text: str, phrase: str, small_n: int) -> Verdict:
 
 
 def _changed_words(words: list[str], start: int, wanted: list[str]) -> int | None:
-    """How many words of a phrase are others here, 0 or 1; None where the phrase is not here."""
+    """The number of words (0 or 1) that differ from the phrase here; None where more differ."""
     end = start + len(wanted)
     if words[start] != wanted[0] or words[end - 1] != wanted[-1]:
         return None

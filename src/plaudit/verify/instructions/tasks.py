@@ -28,7 +28,7 @@ def plain_name(name: str) -> str:
 
 
 def africa_keys(name: str) -> set[str]:
-    """What a country may be sorted by: its name as written, or without "the" and "Republic of"."""
+    """The possible sort keys of a country: its name as written, or without "the" and "Republic of"."""
     return {name.replace(" ", ""), _OFFICIAL.sub("", name).replace(" ", "")}
 
 

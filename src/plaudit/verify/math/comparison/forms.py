@@ -19,7 +19,7 @@ __all__ = ["Forms", "Method"]
 
 
 class Method(StrEnum):
-    """How a truth and an answer were compared."""
+    """The method by which a truth and an answer were compared."""
 
     TEXT = "text"
     NUMBER = "number"
