@@ -60,7 +60,7 @@ def test_an_episode_keeps_its_turns_and_the_sum_of_their_rewards():
     assert episode.finish_reason == "stop"
 
 
-def test_an_environment_sees_the_whole_text_so_far_and_the_action_by_itself():
+def test_an_environment_gets_the_whole_text_and_the_action_alone():
     seen = []
 
     class Looks(AgentInstance):

@@ -249,7 +249,7 @@ def test_another_name_adds_no_level_to_the_components():
     assert output.components["answer"].reason == "a is 1.0"
 
 
-def test_what_clips_or_scales_a_sum_keeps_its_components_at_their_level():
+def test_clipping_or_scaling_a_sum_keeps_its_components_at_the_top_level():
     clipped = (2 * Value("a") + Value("b")).clip(0, 1)
     samples = [Trajectory(prompt="p", response="r", metadata={"a": 0.5, "b": 0.25})]
     [output] = score(clipped, samples)

@@ -209,7 +209,7 @@ def test_a_process_killed_by_hand_costs_nothing(killed):
     assert [scored.output.reward for scored in taken] == [float(n) for n in range(300)]
 
 
-def test_what_a_reward_started_is_killed_with_it(tmp_path):
+def test_processes_started_by_a_reward_are_killed_with_it(tmp_path):
     pid_file = tmp_path / "pid"
 
     @reward

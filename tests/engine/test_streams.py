@@ -216,7 +216,7 @@ def broken(good: list[Trajectory]) -> Iterator[Trajectory]:
 
 @every_backend
 @pytest.mark.parametrize("cached", [False, True], ids=["no cache", "cache"])
-def test_what_was_read_before_the_source_raised_is_delivered_first(backend, cached, tmp_path):
+def test_samples_read_before_the_source_raised_are_delivered_first(backend, cached, tmp_path):
     taken: list[ScoredRollout] = []
     with (
         Scorer(length, backend=backend, workers=2, cache=tmp_path / "scores" if cached else None) as scorer,

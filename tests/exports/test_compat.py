@@ -14,7 +14,7 @@ from plaudit.exports.exporting import EXPORTS
 PROJECT = Path(__file__).parents[2]
 
 
-def test_the_page_is_the_one_that_the_systems_make():
+def test_the_page_of_systems_is_up_to_date():
     compat_page = runpy.run_path(str(PROJECT / "compat" / "page.py"))["compat_page"]
     assert (PROJECT / "docs" / "systems.md").read_text() == compat_page(), "run `make compat`, or write the page anew"
 

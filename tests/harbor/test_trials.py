@@ -145,7 +145,7 @@ def test_a_reward_file_is_a_number_or_a_reason(content, reward, reason):
 
 
 @pytest.mark.parametrize("kind", ["folder", "link", "large", "other"])
-def test_what_is_not_a_plain_small_file_is_no_reward(kind):
+def test_a_reward_file_that_is_not_plain_and_small_is_an_error(kind):
     output = read_rewards(lambda name, most: (kind, b"1"))
     assert output.status is Status.ERROR
     assert kind in output.reason

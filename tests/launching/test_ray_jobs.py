@@ -100,7 +100,7 @@ class ForgetfulClient:
                                "one\ntwo\nthree\n"]),
     ],
 )  # fmt: skip
-def test_what_a_connection_loses_of_the_log_is_shown_at_the_end(parts, shown):
+def test_the_end_shows_log_lines_that_a_lost_connection_missed(parts, shown):
     seen: list[str] = []
     assert RayJob("job", "http://host", ForgetfulClient(*parts)).follow(seen.append) is None
     assert seen == shown

@@ -70,7 +70,7 @@ def test_a_spec_leads_to_the_reward_it_names(write, spec, expected):
         ("2 * length", "plaudit", "the expression 2 * length"),
     ],
 )
-def test_what_was_loaded_says_its_convention_and_origin(write, spec, convention, origin):
+def test_a_loaded_reward_has_its_convention_and_origin(write, spec, convention, origin):
     write("origins.py", REWARDS)
     loaded = resolve(spec)
     assert isinstance(loaded, Loaded)
@@ -200,6 +200,6 @@ def test_match_format_exactly_is_a_reward_by_that_name():
     ],
     ids=["a word that a reward's summary has", "a word of JSON", "a reward without a needed argument"],
 )
-def test_a_name_that_is_not_a_reward_by_itself_comes_with_what_to_write(spec, told):
+def test_the_error_for_a_name_that_is_no_reward_shows_the_spec_to_write(spec, told):
     with pytest.raises(RewardNotLoaded, match=told):
         load(spec)

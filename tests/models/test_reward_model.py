@@ -57,7 +57,7 @@ def test_the_reward_is_what_the_model_gives_for_the_conversation(folder):
 @pytest.mark.parametrize(
     ("format", "text"), [("text", "Q: why? because<end>"), ("response", " because")], ids=["text", "response"]
 )
-def test_models_that_were_not_trained_on_chats_are_told_so(folder, format, text):
+def test_models_not_trained_on_chats_get_the_declared_text_format(folder, format, text):
     [output] = score(RewardModel(folder, format=format), [Trajectory(prompt="Q: why?", response=" because")])
     assert output.reward == pytest.approx(expected(folder, text), abs=1e-5)
 

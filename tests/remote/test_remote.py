@@ -98,7 +98,7 @@ def test_a_batch_that_is_too_large_for_one_request_is_sent_in_parts(server):
     assert "the body is larger than 2000 bytes" in outputs[-1].reason
 
 
-def test_another_version_of_the_reward_is_told_of(server):
+def test_a_new_version_of_the_reward_gives_a_warning(server):
     remote = load(f"{server.address}/mark")
     served, remote.key = remote.key, "before"
     with pytest.warns(UserWarning, match=f"mark is another version now .*key {served}, before before"):
@@ -198,7 +198,7 @@ def test_a_forked_process_has_connections_of_its_own(server):
     assert [end_of_child(*child) for child in children] == ["[1.0, 1.0, 1.0]", "[0.0, 0.0, 0.0]"]
 
 
-def test_what_msgpack_cannot_hold_is_answered_all_the_same():
+def test_values_that_msgpack_cannot_hold_are_still_answered():
     samples = [Trajectory(prompt="?", response=text) for text in ("plain", "half", "large", "open")]
     with ServerThread(settings("notes", workers=1)) as running:
         remote = load(f"{running.address}/notes")
@@ -372,7 +372,7 @@ def test_an_answer_that_comes_in_drops_is_given_up_in_time(server):
 
 
 @pytest.mark.parametrize("path", ["mark", "mark/get_reward"])
-def test_what_may_be_another_version_at_any_time_is_never_cached(server, tmp_path, path):
+def test_a_remote_reward_whose_version_may_change_is_never_cached(server, tmp_path, path):
     remote = load(f"{server.address}/{path}")
     assert not remote.deterministic
     with Scorer(remote, backend="inline", cache=tmp_path / "scores") as scorer:
@@ -384,7 +384,7 @@ def test_what_may_be_another_version_at_any_time_is_never_cached(server, tmp_pat
 @pytest.mark.parametrize(
     ("status", "body"), [(401, b"no"), (404, b"gone"), (200, b"<html>"), (200, b'{"outputs": []}')]
 )
-def test_what_one_server_refuses_or_answers_wrongly_another_is_asked_for(server, status, body):
+def test_a_request_that_one_server_fails_goes_to_another(server, status, body):
     with Fake({"GET": describing(server), "POST": (status, {}, body)}) as odd:
         remote = open_remote(f"{odd.address}/mark,{server.address}/mark", QUICK)
         outputs = score(remote, SAMPLES * 5)
@@ -394,7 +394,7 @@ def test_what_one_server_refuses_or_answers_wrongly_another_is_asked_for(server,
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
-def test_what_one_server_refuses_of_a_single_sample_another_is_asked_for(server, status):
+def test_a_single_sample_that_one_server_refuses_goes_to_another(server, status):
     with Fake({"GET": describing(server), "POST": (status, {}, b"no")}) as odd:
         remote = open_remote(f"{odd.address}/mark,{server.address}/mark", QUICK)
         outputs = [output for _ in range(6) for output in score(remote, SAMPLES[:1])]

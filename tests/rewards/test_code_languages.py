@@ -65,7 +65,7 @@ def test_a_response_cannot_escape_its_tests_by_choosing_a_language(monkeypatch):
         find_toolchain.cache_clear()
 
 
-def test_what_the_data_set_says_goes_before_what_the_response_says():
+def test_the_language_of_the_row_overrides_that_of_the_response():
     output = scored(fenced(ADD["javascript"], "js"), {**SUM, "language": "python"})
     assert (output.reward, output.status) == (0.0, Status.OK)
     output = scored(fenced(PYTHON, "python"), {**SUM, "language": "javascript"})

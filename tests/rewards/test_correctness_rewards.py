@@ -174,7 +174,7 @@ def test_rewards_agree_with_the_labels_of_real_rollouts():
         assert sum(agreed) >= 0.995 * len(agreed)
 
 
-def test_math_reward_pays_near_misses_only_where_it_is_told_to():
+def test_math_reward_pays_near_misses_only_with_partial():
     assert scored(MathReward(), "The answer is 105", "100").reward == 0.0
     near = scored(MathReward(partial=0.5), "The answer is 105", "100")
     assert (near.reward, near.score) == (0.5, 0.0)

@@ -35,7 +35,7 @@ def test_an_empty_response_in_a_chosen_column_is_a_response(tmp_path):
     assert rollout.trajectory == Trajectory(prompt="p", response="")
 
 
-def test_what_csv_cannot_hold_is_refused_not_changed(tmp_path):
+def test_text_that_csv_cannot_hold_is_refused_not_changed(tmp_path):
     writer = RolloutsWriter(tmp_path / "out.csv")
     writer.write(Rollout(Trajectory(prompt="p", response="\ud800")))
     with pytest.raises(RolloutsError, match=r"lone surrogates.*write \.jsonl"):

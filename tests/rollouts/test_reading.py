@@ -231,7 +231,7 @@ def test_broken_gzip_is_an_error(data):
         list(read_rollouts(data(bytes(content), "data.gz")))
 
 
-def test_what_is_no_gzip_at_all_is_an_error(data):
+def test_a_file_that_is_no_gzip_is_an_error(data):
     with pytest.raises(RolloutsError, match="the gzip data is broken after line 0"):
         list(read_rollouts(data(GOOD, "data.jsonl.gz")))
 

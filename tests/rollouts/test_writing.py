@@ -51,7 +51,7 @@ def test_an_existing_file_is_not_replaced_unless_asked(tmp_path, name):
 
 
 @pytest.mark.parametrize("mode", ["append", "resume"])
-def test_more_can_be_added(tmp_path, mode):
+def test_an_existing_file_can_be_appended_to(tmp_path, mode):
     path = tmp_path / "out.jsonl"
     for part in ([0, 1], [2], [3, 4]):
         write(path, part, mode=mode)
@@ -67,7 +67,7 @@ def test_a_flush_puts_whole_lines_on_disk(tmp_path):
         writer.write(numbered(1))
 
 
-def test_lines_leave_by_themselves_after_64_kilobytes_and_always_whole(tmp_path):
+def test_lines_are_flushed_every_64_kilobytes_and_never_in_part(tmp_path):
     path = tmp_path / "out.jsonl"
     with RolloutsWriter(path) as writer:
         for number in range(2000):

@@ -254,7 +254,7 @@ def test_a_named_tuple_keeps_its_names_in_a_class_of_ours():
     assert type(back) is not Point
 
 
-def test_a_time_with_a_zone_is_the_same_moment():
+def test_a_datetime_with_a_time_zone_survives_a_round_trip():
     assert from_text(to_text(NOW)) == NOW
 
 

@@ -147,7 +147,7 @@ def test_a_forked_process_starts_servers_of_its_own():
         assert answer(sandbox) == 2
 
 
-def test_without_any_wall_it_refuses_unless_told_otherwise():
+def test_without_protection_the_sandbox_opens_only_with_allow_unsafe():
     with Sandbox(at_most=Tier.NONE) as sandbox, pytest.raises(SandboxError, match="allow_unsafe"):
         sandbox.open()
     with Sandbox(at_most=Tier.NONE, allow_unsafe=True) as sandbox:

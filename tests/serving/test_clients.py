@@ -61,7 +61,7 @@ def test_curl_is_answered_however_it_asks(server, tmp_path, options):
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
-def test_curl_is_told_what_is_wrong(server):
+def test_curl_gets_an_error_message(server):
     command = ["curl", "--silent", "--write-out", "%{http_code}", "--max-time", "20"]
     json_body = ("--header", "content-type: application/json", "--data")
     for options, code, words in (

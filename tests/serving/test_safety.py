@@ -297,7 +297,7 @@ def test_a_key_with_a_password_is_refused_and_nobody_is_asked_for_it(tmp_path):
         tls_context(ServerSettings(rewards=("math",), tls_certificate=certificate, tls_key=locked))
 
 
-def test_a_weak_sandbox_does_not_serve_other_machines_unless_told_to(monkeypatch):
+def test_a_weak_sandbox_serves_other_machines_only_with_an_option(monkeypatch):
     monkeypatch.setattr("plaudit.serving.app.reward_pools.diagnose", lambda: Diagnosis(Tier.SECCOMP, ()))
     words = "the sandbox tier here is 'seccomp', and other machines could send programs"
     with (

@@ -190,7 +190,7 @@ ASKED = {
 
 @pytest.mark.parametrize("protocol", ASKED)
 @pytest.mark.parametrize(("policy", "number"), [("nan", "NaN"), ("mean", "NaN"), ("none", "null")])
-def test_an_unscored_sample_is_answered_as_the_server_was_told(protocol, policy, number):
+def test_an_unscored_sample_is_answered_by_the_servers_policy(protocol, policy, number):
     samples_read = PROTOCOLS[protocol].read(json.dumps(ASKED[protocol]).encode(), packed=False)
     body = PROTOCOLS[protocol].write(samples_read, [UNSCORED], About("a", "k", "1", policy), packed=False)
     answer = json.loads(body, parse_constant=lambda word: word)
@@ -260,7 +260,7 @@ def test_slime_and_nemo_gym_are_answered_in_their_words(server):
     assert answer == {**asked, "expected_answer": "yes", "question": "?", "reward": 1.0}
 
 
-def test_who_asks_for_programs_where_none_are_run_is_told_of_the_option(server):
+def test_run_code_without_sandbox_names_the_option(server):
     answer = ask(server.address, "/run_code", {"code": "", "language": "python"})
     assert answer.status == 404
     assert "programs are run by a server with --sandbox" in answer.json["error"]

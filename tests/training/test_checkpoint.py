@@ -12,7 +12,7 @@ def state(value, size=10):
     return {"weights": {"w": torch.full((size,), float(value))}, "step": value, "before": {"eval/score": 0.5}}
 
 
-def test_what_was_saved_is_what_is_loaded(tmp_path):
+def test_a_loaded_checkpoint_equals_the_saved_one(tmp_path):
     Checkpoints(tmp_path / "checkpoints").save(3, state(3))
     newest = Checkpoints(tmp_path / "checkpoints").newest()
     assert newest is not None

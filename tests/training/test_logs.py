@@ -72,7 +72,7 @@ for writer in writers:
 """
 
 
-def test_what_was_logged_can_be_read_back(tmp_path):
+def test_logged_metrics_can_be_read_back(tmp_path):
     """In a process of its own: the packages leave threads and servers behind, and read where to write from there."""
     places = {"WANDB_MODE": "offline", "HOME": str(tmp_path / "home")}
     command = [sys.executable, "-c", SCRIPT, str(tmp_path), json.dumps(STEPS)]

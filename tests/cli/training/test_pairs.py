@@ -44,7 +44,7 @@ def test_counts_are_there_for_programs(plaudit, scored):
     assert plaudit("pairs", scored, "-o", "pairs.jsonl", "--json").json["groups"] == 2
 
 
-def test_no_pair_at_all_is_told_with_a_way_out_and_leaves_no_file(plaudit, scored, tmp_path):
+def test_without_pairs_the_error_suggests_a_margin_and_no_file_is_written(plaudit, scored, tmp_path):
     ran = plaudit("pairs", scored, "-o", "pairs.jsonl", "--margin", "2")
     assert ran.code == 1
     assert "no two responses of a group differ by 2; lower --margin" in ran.err
@@ -61,7 +61,7 @@ def test_no_pair_at_all_is_told_with_a_way_out_and_leaves_no_file(plaudit, score
     ],
     ids=["not scored", "csv", "negative margin", "both to stdout"],
 )
-def test_what_cannot_be_done_is_an_error_in_words(plaudit, scored, arguments, message):
+def test_impossible_options_are_refused_with_a_message(plaudit, scored, arguments, message):
     ran = plaudit("pairs", *arguments)
     assert ran.code == 2
     assert message in ran.err

@@ -25,7 +25,7 @@ def test_a_run_is_evaluated_on_its_own_held_out_prompts(plaudit, run, tmp_path):
     assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 3 * 3
 
 
-def test_several_tasks_are_told_apart_in_the_table(plaudit):
+def test_the_table_has_a_row_for_each_task(plaudit):
     done = plaudit("eval", "tiny", "--task", "addition", "--task", "sort_digits", "--limit", 2, "-n", 1)
     assert done.code == 0, done.err
     assert "addition" in done.out

@@ -72,7 +72,7 @@ DECLARED = {None: (3, 3, 3, 0), True: (2, 2, 3, 1), False: (3, 6, 0, 0)}
 
 
 @pytest.mark.parametrize("declared", DECLARED, ids=str)
-def test_what_a_reward_declares_decides_what_is_cached(counted, tmp_path, declared):
+def test_the_declaration_of_determinism_decides_about_caching(counted, tmp_path, declared):
     """Undeclared: cached, as the caller gave a cache. True: equal samples are scored once. False: never cached."""
     build, calls = counted
     counts = []

@@ -229,7 +229,7 @@ def test_several_runs_are_compared(page, report):
     expect(page.locator(".tile .value").first).to_have_text("40")
 
 
-def test_what_differs_between_two_runs_is_shown_with_its_samples(page, report):
+def test_differences_of_two_runs_are_shown_with_their_samples(page, report):
     visit(page, report, "#compare")
     expect(page.locator("#card-differences")).to_contain_text("Of 40 samples")
     first = page.locator("#card-flips .difference").first

@@ -102,7 +102,7 @@ def test_an_expectation_is_read_as_written(written, expected):
     [True, "good", "nan", float("inf"), [1], [1, 2, 3], ["a", "b"], {}, ">", "0.6..", [0.6, 0.4], ""],
     ids=str,
 )
-def test_what_is_no_expectation_is_an_error(written):
+def test_an_unreadable_expectation_is_an_error(written):
     with pytest.raises(ValueError, match=r"cannot read|is empty"):
         parse_expectation(written)
 

@@ -27,7 +27,7 @@ def test_a_task_of_a_hundred_times_the_scale_gets_advantages_of_the_same_size():
     assert largest(scaled, range(4, 8)) == pytest.approx(largest(scaled, range(4)))
 
 
-def test_what_was_not_scored_stays_so_and_counts_nowhere():
+def test_unscored_credits_stay_none_and_do_not_change_the_moments():
     scale = TaskScale()
     scaled = scale.normalize(credit([0.0, None, 1.0, None, 5.0, 5.0, 5.0, 5.0]), TASKS)
     assert [each is None for each in scaled.credits] == [False, True, False, True, False, False, False, False]

@@ -220,7 +220,7 @@ def test_prompts_are_rows_in_order():
         Prompts.of([3])
 
 
-def test_a_split_of_prompts_loses_none_and_leaves_some():
+def test_a_split_keeps_every_prompt_and_leaves_training_prompts():
     prompts = Prompts.of([str(number) for number in range(10)])
     left, held_out = prompts.split(3, seed=1)
     assert sorted([*left.prompts, *held_out.prompts]) == prompts.prompts
@@ -294,7 +294,7 @@ def test_arguments_become_part_of_the_chat_template():
         ({"a": float("nan")}, "not a plain value"),
     ],
 )
-def test_arguments_that_a_template_cannot_be_told_are_refused(arguments, words):
+def test_invalid_chat_template_arguments_are_refused(arguments, words):
     tokenizer = character_tokenizer()
     with pytest.raises(InvalidSettings, match="has no chat template"):
         set_template_arguments(tokenizer, {"a": 1})

@@ -96,7 +96,7 @@ def praise(response):
     return 1.0
 
 
-def test_a_critic_learns_at_the_rate_it_is_told(policy):
+def test_a_critic_learns_at_the_given_rate(policy):
     critic = Critic(policy, OptimizerConfig(lr=1.0))
     scored = samples(policy)
     batch = policy.batch([trajectory for trajectory, _ in scored])

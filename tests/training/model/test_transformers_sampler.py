@@ -187,7 +187,7 @@ def test_samples_of_a_prompt_are_a_group_and_keep_what_the_row_carries(warm_poli
     assert sampled.prompt_ids[0] == warm_policy.tokenizer("21=")["input_ids"]
 
 
-def test_a_response_that_ends_by_itself_keeps_its_end_token(warm_policy):
+def test_a_response_that_was_not_cut_keeps_its_end_token(warm_policy):
     sampled = warm_policy.sampler(SamplingSettings(max_new_tokens=12, seed=1)).sample(PROMPTS, 20)
     end = warm_policy.tokenizer.eos_token_id
     for trajectory in sampled.trajectories:

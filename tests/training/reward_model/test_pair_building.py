@@ -41,7 +41,7 @@ def test_only_responses_of_one_group_prompt_and_step_are_compared(other, count):
     assert build_pairs([first, second]).counts.pairs == count
 
 
-def test_what_is_left_out_is_counted():
+def test_left_out_rollouts_and_pairs_are_counted():
     rollouts = [
         scored("a", 1.0, prompt="p"), scored("b", 0.0, prompt="p"), scored("c", 0.4, prompt="p"),  # three pairs
         scored("d", None, prompt="p"), scored(" ", 1.0, prompt="p"), scored("a", 1.0, prompt="p"),

@@ -111,7 +111,7 @@ def test_a_reward_model_is_trained_further_with_lora_and_the_same_seed_gives_the
         ("skip", 2, "1 of 4 pairs are longer than 64 tokens (model.max_tokens): they are left out"),
     ],
 )
-def test_long_pairs_are_cut_or_left_out_and_told(too_long, count, said, tmp_path):
+def test_long_pairs_are_cut_or_left_out_with_a_note(too_long, count, said, tmp_path):
     from plaudit.training.reward_model.fitting import encode_pairs
 
     config = settings(tmp_path / "pairs.jsonl", tmp_path / "rm", f"data.too_long={too_long}")
@@ -147,7 +147,7 @@ def test_long_pairs_are_cut_or_left_out_and_told(too_long, count, said, tmp_path
     ],
     ids=["same text", "no column", "no model", "no device", "diverged", "unknown to TRL", "ours"],
 )
-def test_what_cannot_be_trained_is_told_and_leaves_no_folder(rows, overrides, error, message, tmp_path):
+def test_refused_training_names_the_reason_and_writes_no_folder(rows, overrides, error, message, tmp_path):
     pairs = some_pairs(tmp_path) if rows is None else write(tmp_path / "pairs.jsonl", rows)
     with pytest.raises(error, match=message.replace("(", r"\(")):
         train_reward_model(settings(pairs, tmp_path / "rm", *overrides))

@@ -28,7 +28,7 @@ POLICIES = {
 
 
 @pytest.mark.parametrize(("policy", "truth", "answer", "equal"), POLICIES.values(), ids=POLICIES)
-def test_the_policy_settles_what_mathematics_leaves_open(policy, truth, answer, equal):
+def test_the_policy_decides_cases_that_mathematics_leaves_open(policy, truth, answer, equal):
     assert (decide(truth, answer, policy).equal is True) is equal
 
 

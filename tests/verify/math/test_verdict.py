@@ -143,7 +143,7 @@ def test_nothing_said_is_no_answer(response):
         ("True", True),
     ],
 )
-def test_truths_of_every_kind_are_met(response, truth):
+def test_a_right_response_passes_for_every_kind_of_truth(response, truth):
     assert is_right(response, truth)
 
 
