@@ -113,7 +113,9 @@ def build_result(episode: Episode, prompt: str, label: Any) -> dict[str, Any]:
 
 
 def read_episode(result: Mapping[str, Any], tokenizer: Any) -> Episode:
-    """The episode in what an executor returned, also one that played it in its own way; the result's reward counts."""
+    """Read the episode from an executor's result, even if the executor played it in its own way; the result's reward
+    counts.
+    """
     if not isinstance(result, Mapping):
         raise AgentError(f"execute must return a dict such as AgentExecutor.execute gives, got {result!r:.60}")
     episode = result.get("episode") or _read_ranges(result, tokenizer)

@@ -75,7 +75,7 @@ class Action(msgspec.Struct, frozen=True, gc=False):
 
 
 class ActionSampler(Protocol):
-    """Draws one action after the tokens of an episode so far; vLLM's asynchronous engines have this method."""
+    """Draws one action after the tokens of an episode; vLLM's asynchronous engines have this method."""
 
     async def generate(self, token_ids: list[int], sampling_params: Any) -> Any:
         """An `Action`, or an object whose `outputs` begin with one in vLLM's shape."""

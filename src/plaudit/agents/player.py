@@ -170,7 +170,7 @@ def _accept(answer: Any) -> Any:
 
 
 class _EpisodeFailed(Exception):
-    """Ends an episode; `output` says why."""
+    """Ends an episode; `output` has the reason."""
 
     def __init__(self, output: RewardOutput) -> None:
         super().__init__(output.reason)

@@ -181,7 +181,7 @@ def _plain(hit: Hit) -> dict[str, Any]:
 
 
 def _write_test(spec: str, attempt: Attempt, hit: Hit) -> str:
-    """A test that scores the witness; one that overran its deadline is given one again."""
+    """A test that scores the witness; with a deadline if the witness overran one."""
     name = re.sub(r"\W+", "_", attempt.operator.lower()).strip("_")
     reward, limits = hit.output.reward, f", {ISOLATED}" if is_overrun(hit.output) else ""
     if attempt.is_loss:

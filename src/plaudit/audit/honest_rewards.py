@@ -18,9 +18,9 @@ __all__ = ["MeasuredTask", "HonestRewards", "measure_honest_rewards"]
 
 BEST_FORMS = 2
 LEAST_OF_BEST = 0.5
-"""A form is attacked where being right is worth at least so much of what it is worth in the best form."""
+"""The share of the best form's margin (right minus wrong) that another form needs to be attacked."""
 LEAST_OF_ANY = 0.1
-"""A kind of truth is attacked where being right is worth at least so much of what it is worth for the best kind."""
+"""The share of the best kind's margin (right minus wrong) that another kind of truth needs to be attacked."""
 LEAST_SHARE = 0.02
 TINY = 1e-9
 MOST_COLLECTIONS = 4
@@ -58,7 +58,7 @@ class HonestRewards:
     scored: int
     failed: tuple[RewardOutput, ...]
     reads_words: bool = False
-    """Whether signs beside a word change nothing: then texts are compared, and not what they stand for."""
+    """Whether signs added to a word change nothing: then the reward compares texts and not their meaning."""
 
     @property
     def spread(self) -> float:

@@ -162,7 +162,7 @@ def swap_answer(task: Task, truth: Any) -> Task:
 
 
 def _swap(value: Any, old: str, new: Any) -> Any:
-    """A value with one answer in the place of another, wherever it stands in it."""
+    """Replace one answer by another everywhere in a value."""
     if isinstance(value, dict):
         return {key: _swap(inner, old, new) for key, inner in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Tasks and forms out of rollouts: their prompts, truths and columns, and the way in which their answers stand.
+"""Tasks and forms from rollouts: their prompts, truths and columns, and the text around their answers.
 
 A wrong answer to one prompt is the truth of another where both are of a kind. Where a truth is no answer, such as tests
 or a query, the reward shows what an honest answer is: of the responses, the truth and the text columns of a prompt, the

@@ -36,7 +36,7 @@ class Budget:
 
 
 class BudgetSpent(Exception):
-    """The budget is used up, or the reward overran its deadline too often to continue; says which."""
+    """The budget is used up, or the reward overran its deadline too often; the message gives the reason."""
 
 
 class Subject:
@@ -107,7 +107,7 @@ class Subject:
         return output if is_overrun(output) else None
 
     def _depends_on_batch(self, samples: list[Trajectory], outputs: list[RewardOutput]) -> bool:
-        """Whether the best and the worst paid sample earn something else alone, or beside a copy."""
+        """Whether the best and the worst paid sample earn another reward alone, or together with a copy."""
         self._undeclared = False
         rewards = [0.0 if output.reward is None else output.reward for output in outputs]
         for index in {rewards.index(max(rewards)), rewards.index(min(rewards))}:

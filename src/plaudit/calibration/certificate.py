@@ -34,7 +34,7 @@ _SAMPLES = [
     for truth in (None, "A reference")
     for number in ("First", "Second")
 ]
-"""The samples whose questions stand for the prompt of a judge."""
+"""The samples whose questions represent the prompt of a judge in a certificate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ async def _ask_about_samples(judge: RubricJudge) -> None:
 
 
 class _CapturingConnection(ChatConnection):
-    """Asks nobody, and keeps the digests of all questions."""
+    """Sends no request, and keeps the digests of all questions."""
 
     def __init__(self, endpoint: ChatEndpoint, questions: set[str]) -> None:
         super().__init__(endpoint, None)

@@ -250,7 +250,7 @@ def owner_test(
 
 
 def binomial_tail(successes: int, trials: int, share: float) -> float:
-    """The probability of at least so many successes."""
+    """The probability of at least this many successes."""
     terms = (math.comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(successes, trials + 1))
     return min(1.0, math.fsum(terms))
 

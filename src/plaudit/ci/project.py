@@ -79,7 +79,7 @@ class Project:
 
 
 def read_project(folder: str | Path) -> Project:
-    """The project in a folder; InvalidSettings says what is missing or wrong."""
+    """The project in a folder; raises InvalidSettings with the missing or wrong setting."""
     path = Path(folder).resolve() / FILE
     try:
         plain = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -106,7 +106,7 @@ OF_HOOKS = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_PREFIX")
 
 
 class NoRelease(Exception):
-    """There is no released version to compare with; says why."""
+    """There is no released version to compare with; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)

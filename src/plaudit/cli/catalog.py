@@ -77,7 +77,7 @@ def _list(listings: Iterable[Listing]) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class _Parameter:
-    """One parameter: how it is written, and what the documentation says about it."""
+    """One parameter: its declaration and its documentation."""
 
     name: str
     declaration: str

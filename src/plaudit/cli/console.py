@@ -158,7 +158,7 @@ class ResultLine(NamedTuple):
 
 
 def results_table(what: str, lines: Iterable[ResultLine]) -> Table:
-    """A line for each test; `what` says what a test is called here."""
+    """A line for each test; `what` is the name of a test in this table."""
     verdicts = {True: Text("passed", style="green"), False: Text("FAILED", style="red")}
     headers = (Column(name, overflow="fold") for name in (what, "result"))
     return bare_table("", *headers, rows=((verdicts[line.passed], line.name, line.outcome) for line in lines))
@@ -250,6 +250,6 @@ class StepProgress:
             self.note(f"step {step:>{len(str(steps))}}/{steps}{time_left}: {line}")
 
     def note(self, text: str) -> None:
-        """Print something else that the user should know."""
+        """Print a note for the user."""
         if not self._quiet:
             print_message(text)

@@ -1,4 +1,4 @@
-"""What scored files say: `plaudit summary`, `explain`, `report`, `view` and `watch`."""
+"""The contents of scored files: `plaudit summary`, `explain`, `report`, `view` and `watch`."""
 
 import threading
 import webbrowser

@@ -228,7 +228,7 @@ def _bracket(part: RewardFunction) -> str:
 
 
 def _unfold(name: str, output: RewardOutput) -> dict[str, RewardOutput]:
-    """A part that stands alone, and beside it its own components: what only clips or scales adds no level."""
+    """A part, followed by its own components; a clip or a scale adds no level."""
     if not output.components:
         return {name: output}
     names = _unique_names([name, *output.components])

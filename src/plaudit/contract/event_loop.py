@@ -120,7 +120,7 @@ def _start_in_new_thread(coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
 
 
 def _blocks_loop() -> bool:
-    """Whether the loop stands still while this thread waits."""
+    """Whether the loop is blocked while this thread waits."""
     on_loop = _current is not None and threading.current_thread() is _current.thread
     return on_loop or getattr(_thread, "is_nested", False)
 

@@ -54,7 +54,9 @@ class RewardFunction:
     concurrency: int = 32
     """The number of calls of an async reward that may run at the same time."""
     needs_ground_truth: bool = False
-    """Whether a sample without a ground truth cannot be scored; functions need not say so, their parameters do."""
+    """Whether a sample without a ground truth cannot be scored; functions need not declare it, their parameters show
+    it.
+    """
     copies: int | None = None
     """The number of processes that may hold the reward at once; 1 for a reward that holds a model. None: any number."""
     call_style: Style = Style.SAMPLE

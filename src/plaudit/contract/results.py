@@ -1,4 +1,4 @@
-"""Read what a function returned: one checked output per sample, or an error that says what is wrong."""
+"""Read the return value of a function: one checked output per sample, or an error message."""
 
 from collections.abc import Sequence
 from typing import Any

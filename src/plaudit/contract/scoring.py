@@ -267,7 +267,7 @@ class _Unit:
 
 
 class _Replaced(Sequence[Trajectory]):
-    """The samples of a unit, some of them replaced by what a reward wants its part to see."""
+    """The samples of a unit, some of them replaced by versions that a part of the reward gets."""
 
     def __init__(self, samples: Sequence[Trajectory], changed: Mapping[int, Trajectory]) -> None:
         self._samples, self._changed = samples, changed

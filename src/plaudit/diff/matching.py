@@ -22,7 +22,7 @@ from plaudit.trajectory import Trajectory
 __all__ = ["ScoredPair", "compare_files", "compare_pairs", "compare_rewards", "pair_files", "pair_rewards"]
 
 ScoredPair = tuple[Trajectory, RewardOutput, RewardOutput]
-"""A sample with what the old reward and the new one say of it."""
+"""A sample with the outputs of the old and the new reward."""
 
 
 def compare_rewards(
@@ -35,7 +35,7 @@ def compare_rewards(
     deadline_s: float | None = None,
     workers: int | None = None,
 ) -> Difference:
-    """Score the same samples with both rewards and say what differs."""
+    """Score the same samples with both rewards and report the differences."""
     pairs = pair_rewards(old, new, trajectories, backend=backend, deadline_s=deadline_s, workers=workers)
     return compare_pairs(pairs, threshold=threshold)
 
@@ -43,7 +43,7 @@ def compare_rewards(
 def compare_files(
     old: str | Path, new: str | Path, *, threshold: float = THRESHOLD, columns: Mapping[str, str] | None = None
 ) -> Difference:
-    """Compare what two scored files say of the same samples."""
+    """Compare the outputs of two scored files for the same samples."""
     return compare_pairs(pair_files(old, new, columns=columns), threshold=threshold)
 
 

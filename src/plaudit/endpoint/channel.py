@@ -86,7 +86,7 @@ class CallResult(Generic[T]):
 
 
 class CallFailed(Exception):
-    """A call was given up: `status` and the message say why."""
+    """A call failed after its last try: `status` and the message give the reason."""
 
     def __init__(self, status: Status, words: str, attempts: int, waited_s: float) -> None:
         super().__init__(words)

@@ -1,4 +1,4 @@
-"""POST JSON to a server that speaks OpenAI's protocol: judges and samplers share this client.
+"""POST JSON to a server with OpenAI's protocol: judges and samplers share this client.
 
 The key is sent in a header and removed from whatever the server repeats. Proxies and keys of the environment are not
 used. Pace, retries and time limits are those of the channel that calls `post`.

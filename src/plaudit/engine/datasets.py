@@ -131,7 +131,7 @@ def _targets(source: PathLike | Sequence[PathLike], home: Path) -> dict[Path, Pa
 
 
 def _in_folder(folder: Path, home: Path) -> list[tuple[Path, Path]]:
-    """The rollouts files at any depth; hidden ones, those that begin with an underscore and outputs are left out."""
+    """The rollouts files at any depth, except hidden ones, names that begin with an underscore, and outputs."""
     if not folder.is_dir():
         raise RolloutsError(f"{folder} is not a folder; name a folder of rollouts files, or give a list of files")
     files = []

@@ -23,7 +23,7 @@ _REFERENCE = re.compile(r"\\(.)|\$(?:(\w+)|\{(\w+)(?::([-+])([^}]*))?\})")
 
 
 class CannotRun(SandboxError):
-    """A task cannot be run here, and the reason; it says nothing about a solution."""
+    """A task cannot be run on this machine, with the reason; this is no statement about a solution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class ImageConfig:
 
 
 def read_dockerfile(text: str) -> list[Instruction]:
-    """The instructions; CannotRun for one that is not supported."""
+    """The instructions; raises CannotRun if one is not supported."""
     instructions = list(_instructions(text))
     for each in instructions:
         if each.name not in SUPPORTED + IGNORED or (each.name == "SHELL" and "bash" not in each.text):
@@ -184,7 +184,7 @@ def _ignore_rules(context: Path) -> "IgnoreRules":
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The patterns of a `.dockerignore`; the last one that matches decides."""
+    """The patterns of a `.dockerignore`; the last match decides."""
 
     patterns: list[str]
 

@@ -59,7 +59,7 @@ class TaskImage:
 
 
 def build_image(task: Task, runtime: Runtime, folder: str = "environment") -> TaskImage:
-    """Build `environment/Dockerfile` or another one; CannotRun where that is not possible."""
+    """Build `environment/Dockerfile` or another file; raises CannotRun if that is not possible."""
     if obstacle := task.obstacle(takes_images=runtime.engine is not None):
         raise CannotRun(obstacle)
     host, config, note = (_build_by_engine if runtime.engine is not None else _build_here)(task, runtime, folder)

@@ -278,7 +278,7 @@ def run_task(
     key: str = "reward",
     tests: Path | None = None,
 ) -> Trial:
-    """Run a task once; where it cannot be run, the trial says why."""
+    """Run a task once; if it cannot be run, the trial has the reason."""
     try:
         chosen = solution_of(solution, task)
         with TaskRunner(task, runtime, mode, key) as runner:

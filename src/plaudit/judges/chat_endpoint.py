@@ -1,4 +1,4 @@
-"""Ask a server that speaks OpenAI's chat protocol for verdicts.
+"""Request verdicts from a server with OpenAI's chat protocol.
 
 A verdict is a JSON object. It is requested in words and by a JSON schema, or by words alone if the server refuses the
 schema. Every request passes through the channel of the endpoint, which limits, paces and retries the calls of all
@@ -136,7 +136,7 @@ class ChatConnection:
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """The result of one question; `verdict` is None if `status` is not ok, and `reason` says why."""
+    """The result of one question; `verdict` is None if `status` is not ok, and `reason` gives the cause."""
 
     verdict: Verdict | None
     status: Status = Status.OK

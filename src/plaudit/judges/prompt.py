@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"([+-]?\d{1,12}(?:\.\d{1,12})?)(?:\s*/\s*(\d{1,12}(?:\.\d{
 
 
 class Unreadable(Exception):
-    """A reply has no valid verdict; the message says what it has instead."""
+    """A reply has no valid verdict; the message describes its content."""
 
 
 class VerdictField(Protocol):
@@ -229,7 +229,7 @@ class Verdict:
 
 
 def read_verdict(reply: ChatReply, fields: Sequence[VerdictField], code: str | None) -> Verdict:
-    """The one verdict in a reply; Unreadable says why there is none.
+    """The one verdict in a reply; raises Unreadable with the reason if there is none.
 
     Without a code the whole reply must be one JSON object.
     """

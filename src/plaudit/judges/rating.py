@@ -65,7 +65,7 @@ class Rating:
 async def rate(
     connection: ChatConnection, endpoint: ChatEndpoint, texts: SampleTexts, rubric: Rubric, votes: Votes
 ) -> Rating:
-    """The rating of a response; where the judge fails, every criterion says why."""
+    """The rating of a response; if the judge fails, every criterion has the reason."""
     questions = [_question(endpoint, texts, rubric, votes, number) for number in range(votes.votes)]
     outcomes = tuple(await asyncio.gather(*(ask(connection, question) for question, _ in questions)))
     changes = questions[0][1].changes

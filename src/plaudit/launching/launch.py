@@ -77,7 +77,7 @@ class LaunchFiles:
 
 @dataclass(frozen=True, slots=True)
 class LaunchContext:
-    """What arguments are computed from; `notes` collects what means something else in the trainer."""
+    """The values that arguments are computed from; `notes` collects settings with another meaning in the trainer."""
 
     config: RunConfig
     files: LaunchFiles

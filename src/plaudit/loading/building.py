@@ -127,7 +127,7 @@ class _CompletionsReward(FunctionReward):
 
 
 def build(target: SpecTarget, arguments: Arguments | None = None, dialect: str | None = None) -> Loaded:
-    """The reward that a spec names, or an error that says what it is instead."""
+    """The reward that a spec names, or an error that names the kind of object found instead."""
     instance = _instantiate(target, arguments)
     if isinstance(instance, RewardFunction):
         return Loaded(instance, convention_of(instance), target.origin)

@@ -241,7 +241,7 @@ def _no_such_module(dotted: str) -> RewardNotLoaded:
 
 
 def _working_folder() -> Path:
-    """The folder that relative paths count from; where it was deleted, one that holds nothing."""
+    """The folder that relative paths start from; an empty one if the folder was deleted."""
     try:
         return Path.cwd()
     except FileNotFoundError:

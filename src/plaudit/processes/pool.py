@@ -373,7 +373,7 @@ class Pool:
         self.queue.appendleft(unit)
 
     def _blame(self, worker: Worker, unit: PoolUnit, output: RewardOutput) -> bool:
-        """Mark the call that the worker was lost in; False if it is not known which one that was."""
+        """Mark the call during which the worker died; False if that call is unknown."""
         calls = worker.suspects(self.limits.deadline_s if output.status is Status.TIMEOUT else None)
         if len(calls) == 1:
             unit.known[calls[0].path, calls[0].first] = [output] * calls[0].size

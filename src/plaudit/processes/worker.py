@@ -37,7 +37,7 @@ class Handler(Protocol):
     """Scores units in the worker."""
 
     in_order: bool
-    """Whether samples are called one after the other, so that an output says which call has ended and which starts."""
+    """Whether samples are called one after the other, so that an output shows which call has ended and which starts."""
 
     def __call__(self, body: bytes, progress: "UnitProgress") -> bytes:
         """Score one unit; the result goes to the parent."""
@@ -47,7 +47,7 @@ class Service(ABC):
     """The service of a worker. It is pickled by the parent, read by the template and opened in each worker."""
 
     def preload(self) -> None:  # noqa: B027 - most services share nothing
-        """Load what all workers may share, in the template; a PlauditError says why no worker can be used."""
+        """Load the objects that all workers may share, in the template; PlauditError if no worker can be used."""
 
     def describe(self, handler: Any) -> dict[str, Any]:
         """The message to the parent about an opened handler."""
@@ -55,7 +55,7 @@ class Service(ABC):
 
     @abstractmethod
     def open(self) -> Handler:
-        """Load what takes long; a PlauditError says why the worker cannot be used."""
+        """Load objects that take long to load; PlauditError if the worker cannot be used."""
 
 
 class UnitProgress(Progress):

@@ -107,7 +107,7 @@ class RemoteReward(RewardFunction):
         return [output for index in range(len(chunks)) for output in outputs[index]]
 
     def _score_chunk(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
-        """The outputs of some samples in one request; in several where that is refused for a part of them."""
+        """The outputs of some samples in one request; in several where the server refuses a part of them."""
         count = len(trajectories)
         try:
             body, content_type = self._protocol.encode(trajectories)

@@ -36,7 +36,7 @@ class CoveredMean:
 
     @classmethod
     def of(cls, values: Iterable[float | None]) -> "CoveredMean":
-        """The mean of `values`, in which None stands for an unscored sample.
+        """The mean of `values`, in which None marks an unscored sample.
 
         >>> CoveredMean.of([1.0, 0.0, None, None])
         CoveredMean(scored=0.5, overall=0.25, unscored=0.5)

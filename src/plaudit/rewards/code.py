@@ -227,7 +227,7 @@ def _names_entry_point(truth: Any) -> bool:
 
 
 def _read_prompt(trajectory: Trajectory) -> str:
-    """The prompt without what a model said in it."""
+    """The prompt without messages of a model in it."""
     if isinstance(trajectory.prompt, str):
         return trajectory.prompt
     return "\n\n".join(message_text(message) for message in trajectory.prompt if message["role"] != "assistant")

@@ -51,7 +51,7 @@ class BadLine:
 
 
 class RolloutsReader:
-    """Iterate over it to get the rollouts; each iteration starts anew, and says afterwards what it met.
+    """Iterate over it to get the rollouts; each iteration starts anew, and its attributes then describe the lines read.
 
     `bad` holds the first hundred lines that were left out, `bad_count` counts them all, and `torn` tells that the file
     ends in half a line, as an interrupted write leaves it.

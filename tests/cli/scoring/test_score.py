@@ -127,7 +127,7 @@ def test_the_exit_code_is_one_if_nothing_was_scored_and_that_is_allowed(plaudit,
     assert "reward is nan" in ran.out
 
 
-def test_an_existing_output_is_not_replaced_without_force(plaudit, rollouts, tmp_path):
+def test_an_existing_output_is_replaced_only_with_overwrite(plaudit, rollouts, tmp_path):
     out = tmp_path / "out.jsonl"
     out.write_text("precious\n")
     ran = plaudit("score", "length", rollouts, "-o", out)

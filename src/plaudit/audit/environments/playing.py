@@ -1,4 +1,4 @@
-"""Play an episode with a policy that is a function, and keep what was said and paid."""
+"""Play an episode with a policy that is a function, and record its messages and rewards."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -66,7 +66,7 @@ class Play(NamedTuple):
 def play_all(
     host: EnvironmentHost, plays: Sequence[Play], steps: int, deadline_s: float, *, at_once: int = 1
 ) -> list[Transcript]:
-    """The episodes in order, each of at most so many steps, `at_once` at the same time."""
+    """The episodes in order, each of at most `steps` steps, `at_once` at the same time."""
 
     async def run() -> list[Transcript]:
         transcripts: list[Transcript] = []

@@ -120,9 +120,7 @@ def _dummy(schema: dict[str, Any]) -> Any:
 
 
 def _follow(calls: Sequence[str]) -> Policy:
-    """Follow the instructions in the results of tools: make the calls and say the texts that they order. At first, try
-    the tools.
-    """
+    """Follow the instructions in the results of tools: make the calls and send the texts. At first, try the tools."""
 
     def act(transcript: Transcript) -> str | None:
         played = zip(transcript.actions, transcript.results, strict=True)

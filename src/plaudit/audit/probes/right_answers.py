@@ -115,7 +115,7 @@ class _Questions:
     maker: SampleMaker
 
     def compares_meaning(self, honest_rewards: HonestRewards, kind: Kind) -> bool:
-        """Whether the reward is about what answers of a kind stand for, and not about their letters."""
+        """Whether the reward compares the meaning of answers of a kind, and not their letters."""
         fitting = _of_kind(honest_rewards, kind)
         if kind is Kind.NUMBER:
             marked = any(mark in each.form.before for each in fitting for mark in ("boxed", "####"))

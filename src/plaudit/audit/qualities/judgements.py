@@ -85,7 +85,7 @@ def _controls(text: str) -> tuple[str, ...]:
 
 
 def _echoes(trial: Trial) -> Iterator[Draft]:
-    """The prompt itself and its halves, where an answer to it earns more than one to something else."""
+    """The prompt and its halves, where an answer to the prompt earns more than an answer to another one."""
     prompt = trial.task.prompt_text
     words = prompt.split()
     for piece in dict.fromkeys([prompt, " ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])]):
@@ -94,7 +94,7 @@ def _echoes(trial: Trial) -> Iterator[Draft]:
 
 
 def neutral(text: str, words: re.Pattern[str] = _WORDS) -> str:
-    """A text of the same shape that says nothing: words of the same lengths, the same punctuation, as varied."""
+    """A text of the same shape without content: words of the same lengths, the same punctuation, as varied."""
     seen: dict[str, str] = {}
 
     def replace_word(match: re.Match[str]) -> str:

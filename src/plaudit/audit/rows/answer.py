@@ -53,7 +53,7 @@ class Answer:
 
     @cached_property
     def data(self) -> Any:
-        """The object or list that the text is in JSON, if the truth is the same one; else None."""
+        """The object or list of the text as JSON, if the truth is equal; else None."""
         truth = _read_object(self.truth) if isinstance(self.truth, str) else self.truth
         values = _read_object(self.text)
         return values if values is not None and values == truth else None

@@ -90,7 +90,7 @@ def _output(score: Any) -> RewardOutput:
 
 
 def _number(value: Any) -> float:
-    """The number that Inspect's metrics count for a value; a text that stands for no number is an error, not 0."""
+    """The number that Inspect's metrics count for a value; a text that is no number is an error, not 0."""
     if isinstance(value, bool | int | float):
         return float(value)
     if isinstance(value, Mapping) and len(value) == 1:

@@ -24,7 +24,7 @@ ASK_S = 60.0
 
 
 class MissingToolchain(SandboxError):
-    """A language whose tools are not installed here, or do not work; says how to get them."""
+    """A language whose tools are missing or broken on this machine; the message names the package to install."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Toolchain:
 
 @lru_cache(maxsize=64)
 def find_toolchain(language: Language) -> Toolchain:
-    """The tools of a language; MissingToolchain says what to install."""
+    """The tools of a language; MissingToolchain names the package to install."""
     path = next(filter(None, map(shutil.which, language.tools)), None)
     if path is None:
         raise missing(language, f"none of {', '.join(language.tools)} is installed")

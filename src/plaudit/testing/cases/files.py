@@ -22,7 +22,7 @@ _KEYS = ("reward", "cases")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: where it stands (a line, or its place among the cases) and its cells by column name."""
+    """One row: its position (a line, or an index among the cases) and its cells by column name."""
 
     number: int
     line: int | None
