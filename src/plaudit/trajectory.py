@@ -61,7 +61,7 @@ class Tokens(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One turn of a multi-turn episode: what the model saw, what it said, what that earned."""
+    """One turn of a multi-turn episode: the model's input, its output, and the reward."""
 
     observation: str
     response: str

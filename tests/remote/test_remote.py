@@ -101,7 +101,9 @@ def test_a_batch_that_is_too_large_for_one_request_is_sent_in_parts(server):
 def test_a_new_version_of_the_reward_gives_a_warning(server):
     remote = load(f"{server.address}/mark")
     served, remote.key = remote.key, "before"
-    with pytest.warns(UserWarning, match=f"mark is another version now .*key {served}, before before"):
+    with pytest.warns(
+        UserWarning, match=f"mark has another version than at the last request .*key {served}, before before"
+    ):
         score(remote, SAMPLES[:1])
     assert remote.key == served
 

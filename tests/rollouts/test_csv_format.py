@@ -53,7 +53,7 @@ def test_a_long_response_is_read(tmp_path):
     [
         (b"prompt,response\np,r,more\n", ":2: more cells than columns"),
         (b'prompt,response\n"a\nb",r\np,r,more\n', ":4: more cells than columns"),
-        (b"prompt,prompt\np,r\n", ":1: a column name stands twice"),
+        (b"prompt,prompt\np,r\n", ":1: a column name occurs twice"),
         (b"prompt,response,metadata\np,r,{broken\n", ":2: metadata must be JSON"),
         (b'prompt,response\n"p,r\n', "not CSV"),
         (b"prompt,response\np,\xff\n", "not UTF-8"),

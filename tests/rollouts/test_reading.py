@@ -87,7 +87,7 @@ def test_reading_twice_counts_bad_lines_once(data):
 
 def test_duplicate_ids_name_both_lines(data):
     row = b'{"prompt":"p","response":"r","id":"x"}\n'
-    with pytest.raises(RolloutsError, match=r":3: the id 'x' stands on line 1 already.*--columns group=id"):
+    with pytest.raises(RolloutsError, match=r":3: the id 'x' occurs on line 1 already.*--columns group=id"):
         list(read_rollouts(data(row + GOOD + row)))
 
 

@@ -231,7 +231,7 @@ def test_limits_that_make_no_sense_are_refused(settings):
 def test_a_program_is_loaded_once(sandbox):
     with sandbox.open() as program:
         program.load("x = 1")
-        with pytest.raises(SandboxError, match="loaded once"):
+        with pytest.raises(SandboxError, match="loaded only once"):
             program.load("x = 2")
 
 

@@ -251,7 +251,7 @@ def test_an_executor_that_plays_in_its_own_way_is_trained_on_too(written):
     ("source", "message"),
     [
         ("x = 1", "has no environment"),
-        ("class A:\n    reset = step = print\nclass B(A): pass", "call the one that is meant AgentInstance"),
+        ("class A:\n    reset = step = print\nclass B(A): pass", "name the intended one AgentInstance"),
         (OWN_WAY.replace("def __init__(self)", "def __init__(self, wand)"), "needs 'wand'"),
     ],
     ids=["nothing", "two", "argument"],

@@ -119,7 +119,7 @@ def test_a_task_whose_gold_calls_do_not_earn_1_or_that_pays_for_nothing_is_refus
 
 
 def test_a_world_that_does_not_say_who_ends_an_episode_is_refused():
-    with pytest.raises(AgentError, match="does not say who ends an episode"):
+    with pytest.raises(AgentError, match="does not declare who ends an episode"):
         world_of(task(call("note")), ended_by=None).tasks()
 
 

@@ -130,7 +130,7 @@ class EnvironmentSession:
         if self._is_typed:
             text = await self._call(self._instance.reset, start)
             if text is not None and not isinstance(text, str):
-                raise AgentError(f"reset must return text, or None for the prompt as it is; got {text!r:.80}")
+                raise AgentError(f"reset must return text, or None to leave the prompt unchanged; got {text!r:.80}")
             return FirstObservation(text, start.images)
         states = {"observation": start.prompt, "label": start.ground_truth}
         if start.images is not None:

@@ -43,7 +43,7 @@ class Transcript:
                 except (msgspec.DecodeError, KeyError, TypeError):
                     raise InvalidSettings(f"{path}:{number} is no recorded answer; remove the line") from None
         elif replay:
-            raise InvalidSettings(f"no transcript {path}; --record {path} writes one while the judge is asked")
+            raise InvalidSettings(f"no transcript {path}; --record {path} writes one during a calibration")
 
     def find(self, digest: str) -> dict[str, Any] | None:
         """The recorded answer to a question; failures are requested again unless this is a replay."""

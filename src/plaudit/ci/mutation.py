@@ -263,7 +263,7 @@ def _limit(worker: SingleWorker, job: Job, seconds: float) -> float:
     except WorkerLost as lost:
         failed = str(lost)
     if failed:
-        raise InvalidSettings(f"{job[3]} does not pass on the reward as it is ({failed}); correct that first")
+        raise InvalidSettings(f"{job[3]} does not pass on the unchanged reward ({failed}); correct that first")
     return max(SHORTEST_S, PATIENCE * (time.monotonic() - began))
 
 

@@ -136,7 +136,7 @@ def find_release(folder: Path, tag: str, ref: str | None = None) -> Release:
     try:
         commit = _git(folder, "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}").strip()
     except NoRelease:
-        raise InvalidSettings(f"git knows no commit {ref!r}; name a tag, a branch or a commit") from None
+        raise InvalidSettings(f"git has no commit {ref!r}; name a tag, a branch or a commit") from None
     return Release(ref, commit, bool(_git(folder, "status", "--porcelain").strip()))
 
 

@@ -169,7 +169,7 @@ class _Run:
         if self.out in (None, "-"):
             return f"{done}; nothing was kept (-o OUT keeps them)" if self.out is None else done
         if not str(self.out).endswith(".jsonl"):
-            return f"{done}; nothing was kept: such a file appears only when it is complete (.jsonl can be resumed)"
+            return f"{done}; nothing was kept: such a file is written only when it is complete (.jsonl can be resumed)"
         written = read_completed(Path(str(self.out))).count  # Ctrl-C may fall between writing a sample and counting it
         going_on = "the same command with --resume goes on from there"
         return f"stopped after {written:,} scored samples; they are in {self.out}: {going_on}"

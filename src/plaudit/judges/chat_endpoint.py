@@ -60,7 +60,7 @@ class ChatEndpoint:
         if not isinstance(self.sampling, Mapping):
             raise InvalidSettings(f"sampling is a mapping such as {{'temperature': 0.7}}, got {self.sampling!r:.60}")
         if taken := sorted(_OURS & self.sampling.keys()):
-            raise InvalidSettings(f"sampling cannot hold {', '.join(taken)}: the judge sets what it asks")
+            raise InvalidSettings(f"sampling cannot hold {', '.join(taken)}: the judge sets these fields itself")
         set_field(self, "policy", read_settings(EndpointPolicy, self.policy, "policy"))
         if self.prices is not None:
             set_field(self, "prices", _checked_prices(self.prices))

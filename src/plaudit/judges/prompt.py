@@ -320,7 +320,7 @@ def _objects(text: str, code: str) -> list[dict[str, Any]]:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Reject duplicate JSON keys."""
     if len({name for name, _ in pairs}) < len(pairs):
-        raise ValueError("a name stands twice")
+        raise ValueError("a name occurs twice")
     return dict(pairs)
 
 

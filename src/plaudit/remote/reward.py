@@ -156,7 +156,7 @@ class RemoteReward(RewardFunction):
                     f"it was reloaded and its scope is {about['scope']!r} now, not {self.scope!r}: load it again"
                 )
             warnings.warn(
-                f"{self.name} is another version now than when it was last asked (key {key}, before {self.key}): "
+                f"{self.name} has another version than at the last request (key {key}, before {self.key}): "
                 f"{', '.join(link.url for link in self._servers.links)} reloaded it, or do not all serve the same",
                 stacklevel=2,
             )

@@ -120,7 +120,7 @@ def _refuse_duplicate(rollout: Rollout, number: int, seen: dict[Any, int]) -> No
     first = seen.setdefault(key, number)
     if first != number:
         raise RolloutsError(
-            f"the id {trajectory.id!r} stands on line {first} already; every rollout needs its own, "
+            f"the id {trajectory.id!r} occurs on line {first} already; every rollout needs its own, "
             "so if it names the prompt, read it as the group: --columns group=id"
         )
 

@@ -291,7 +291,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _length(trajectory: Trajectory) -> float:
-    """In tokens that the model chose, where they are known, else in words."""
+    """The length in tokens that the model chose, where they are known, else in words."""
     return float(len(trajectory.response.split()) if trajectory.tokens is None else trajectory.tokens.chosen)
 
 
@@ -309,7 +309,7 @@ def open_model(
     """
     if "://" in spec:
         if model is None:
-            raise InvalidSettings(f"{spec} may serve several models; name the one that is meant (--model NAME)")
+            raise InvalidSettings(f"{spec} may serve several models; select one (--model NAME)")
         sampler = EndpointSampler(spec, model, api_key_env=api_key_env)
         return TrainedModel(model, sampler, PromptTemplate(), sampler.settings.max_new_tokens)
     config = _config_of(spec)

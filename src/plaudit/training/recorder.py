@@ -36,7 +36,7 @@ __all__ = [
 
 
 class Recorder:
-    """Writes each step to metrics.jsonl, rollouts.jsonl and the logs that the config asks for, and reports it."""
+    """Writes each step to metrics.jsonl, rollouts.jsonl and the configured logs, and reports it."""
 
     def __init__(self, config: RunConfig, folder: RunFolder, progress: Progress, *, first_step: int) -> None:
         self._config, self._progress = config, progress

@@ -1,4 +1,4 @@
-"""The folder of a run: its files, its checkpoints, and how a new run, a resumed one and an old one are told apart.
+"""The folder of a run: its files, its checkpoints, and how a new, a resumed and an old run are distinguished.
 
 A resumed run cuts metrics.jsonl and rollouts.jsonl back to what they were at its checkpoint, so that every step stands
 in them once. A checkpoint is complete or absent: it is written to a temporary folder, synced to disk and renamed; only
@@ -82,7 +82,7 @@ class RunFolder:
         return self.config.is_file()
 
     def open(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
-        """Continue with the run that is here where `resume` says so, else begin one."""
+        """Continue with the run in this folder if `resume` is set, else begin one."""
         if resume:
             self.check_continues(config)
             self.save_config(config)

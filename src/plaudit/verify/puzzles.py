@@ -294,7 +294,7 @@ class KnightsKnaves(Verifier[Mapping[str, str]]):
         written = need_truth(sample, "solution_text_format")
         solution = _roles(written) if isinstance(written, str) else None
         if not solution:
-            raise InvalidTrajectory(f"the solution says of each person once what they are, got {written!r:.60}")
+            raise InvalidTrajectory(f"the solution must state the role of each person once, got {written!r:.60}")
         return solution
 
     def judge(self, task: Mapping[str, str], answer: Answer) -> Verdict:

@@ -262,7 +262,9 @@ class _Tasks(NamedTuple):
 def _prepare(world: type[World]) -> _Tasks:
     """The tasks of a world by id; AgentError for the first that is not valid, unless the world leaves them out."""
     if not isinstance(getattr(world, "ended_by", None), EndedBy):
-        raise AgentError(f"{world.__name__} does not say who ends an episode; set ended_by = EndedBy.AGENT or .USER")
+        raise AgentError(
+            f"{world.__name__} does not declare who ends an episode; set ended_by = EndedBy.AGENT or .USER"
+        )
     tasks = _Tasks({}, {})
     for task in world.build_tasks():
         if task.id in tasks.valid:

@@ -44,7 +44,7 @@ def test_a_data_file_is_asked_and_judged_by_the_reward_that_is_named(plaudit, tm
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("tiny",), "say what to ask: --task NAME (sort_digits"),
+        (("tiny",), "name the prompts: --task NAME (sort_digits"),
         (("tiny", "--task", "adition"), "did you mean 'addition'"),
         (("tiny", "--task", "addition", "--data", "x.jsonl"), "not both"),
         (("tiny", "--data", "x.jsonl"), "add --reward REWARD"),

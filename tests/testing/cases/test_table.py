@@ -130,7 +130,7 @@ MISTAKES = {
     "broken json": ("a.json", '[{"response": ', "not JSON"),
     "broken json line": ("a.jsonl", '{"response": "a", "expected": 1}\n{"resp', "a.jsonl:2: not a JSON line"),
     "broken csv": ("a.csv", 'response,expected\n"x,1\n', "not CSV"),
-    "column twice": ("a.csv", "response,response\na,b\n", "stands twice"),
+    "column twice": ("a.csv", "response,response\na,b\n", "occurs twice"),
     "too many cells": ("a.csv", "response,expected\nyes, it is,1\n", "a.csv:2: more cells than columns; put quotes"),
     "metadata not JSON": ("a.csv", "response,expected,metadata\na,1,b\n", "a.csv:2: metadata must be a JSON object"),
     "no table": ("a.yaml", "just text", "expected a list of cases"),

@@ -148,7 +148,7 @@ def test_a_closed_level_is_not_drawn():
 
 def test_a_prompt_without_a_difficulty_is_named():
     mixed = Prompts((*RATED, Trajectory("how hard?", "", id="x")))
-    with pytest.raises(DataError, match=r"sample 30 \(id 'x'\) says nothing of its difficulty .*data.difficulty_key"):
+    with pytest.raises(DataError, match=r"sample 30 \(id 'x'\) has no difficulty .*data.difficulty_key"):
         curriculum(mixed)
 
 

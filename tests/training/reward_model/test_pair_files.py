@@ -83,7 +83,7 @@ BAD_ROWS = {
     "null": ({"prompt": "p", "chosen": None, "rejected": "b"}, "chosen is null"),
     "a number": ({"prompt": "p", "chosen": 3, "rejected": "b"}, "chosen must be text or chat messages, got int 3"),
     "not messages": ({"chosen": [{"text": "a"}], "rejected": "b"}, "chosen[0] is not a chat message"),
-    "the user's word last": ({"chosen": [user()], "rejected": "b"}, "chosen must end with what the assistant said"),
+    "the user's word last": ({"chosen": [user()], "rejected": "b"}, "chosen must end with the assistant message"),
     "another prompt": (
         {"prompt": "Other?", "chosen": [user(), assistant("a")], "rejected": "b"}, "the prompt does not occur",
     ),

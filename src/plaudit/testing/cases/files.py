@@ -99,7 +99,7 @@ def _read_csv(path: Path, text: str) -> Sheet:
     try:
         names = reader.fieldnames or []
         if len(set(names)) != len(names):
-            raise CasesError(f"{path}:1: a column name stands twice in {names}; give each column its own name")
+            raise CasesError(f"{path}:1: a column name occurs twice in {names}; give each column its own name")
         line = reader.line_num + 1
         for cells in reader:
             rows.append(Row(len(rows) + 1, line, _parse_csv_cells(f"{path}:{line}", cells)))

@@ -33,8 +33,9 @@ class Advantage(ABC):
         groups: Sequence[Hashable] | None = None,
         lengths: Sequence[int] | None = None,
     ) -> list[float | None]:
-        """One advantage per reward. Rewards of one prompt stand together, `num_generations` of them, unless `groups`
-        says which belong together; `lengths` in tokens matter to estimators that average over tokens."""
+        """One advantage per reward. Rewards of one prompt are consecutive, `num_generations` of them, unless `groups`
+        assigns them; `lengths` in tokens matter to estimators that average over tokens.
+        """
         estimates = self.estimate(BatchCredit.of_rewards(rewards, num_generations, groups, lengths))
         return [None if estimate is None else estimate[0] for estimate in estimates]
 

@@ -66,7 +66,7 @@ class Credit:
         return any(self.tokens)
 
     def minus(self, penalties: Sequence[float]) -> "Credit":
-        """The credit after a penalty per token, such as β · KL; tokens that were not chosen pay nothing."""
+        """The credit minus a penalty per token, such as β · KL; tokens that were not chosen have no penalty."""
         if len(penalties) != len(self.tokens):
             raise InvalidAdvantage(f"{len(penalties)} penalties for a response of {len(self.tokens)} tokens")
         paid = [
@@ -111,7 +111,7 @@ class BatchCredit:
 
     @classmethod
     def of(cls, scored: Iterable[tuple[Trajectory, RewardOutput]], by: CreditBy = "tokens") -> "BatchCredit":
-        """The credit of scored trajectories, grouped as the trajectories say."""
+        """The credit of scored trajectories, grouped by the trajectories' groups."""
         pairs = list(scored)
         names = dict.fromkeys(name for _, output in pairs for name in output.components)
         return cls(
@@ -129,7 +129,7 @@ class BatchCredit:
         groups: Sequence[Hashable] | None = None,
         lengths: Sequence[int] | None = None,
     ) -> "BatchCredit":
-        """The credit of bare rewards; those of one prompt stand together unless `groups` says which do."""
+        """The credit of bare rewards; those of one prompt are consecutive unless `groups` assigns them."""
         numbers = as_rewards(rewards)
         sizes = [1] * len(numbers) if lengths is None else lengths
         if len(sizes) != len(numbers):
@@ -334,7 +334,7 @@ def _consecutive(count: int, num_generations: int) -> list[int]:
 
 
 NEGLIGIBLE = 1e-9
-"""A spread below this share of the mean is rounding: such rewards are only centred."""
+"""The share of the mean below which a spread is rounding: such rewards are only centred."""
 
 
 @dataclass

@@ -86,7 +86,7 @@ class Key(msgspec.Struct, frozen=True):
         return f"{self.meaning} [{' | '.join(self.choices)}]" if self.choices else self.meaning
 
     def read(self, text: str) -> Any:
-        """The value that a command line's text stands for."""
+        """The value of a text from the command line."""
         bare = _bare(self.type)
         kinds = set(get_args(bare)) if isinstance(bare, UnionType) else {bare}
         if str in kinds:
@@ -149,7 +149,7 @@ class Keys(Generic[Config]):
         return "\n".join(lines).lstrip("\n") + "\n"
 
     def full_name(self, name: str) -> str:
-        """The key that a name stands for."""
+        """The full key for a short or full name."""
         section, dot, key = name.partition(".")
         return f"{self.ALIASES[section]}.{key}" if dot and section in self.ALIASES else name
 

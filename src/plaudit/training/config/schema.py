@@ -139,7 +139,7 @@ class SamplingConfig(TokenSampling, frozen=True):
             raise ValueError("temperature=0 draws the same response to a prompt again and again; training needs others")
 
     def settings(self, max_new_tokens: int) -> SamplingSettings:
-        """What a sampler draws in this run, where responses have at most so many tokens."""
+        """The sampling settings of this run, with responses of at most `max_new_tokens` tokens."""
         drawn = {name: getattr(self, name) for name in TokenSampling.__struct_fields__}
         return SamplingSettings(**drawn | {"max_new_tokens": max_new_tokens})
 

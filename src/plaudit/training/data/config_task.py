@@ -52,7 +52,7 @@ def load_task(config: RunConfig, reward: RewardLike | str | None = None) -> Task
 
 
 def load_demonstrations(config: RunConfig, task: Task) -> list[Trajectory]:
-    """Right responses to learn from: those of `data.demonstrations`, else what the task or the ground truths know.
+    """Right responses to learn from: those of `data.demonstrations`, else those of the task or the ground truths.
 
     Held-out prompts are never shown.
     """
@@ -176,7 +176,7 @@ def _columns(data: DataConfig, *fields: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class MixedTask(Task):
-    """A mixture; its demonstrations come in the shares of the tasks, whatever the number of their prompts."""
+    """A mixture; its demonstrations come in the shares of the tasks, independent of the number of their prompts."""
 
     @property
     def demonstrations(self) -> list[Trajectory]:

@@ -24,7 +24,7 @@ __all__ = ["CurriculumStream", "DIFFICULTY", "Levels", "Stages", "SuccessRates",
 
 
 DIFFICULTY = "difficulty"
-"""The column that says how hard a prompt is."""
+"""The column with the difficulty of a prompt."""
 MOST_LEVELS = 10
 BANDS = 5
 WORDS = ("trivial", "very easy", "easy", "medium", "moderate", "normal", "hard", "difficult", "very hard", "expert")
@@ -44,7 +44,7 @@ def difficulty_of(row: Trajectory) -> Difficulty | None:
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The levels of a set of prompts, from easy to hard; those of several tasks are told apart.
+    """The levels of a set of prompts, from easy to hard; with several tasks, each has its own levels.
 
     `names` has the levels of each task in order. A prompt without a difficulty is on no level.
     """
@@ -220,7 +220,7 @@ class CurriculumStream:
         for index, label in enumerate(self._labels):
             if label is None:
                 raise DataError(
-                    f"curriculum.by=difficulty: {self.prompts[index].label(index)} says nothing of its difficulty "
+                    f"curriculum.by=difficulty: {self.prompts[index].label(index)} has no difficulty "
                     f"({self.prompts[index].prompt_text!r:.60}); data.difficulty_key names the column"
                 )
             indices[label].append(index)

@@ -252,7 +252,7 @@ class Task:
     runs_inline: bool = False
     """The reward is quick and cannot hang, so it needs no process of its own and no deadline."""
     weights: Mapping[str, float] = field(default_factory=dict)
-    """Of a mixture: how often prompts of each task come, in comparison; the rows say which task they are of."""
+    """The weights with which a mixture draws prompts of each task; the rows name their task."""
 
     @classmethod
     def from_rows(

@@ -1,4 +1,4 @@
-"""A critic for `gae`: a model beside the policy that learns the return from each token on.
+"""A critic for `gae`: a second model that learns the return from each token on.
 
 It begins as a copy of the policy with a head that outputs 0, and learns from the same batches. The value of a token is
 the output at the token before it.

@@ -74,7 +74,7 @@ def keep_top(values: Tensor, mask: Tensor, share: float) -> Tensor:
 
 
 class Updater:
-    """Updates a policy as the config says; `state` and `restore` keep what must survive a restart.
+    """Updates a policy with the configured loss and optimizer; `state` and `restore` keep what must survive a restart.
 
     `demonstrations` are right responses, which `loss.sft_weight` mixes into the loss.
     """
@@ -112,7 +112,7 @@ class Updater:
         return {"lr": rate, **_merge([each for each in stats if each]), **metrics}
 
     def state(self) -> dict[str, Any]:
-        """Weights, optimizer and all else that changes, for a checkpoint."""
+        """Weights, optimizer and other changing values, for a checkpoint."""
         return {
             "weights": self.policy.state(),
             "optimizer": self.optimizer.state_dict(),
@@ -246,7 +246,7 @@ class Updater:
 
 
 def _mark_ended(batch: Batch) -> Tensor:
-    """1 for responses that ended by themselves, 0 for those that the length limit cut (DAPO, arXiv:2503.14476)."""
+    """1 for responses with an end token or stop text, 0 for those cut by the length limit (DAPO, arXiv:2503.14476)."""
     rows = batch.sampled.trajectories
     return torch.tensor([float(row.metadata.get("finish_reason") != "length") for row in rows])
 

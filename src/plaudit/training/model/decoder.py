@@ -28,7 +28,7 @@ class KeyValues(Protocol):
     filled: int
 
     def extend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Add new tokens of one layer; what they see: the keys and values so far."""
+        """Add new tokens of one layer; returns the keys and values that they attend to."""
         ...
 
 

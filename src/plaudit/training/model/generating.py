@@ -117,7 +117,7 @@ class _Record:
         self.logprobs_T_N[step, indices] = logprobs
 
     def read_responses(self, max_new_tokens: int) -> list[Generated]:
-        """The responses; one that was still alive after the last token did not end by itself."""
+        """The responses; one that was unfinished after the last token was cut."""
         rows = zip(self.tokens_T_N.T.tolist(), self.logprobs_T_N.T.tolist(), self.lengths.tolist(), strict=True)
         return [
             Generated(tokens[:length], logprobs[:length], ended=length <= max_new_tokens)
@@ -155,7 +155,7 @@ def generator_for(device: torch.device, seed: int) -> torch.Generator:
 
 
 def apply_temperature(logits: Tensor, settings: SamplingSettings) -> Tensor:
-    """The logits at the sampling temperature; a greedy draw keeps them as they are."""
+    """The logits at the sampling temperature; a greedy draw leaves them unchanged."""
     return logits / settings.temperature if settings.temperature not in (0.0, 1.0) else logits
 
 

@@ -157,7 +157,7 @@ class Fitted:
 
 
 def fit(config: RewardModelConfig, pairs: Sequence[PreferencePair], scratch: Path, progress: Progress) -> Fitted:
-    """Train as the config says; SIGTERM and Ctrl-C end it after the step it is at."""
+    """Train with the config; SIGTERM and Ctrl-C end it after the current step."""
     known = {field.name for field in dataclasses.fields(reward_config.RewardConfig)}
     refuse_taken(config.trl, known, dict.fromkeys(_own_arguments(config, 1, Path()), ""))
     torch.set_num_threads(config.model.threads)
@@ -280,7 +280,7 @@ class _Callback(transformers.TrainerCallback):  # type: ignore[misc,name-defined
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No bars beside our own, and no advice on tokenizers that the code here follows already."""
+    """Hide other libraries' progress bars, and advice on tokenizers that this code follows already."""
     disable_progress_bars()
     try:
         with silence_transformers(), warnings.catch_warnings():

@@ -179,7 +179,7 @@ class LengthReport:
 
 
 def measure_length_bias(rated: Sequence[RatedPair], rate: Rate) -> LengthReport:
-    """What length has to do with a model's accuracy on held-out pairs; `rate` asks the model about edited ones."""
+    """The relation of length and a model's accuracy on held-out pairs; `rate` scores edited pairs."""
     longer = [each for each in rated if each.lengths[0] > each.lengths[1]]
     shorter = [each for each in rated if each.lengths[0] < each.lengths[1]]
     same = [each for each in rated if each.lengths[0] == each.lengths[1]]

@@ -148,7 +148,7 @@ def _count(number: int, what: str) -> str:
 
 Value: TypeAlias = Literal["reward", "score"]
 LARGEST_GROUP = 256
-"""So many responses of a group are compared with each other; of a larger one, so many are drawn."""
+"""The number of responses of a group that are compared with each other; of a larger group, this many are drawn."""
 
 
 @dataclass(frozen=True, slots=True)

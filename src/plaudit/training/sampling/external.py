@@ -65,7 +65,7 @@ class EndpointSampler(Sampler):
         return KeySource(self.api_key_env, self.api_key_file)
 
     def draw(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
-        """`num_samples` responses for each prompt; prompts are asked for side by side."""
+        """`num_samples` responses for each prompt; requests for several prompts run concurrently."""
         answers = run_awaitable(self._answer_all(prompts, num_samples, settings))
         prompt_ids = [each.prompt_ids for each in answers]
         known = [ids for ids in prompt_ids if ids is not None]

@@ -89,7 +89,7 @@ class Sampler(ABC):
 
 
 class TokenSampler(Sampler):
-    """A sampler that also goes on from token ids, as the turns of an episode need it."""
+    """A sampler that can also continue from token ids, as the turns of an episode require."""
 
     tokenizer: Any
 

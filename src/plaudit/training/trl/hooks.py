@@ -174,7 +174,7 @@ class TRLReward:
         ]
 
     def _trajectories(self, responses: Sequence[_Response], step: int) -> list[Trajectory]:
-        """The whole batch; the samples of a prompt stand side by side, as TRL itself counts on."""
+        """The whole batch; the samples of a prompt are consecutive, as TRL assumes."""
         size = self._config.sampling.samples_per_prompt
         return [
             msgspec.structs.replace(

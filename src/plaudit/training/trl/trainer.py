@@ -56,7 +56,7 @@ WHOLE_WEIGHTS = ("NO", "MULTI_CPU", "MULTI_GPU")
 
 
 def train(config: RunConfig, options: RunOptions) -> Outcome:
-    """Train a policy as the config says with TRL; options that TRL cannot express are errors before that."""
+    """Train a policy with the config and TRL; options that TRL cannot express are refused first."""
     _check_config(config)
     folder = RunFolder(Path(config.output_dir))
     folder.check(config, resume=options.resume, overwrite=options.overwrite)
@@ -129,7 +129,7 @@ class _TRLRun:
             callback.on_train_begin(None, None, None)
 
     def _prepare(self, *, resumed: bool) -> None:
-        """Warm up the embedded model; a KL is to the model at the start, which TRL wants as a folder."""
+        """Warm up the embedded model; a KL refers to the model at the start, which TRL reads from a folder."""
         start = self.folder.checkpoints / "start"
         wants_start = bool(self.config.loss.kl_beta) and not self._run.policy.is_lora
         if not (resumed and wants_start and start.exists()):
@@ -233,7 +233,7 @@ def _trl_prompts(prompts: Prompts, policy: Policy) -> list[Any]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No bars beside our own; and no samples in logs: TRL warns of every response that was not scored with its text."""
+    """Hide progress bars and samples in logs: TRL prints the text of every response that was not scored."""
     logger = logging.getLogger("trl.trainer.grpo_trainer")
     level = logger.level
     logger.setLevel(logging.ERROR)

@@ -20,7 +20,7 @@ IS = r"\b(?:is|ist|lautet|es|est|è|é)\b|是|为|為|は|은|는"
 """The words between that noun and the answer, unless a colon is used."""
 _SECOND_THOUGHT = "wait|actually|correction|sorry|mistake|oops|scratch|hmm|instead|rather|kidding|second thoughts?"
 RETRACTION = f"no|on second thoughts?|{_SECOND_THOUGHT}"
-"""Words that take back what stands before them."""
+"""Words that retract the text before them."""
 CORRECTION = compile_late(
     rf"\b(?:{_SECOND_THOUGHT}|however|but|so|therefore|thus|hence|finally?|conclusion|overall)\b|\bno[,.:]",
     re.IGNORECASE,
@@ -95,7 +95,7 @@ def is_denied(text: str, start: int, end: int) -> bool:
 
 
 def is_denied_after(text: str, end: int) -> bool:
-    """Whether what is named before this position is said to be wrong."""
+    """Whether the text after this position calls the option or answer before it wrong."""
     return _WRONG_AFTER.match(text, end) is not None
 
 

@@ -163,7 +163,7 @@ class _Reader:
                     yield Statement(selection, end, end + len(words))
 
     def has_foreign_answer(self, text: str, after: int) -> bool:
-        """Whether a text last says "the answer is" after a position, with a few words that name no option."""
+        """Whether the last "the answer is" after a position is followed by a few words that name no option."""
         start = text.lower().rfind("answer")
         phrase = NOUN_PHRASE.match(text, start) if start > after else None
         if phrase is None or is_question(text, start):
@@ -361,7 +361,7 @@ class _Reader:
         return spans
 
     def _exactly(self, text: str) -> frozenset[int]:
-        """The options that a text names if it does nothing else; empty otherwise."""
+        """The options that a text names if it has no other words; empty otherwise."""
         if len(text) > LONGEST_STATEMENT:
             return frozenset()
         statement = self._statement(text, 0)
@@ -402,7 +402,7 @@ def _positions(text: str, words: str) -> Iterator[int]:
 
 
 def _presents(text: str, start: int, end: int) -> bool:
-    """Whether an option is named by more than a letter, or by a letter that a word such as "so" or a mark presents."""
+    """Whether an option is named by more than a letter, or by a letter after a word such as "so" or a mark."""
     return end - start > 1 or _BEFORE_LETTER.search(text, max(0, start - LONGEST_COPULA), start) is not None
 
 

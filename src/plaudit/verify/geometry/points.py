@@ -38,7 +38,7 @@ class ExpectedPlaces:
     frame: Frame
     layout: str
     thousandths: bool = False
-    """Whether whole numbers are thousandths of the image, as in NeMo's rows, whatever `coordinates` says."""
+    """Whether whole numbers are thousandths of the image, as in NeMo's rows, with any value of `coordinates`."""
 
 
 @dataclass(frozen=True, repr=False)

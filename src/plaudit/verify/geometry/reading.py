@@ -151,7 +151,7 @@ def _of_text(text: str, size: int) -> list[Shape]:
 
 
 def _distinct(shapes: list[Shape]) -> list[Shape]:
-    """Shapes without those that prose repeats."""
+    """Shapes without those that the text repeats."""
     return list({(shape.numbers, shape.layout): shape for shape in shapes}.values())
 
 

@@ -135,7 +135,7 @@ def no_alphabetical_neighbours(text: str) -> Verdict:
 
 
 def palindrome(text: str) -> Verdict:
-    """A word of three letters or more that reads the same backwards, or such a sentence, line or quotation."""
+    """A word of three letters or more that is the same backwards, or such a sentence, line or quotation."""
     phrases = [*_QUOTED.findall(text)]
     for sentence in sentences_of(text):
         phrases += [sentence, *_LINE_OR_COLON.split(sentence)]

@@ -102,7 +102,7 @@ def sentence_mark(sentence: str) -> str:
 
 
 def _goes_on(text: str, stop: re.Match[str], start: int) -> bool:
-    """Whether the sentence goes on after this stop."""
+    """Whether the sentence continues after this stop."""
     following = _NEXT_WORD.match(text, stop.end())
     word = following[2] if following else ""
     marks = stop[0]

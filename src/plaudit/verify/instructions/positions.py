@@ -35,7 +35,7 @@ def repeat_prompt(text: str, prompt_to_repeat: str) -> Verdict:
 
 
 def same_as(text: str, prompt_to_repeat: str) -> Verdict:
-    """The text is the request and nothing else."""
+    """The text is exactly the request."""
     followed = same_text(text, prompt_to_repeat)
     return result(followed, "the request" if followed else "not the request without change")
 
@@ -55,7 +55,7 @@ def character_span(text: str, prompt_to_repeat: str, n_start: int, n_end: int) -
 
 
 def repeated_phrase(text: str, phrase: str, small_n: int) -> Verdict:
-    """The phrase so many times, each time with one other word between its first and its last word."""
+    """The phrase `small_n` times, each time with one other word between its first and its last word."""
     wanted, words = words_of(phrase.casefold()), words_of(text.casefold())
     changes, start = [], 0
     while start + len(wanted) <= len(words):
