@@ -126,7 +126,7 @@ class Fragile(AgentInstance):
         return {"environment_feedback": "?", "done": self.turn == 2, "rewards": 1.0}
 
 
-def test_an_episode_that_fails_is_recorded_and_the_others_go_on():
+def test_an_episode_that_fails_is_recorded_and_the_others_continue():
     episodes = play_episodes(Fragile, ["a"] * 7, EpisodeLimits(deadline_s=0.2))
     assert [episode.status.value for episode in episodes] == ["ok", "error", "error", "timeout", "error", "error", "ok"]
     assert [episode.reward for episode in episodes] == [2.0, None, None, None, None, None, 2.0]

@@ -225,7 +225,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize(("arguments", "message"), COMMANDS.values(), ids=COMMANDS)
-def test_a_command_that_cannot_be_run_says_why(plaudit, tmp_path, arguments, message):
+def test_a_command_that_cannot_be_run_gives_the_reason(plaudit, tmp_path, arguments, message):
     (tmp_path / "data.jsonl").write_bytes(row())
     (tmp_path / "empty").mkdir()
     for name, text in WRITTEN.items():

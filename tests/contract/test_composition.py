@@ -183,7 +183,7 @@ def test_weights_may_follow_the_training_step(schedule, values):
         assert value(made, sample(training_step=step)) == pytest.approx(expected)
 
 
-def test_a_scheduled_weight_without_a_training_step_is_an_error_that_says_so():
+def test_a_scheduled_weight_without_a_training_step_is_an_error_with_the_reason():
     [output] = score(LinearSchedule(1.0, 0.0, steps=10) * a + b, [sample()])
     assert output.status is Status.ERROR
     assert "set training_step" in output.reason

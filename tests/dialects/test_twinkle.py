@@ -250,7 +250,7 @@ def test_user_data_reads_as_pairs_and_as_the_dict_of_older_files(loaded):
     assert rewards(result.reward, [Trajectory("q", "a", columns={"target": 24, "nums": [4, 6]})]) == [1.0]
 
 
-def test_a_batch_reward_that_returns_nothing_says_so(loaded):
+def test_a_batch_reward_that_returns_nothing_is_reported(loaded):
     result = loaded("def first(trajectories, ground_truths): pass", "first")
     (output,) = score_samples(result.reward, BATCH[:1])
     assert "it returned None for 1 samples; return one list" in output.reason

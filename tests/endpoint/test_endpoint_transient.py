@@ -126,7 +126,7 @@ def test_an_http_fault_is_reported_by_number_and_name():
     ],
     ids=lambda value: repr(value)[:30],
 )
-def test_how_long_the_endpoint_asks_to_wait(error, seconds):
+def test_the_wait_that_the_endpoint_requests_is_read(error, seconds):
     assert fault_of(error).retry_after_s == seconds
 
 

@@ -270,7 +270,7 @@ def test_workers_die_with_a_parent_that_is_killed(tmp_path):
         time.sleep(0.02)
 
 
-def test_a_reward_that_cannot_be_loaded_over_there_says_why():
+def test_a_reward_that_cannot_be_loaded_in_another_process_gives_the_reason():
     class Unshippable(RewardFunction):
         def __init__(self):
             self.lock = threading.Lock()

@@ -122,7 +122,7 @@ def test_closing_while_another_thread_scores_is_an_error_there_not_a_loss(backen
 
 
 @every_backend
-def test_a_closed_scorer_says_so(backend):
+def test_a_closed_scorer_raises_an_error(backend):
     scorer = Scorer(length, backend=backend, workers=1)
     scorer.close()
     with pytest.raises(ScoringFailed, match="this scorer is closed"):

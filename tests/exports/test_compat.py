@@ -81,7 +81,7 @@ def test_a_shim_keeps_the_columns_that_were_chosen(tmp_path, monkeypatch, capfd)
         ),
     ],
 )
-def test_a_wrong_export_says_what_to_do(arguments, message, tmp_path, monkeypatch, capfd):
+def test_a_wrong_export_gives_a_remedy(arguments, message, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there.py").write_text("")
     assert run("export", *arguments) == 2

@@ -136,7 +136,7 @@ def refusing(*fields):
     ("refused", "field", "asked"),
     [((), "response_format", 1), (("response_format",), None, 2)],
 )
-def test_a_server_that_refuses_the_schema_is_asked_without_it_from_then_on(refused, field, asked):
+def test_a_server_that_refuses_the_schema_is_called_without_it_afterwards(refused, field, asked):
     with serving(refusing(*refused)) as server:
         outputs = [score_samples(rater, [SAMPLE])[0] for rater in [judge(server.url)] * 2]
         assert [output.reward for output in outputs] == [1.0, 1.0]

@@ -73,7 +73,7 @@ def test_an_empty_response_gets_the_lowest_reward_without_a_question(lengths, re
     assert not lengths.requests
 
 
-def test_a_response_of_a_megabyte_is_refused_or_cut_and_says_so(lengths):
+def test_a_response_of_a_megabyte_is_refused_or_cut_and_reports_it(lengths):
     endpoint, samples = ChatEndpoint(lengths.url, "m"), group("a" * 500_000 + "b" * 500_000)
     [output] = score_samples(LLMJudge(endpoint), samples)
     assert output.status is Status.SKIPPED
@@ -451,7 +451,7 @@ def test_an_invalid_judge_file_is_refused_at_load_with_the_reason(tmp_path, yaml
         ([1], "endpoint"),
     ],
 )
-def test_a_rubric_that_makes_no_sense_is_refused_with_the_place(rubric, words):
+def test_a_rubric_that_is_invalid_is_refused_with_the_place(rubric, words):
     if isinstance(rubric, list):
         with pytest.raises(InvalidSettings, match=words):
             LLMJudge(rubric)

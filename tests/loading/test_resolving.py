@@ -158,7 +158,7 @@ def test_a_function_and_a_class_are_made_rewards():
         pytest.param("x" * 500 + ".yaml", ["no file"], id="name too long for a yaml file"),
     ],
 )
-def test_a_spec_that_leads_nowhere_says_why_and_what_to_do(write, folder, spec, told):
+def test_a_spec_that_names_nothing_gives_the_reason_and_a_remedy(write, folder, spec, told):
     write("quality.py", "def quality(response): return 1.0")
     write("notes.txt", "")
     (folder / "somewhere.py").mkdir()
@@ -179,7 +179,7 @@ def test_a_bare_name_in_two_files_of_src_is_an_error_with_both_specs(write):
         load("custom")
 
 
-def test_a_name_that_nobody_has_comes_with_the_form_of_a_spec_for_a_file():
+def test_the_error_for_an_unknown_name_shows_a_file_spec():
     with pytest.raises(RewardNotLoaded, match=r"named with its file: folder/file\.py:absent_reward"):
         load("absent_reward")
 

@@ -51,7 +51,7 @@ def test_samples_are_shared_out_over_several_servers(server):
         assert 0 < metric(other.address, "plaudit_samples_total", status="ok") < len(SAMPLES)
 
 
-def test_a_server_in_openrlhfs_protocol_is_asked_in_it(server):
+def test_a_server_in_openrlhfs_protocol_is_called_in_it(server):
     remote = load(f"{server.address}/mark/get_reward")
     assert [output.reward for output in score(remote, SAMPLES[:2])] == [1.0, 0.0]
 
@@ -278,7 +278,7 @@ def describing(server):
         return 200, {"x-plaudit-version": "1"}, page.read()
 
 
-def test_a_server_that_has_no_time_is_not_asked_again_while_there_are_others(server):
+def test_a_server_that_has_no_time_is_not_called_again_while_there_are_others(server):
     busy = {"GET": describing(server), "POST": (429, {"x-plaudit-version": "1", "retry-after": "0"}, b"busy")}
     with Fake(busy) as full:
         remote = load(f"{full.address}/mark,{server.address}/mark")
@@ -440,7 +440,7 @@ def test_a_reload_that_changes_what_is_scored_together_is_refused(tmp_path):
     assert "its scope is 'batch' now, not 'sample': load it again" in output.reason
 
 
-def test_a_server_with_too_much_load_is_asked_again_and_not_left_out(server):
+def test_a_server_with_too_much_load_is_called_again_and_not_left_out(server):
     busy = (503, {"x-plaudit-version": "1", "retry-after": "1"}, b"busy")
     with urllib.request.urlopen(asked_of(server, SAMPLES[:1])) as page:
         right = (200, dict(page.headers), page.read())

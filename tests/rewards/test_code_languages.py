@@ -45,7 +45,7 @@ def test_metadata_or_the_reward_name_the_language_of_a_response_without_marks():
     assert scored(PYTHON, {**SUM, "language": "python3"}).reward == 1.0
 
 
-def test_a_fence_chooses_where_nobody_else_does():
+def test_the_mark_of_a_fence_sets_the_language_if_nothing_else_does():
     output = scored(fenced(ADD["javascript"], "js"))
     assert output.reward == (1.0 if "javascript" in FOUND else 0.0)
     assert scored(fenced(PYTHON, "python") + fenced(ADD["javascript"], "js")).reward == 1.0

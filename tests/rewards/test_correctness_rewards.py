@@ -75,7 +75,7 @@ def test_an_unusable_truth_is_never_the_models_fault(reward, truth):
 
 
 @judges
-def test_every_output_says_why(reward):
+def test_every_output_has_a_reason(reward):
     for response in ("The answer is 4.", "5", ""):
         assert scored(reward, response, "4").reason
 

@@ -84,7 +84,7 @@ def test_a_server_lost_under_a_program_is_no_outcome_of_the_program():
         assert answer(sandbox) == 2
 
 
-def test_a_second_program_while_one_is_open_is_refused_in_words():
+def test_a_second_program_while_one_is_open_is_refused_with_a_message():
     with Sandbox() as sandbox, sandbox.open(), pytest.raises(SandboxError, match="one program open at a time"):
         sandbox.open()
 
@@ -126,7 +126,7 @@ def in_session(session):
     return found
 
 
-def test_a_closed_sandbox_says_so():
+def test_a_closed_sandbox_raises_an_error():
     sandbox = Sandbox()
     sandbox.close()
     with pytest.raises(SandboxError, match="closed"):

@@ -48,7 +48,7 @@ def test_openrlhf_reads_its_rewards_from_one_server_and_from_two(server):
     ],
     ids=" ".join,
 )
-def test_curl_is_answered_however_it_asks(server, tmp_path, options):
+def test_every_form_of_curl_request_is_answered(server, tmp_path, options):
     texts = ["yes", "n" * 2_000_000]
     (tmp_path / "body").write_text(json.dumps({"query": texts, "labels": ["yes", "yes"]}))
     command = ["curl", "--silent", "--show-error", "--fail-with-body", "--max-time", "20", *options]

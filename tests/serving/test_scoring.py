@@ -38,7 +38,7 @@ def test_every_answer_names_the_version_the_reward_its_key_and_the_request(serve
     assert refused.headers["x-plaudit-key"] == answer.json["key"]
 
 
-def test_a_sample_whose_columns_have_no_names_stops_nobody_else(server):
+def test_a_sample_whose_columns_have_no_names_does_not_stop_others(server):
     good = {"prompt": "?", "response": "yes", "ground_truth": "yes"}
     body = msgspec.msgpack.encode({"trajectories": [{**good, 3: "?"}, good]})
     answer = ask(server.address, "/score", body, content_type="application/msgpack")
@@ -54,7 +54,7 @@ def test_msgpack_is_answered_in_msgpack(server):
     assert [each["reward"] for each in msgspec.msgpack.decode(answer.body)["outputs"]] == [1.0, 0.0]
 
 
-def test_a_sample_that_is_none_says_so_beside_the_others(server):
+def test_a_sample_that_is_none_is_reported_beside_the_others(server):
     asked = {"trajectories": [{"prompt": "?"}, 3, {"prompt": "?", "response": "yes", "answer": "yes"}]}
     outputs = ask(server.address, "/score", asked).json["outputs"]
     assert [each["reward"] for each in outputs] == [None, None, 1.0]
@@ -223,7 +223,7 @@ def test_a_protocol_without_a_word_for_unscored_refuses_and_names_the_sample(ser
         ("/nothing", {}, 404, "/mark/score"),
     ],
 )
-def test_a_request_that_makes_no_sense_is_refused_with_the_reason(server, path, body, status, words):
+def test_a_request_that_is_invalid_is_refused_with_the_reason(server, path, body, status, words):
     answer = ask(server.address, path, body)
     assert answer.status == status
     assert words in answer.json["error"]

@@ -49,7 +49,7 @@ def test_half_a_checkpoint_is_not_taken_for_one(tmp_path):
     assert checkpoints.newest().step == 1
 
 
-def test_a_spoilt_checkpoint_says_what_to_do(tmp_path):
+def test_a_spoilt_checkpoint_gives_a_remedy(tmp_path):
     saved = Checkpoints(tmp_path).save(1, state(1))
     (saved.path / "state.pt").write_bytes(b"spoilt")
     with pytest.raises(TrainingError, match=r"cannot be read .* remove that folder"):

@@ -201,7 +201,7 @@ def test_an_agent_without_rewards_or_an_end_is_judged_by_the_reward_function_and
     assert "episodes ended at the turn limit of 3 before the environment was done" in cut
 
 
-def test_episodes_that_nobody_judges_are_skipped_and_say_so(written):
+def test_episodes_that_nobody_judges_are_skipped_and_report_it(written):
     policy = tiny_policy(seed=1)
     sampler = EpisodeSampler(policy.sampler(SamplingSettings(2)), load_agent(written(UNREWARDED)), EpisodeLimits(2))
     [output] = EpisodeScorer().score(sampler.sample("aa=").trajectories)

@@ -91,7 +91,7 @@ def test_a_resumed_run_replaces_the_steps_it_repeats(tmp_path):
 
 
 @pytest.mark.parametrize("name", LOG_WRITERS)
-def test_a_missing_package_says_what_to_install(name, tmp_path, monkeypatch):
+def test_a_missing_package_names_the_package_to_install(name, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingPackage, match=rf"needs '{name}': pip install 'plaudit\[logs\]'"):
         LOG_WRITERS[name](RunName(tmp_path))

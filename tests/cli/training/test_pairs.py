@@ -27,7 +27,7 @@ def test_pairs_of_a_scored_file_are_written_and_what_was_done_is_said(plaudit, s
     ]
 
 
-def test_a_file_is_not_replaced_unless_asked(plaudit, scored):
+def test_a_file_is_not_replaced_by_default(plaudit, scored):
     assert plaudit("pairs", scored, "-o", "pairs.jsonl", "-q").code == 0
     ran = plaudit("pairs", scored, "-o", "pairs.jsonl")
     assert (ran.code, ran.err.strip()) == (2, "error: pairs.jsonl exists; --overwrite replaces it")
@@ -85,7 +85,7 @@ def test_bad_pairs_are_named_by_their_row_before_anything_is_loaded(plaudit, tmp
     ],
     ids=["no pairs", "two files", "a wrong key", "no file", "no config"],
 )
-def test_a_wrong_command_line_is_an_error_in_words(plaudit, arguments, message):
+def test_a_wrong_command_line_is_an_error_with_a_message(plaudit, arguments, message):
     ran = plaudit("train-reward-model", *arguments)
     assert ran.code == 2
     assert message in ran.err

@@ -54,13 +54,13 @@ def test_a_data_file_is_asked_and_judged_by_the_reward_that_is_named(plaudit, tm
         (("http://127.0.0.1:9/v1", "--task", "addition"), "--model NAME"),
     ],
 )
-def test_a_wrong_eval_says_what_to_do(plaudit, arguments, said):
+def test_a_wrong_eval_gives_a_remedy(plaudit, arguments, said):
     done = plaudit("eval", *arguments)
     assert done.code == 2
     assert said in done.err
 
 
-def test_a_trained_model_is_asked(plaudit, run):
+def test_a_trained_model_answers_a_prompt(plaudit, run):
     one = plaudit("sample", run, "3142=")
     assert one.code == 0, one.err
     several = plaudit("sample", run, "3142=", "9871=", "-n", 2, "-t", 1, "--json")

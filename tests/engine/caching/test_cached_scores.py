@@ -140,7 +140,7 @@ def test_a_reward_that_cannot_be_identified_is_scored_without_the_cache(tmp_path
         assert scorer.stats.scored == 1
 
 
-def test_a_cache_that_fails_says_so_in_the_statistics(tmp_path):
+def test_a_cache_that_fails_is_reported_in_the_statistics(tmp_path):
     with Cache(tmp_path / "cache.sqlite", busy_s=0.05) as cache:
         connection = sqlite3.connect(cache.path, isolation_level=None)
         connection.execute("BEGIN EXCLUSIVE")

@@ -74,7 +74,7 @@ def test_every_format_gives_the_same_cases(write, tmp_path):
         (write_csv, [2, 3, 4, 5]),
     ],
 )
-def test_a_case_knows_its_line_where_the_format_has_lines(write, lines, tmp_path):
+def test_a_case_has_its_line_number_where_the_format_has_lines(write, lines, tmp_path):
     assert [case.line for case in load_cases(write(tmp_path)).cases] == lines
 
 
@@ -201,7 +201,7 @@ def test_a_mistake_in_a_table_is_an_error_with_a_remedy(name, text, message, tmp
     assert str(file) in str(caught.value)
 
 
-def test_a_missing_file_is_an_error_that_knows_its_neighbours(tmp_path):
+def test_a_missing_file_is_an_error_that_lists_similar_files(tmp_path):
     (tmp_path / "sums.cases.yaml").touch()
     with pytest.raises(CasesError, match=r"no such file; did you mean 'sums\.cases\.yaml'"):
         load_cases(tmp_path / "sum.cases.yaml")

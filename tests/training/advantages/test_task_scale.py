@@ -42,7 +42,7 @@ def test_token_rewards_are_scaled_with_the_whole():
     assert scaled.credits[0].tokens == pytest.approx([1.0, 0.0])
 
 
-def test_a_restored_scale_goes_on_with_what_it_has_seen():
+def test_a_restored_scale_continues_with_what_it_has_seen():
     scale, other = TaskScale(), TaskScale()
     scale.normalize(credit([0.0, 1.0, 2.0, 3.0, 0.0, 10.0, 20.0, 30.0]), TASKS)
     other.restore(json.loads(json.dumps(scale.state())))

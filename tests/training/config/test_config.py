@@ -60,7 +60,7 @@ def test_an_override_sets_its_key(override, key, value):
         ("output_dir=", "output_dir is empty"),
     ],
 )
-def test_a_wrong_override_says_what_is_wrong_with_it(override, message):
+def test_a_wrong_override_is_refused_with_the_reason(override, message):
     with pytest.raises(InvalidSettings, match=message):
         load_config(None, [override])
 
@@ -82,7 +82,7 @@ def test_overrides_take_the_place_of_the_file(tmp_path):
     ],
     ids=["typo", "list", "no yaml", "section"],
 )
-def test_a_wrong_file_says_what_is_wrong_with_it(tmp_path, text, message):
+def test_a_wrong_file_is_refused_with_the_reason(tmp_path, text, message):
     path = tmp_path / "config.yaml"
     path.write_text(text)
     with pytest.raises(InvalidSettings, match=message):

@@ -181,7 +181,7 @@ def test_a_split_that_is_not_there_is_named(tmp_path):
     ("text", "words"),
     [("no names", "names no column"), ("{", "cannot be read"), ("{} x", "name a column there")],
 )
-def test_a_template_that_makes_no_sense_is_refused(text, words):
+def test_a_template_that_is_invalid_is_refused(text, words):
     with pytest.raises(DataError, match=words):
         PromptTemplate(text)
 
@@ -317,7 +317,7 @@ def test_a_name_that_is_no_file_is_loaded_from_the_hub(monkeypatch, tmp_path):
     assert asked == [("openai/gsm8k", "main", "test"), ("gsm8k", None, "train")]
 
 
-def test_without_a_network_the_error_says_how_to_make_a_local_copy(monkeypatch, tmp_path):
+def test_without_a_network_the_error_explains_how_to_make_a_local_copy(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)

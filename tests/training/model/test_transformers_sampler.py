@@ -156,7 +156,7 @@ def test_an_update_of_the_model_reaches_the_next_sample(warm_policy):
     assert ids_of(sampler.sample(PROMPTS)) == ids_of(warm_policy.sampler(sampler.settings).sample(PROMPTS))
 
 
-def test_a_sampler_goes_on_where_its_generator_stopped(warm_policy):
+def test_a_sampler_continues_where_its_generator_stopped(warm_policy):
     settings = SamplingSettings(max_new_tokens=6)
     first = warm_policy.sampler(settings, generator=torch.Generator().manual_seed(3))
     kept = [first.sample(PROMPTS, 4).texts, first.generator.get_state(), first.sample(PROMPTS, 4).texts]

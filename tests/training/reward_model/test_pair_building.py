@@ -94,7 +94,7 @@ def test_rows_are_of_one_kind_as_trl_wants_them():
     assert messages.to_row()["chosen"] == [{"role": "assistant", "content": "4"}]
 
 
-def test_a_file_that_is_not_scored_is_an_error_that_says_what_to_do():
+def test_a_file_that_is_not_scored_is_an_error_with_a_remedy():
     with pytest.raises(RolloutsError, match=r"sample 0 \(id 3\) is not scored; score the file first: plaudit score"):
         build_pairs([Rollout(Trajectory(prompt="p", response="r", id=3))])
 

@@ -212,7 +212,7 @@ def test_with_lora_and_a_kl_only_the_adapters_are_saved_and_the_model_below_is_w
     assert progress.steps == 10  # no checkpoint keeps the weights below the adapters
 
 
-def test_a_finished_run_goes_on_with_more_steps(run, tmp_path):
+def test_a_finished_run_continues_with_more_steps(run, tmp_path):
     """The prompts are those of a run that was begun with as many, and the learning rate follows the new length."""
     options = ["engine=trl", "training.reward_backend=inline", "checkpoint.every=0"]
     train(small(tmp_path / "run", "steps=2", *options), reward=halting)

@@ -33,6 +33,6 @@ def test_the_policy_decides_cases_that_mathematics_leaves_open(policy, truth, an
 
 
 @pytest.mark.parametrize(("name", "value"), [("min_decimals", 0), ("answer_digits", 0)])
-def test_a_policy_that_makes_no_sense_is_refused_when_built(name, value):
+def test_a_policy_that_is_invalid_is_refused_when_built(name, value):
     with pytest.raises(ValueError, match=name):
         MathPolicy(**{name: value})
