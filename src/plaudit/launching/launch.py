@@ -204,9 +204,7 @@ def _write_files(config: RunConfig, table: TrainerTable, folder: Path) -> Launch
     """Write the reward file and the data for a trainer into a folder."""
     data_config, spec = config.data, config.training.reward_function
     if config.model.path is None:
-        raise InvalidSettings(
-            "only plaudit has the embedded model; name one that the trainer can load: model.path=owner/name"
-        )
+        raise InvalidSettings("only plaudit has this model; name one that the trainer can load: model.path=owner/name")
     if spec is None and config.training.agent_file is None:
         raise InvalidSettings(
             "a built-in task's reward lives in plaudit; name one: training.reward_function=my.py:name"

@@ -180,9 +180,7 @@ class _SpecResolver:
     def rewardkit_folder(self, text: str) -> Loaded:
         path = (self.folder / text).resolve()
         if not any(path.rglob("*.py")) and not any(path.rglob("*.toml")):
-            raise RewardNotLoaded(
-                f"{path} has no rewardkit criteria (.py or .toml); to load another reward, name its file"
-            )
+            raise RewardNotLoaded(f"{path} has no rewardkit criteria; to load another reward, name its file")
         from plaudit.dialects.systems.rewardkit import RewardkitFolder  # noqa: PLC0415 - a worker starts in less time
 
         return Loaded(RewardkitFolder(path), "rewardkit folder", path.name)
