@@ -17,7 +17,7 @@ from plaudit import jsonline
         (b"1e400", jsonline.InvalidJSON, "out of range"),
     ],
 )
-def test_broken_json_says_what_is_wrong(line, error, message):
+def test_broken_json_is_refused_with_the_reason(line, error, message):
     with pytest.raises(error, match=message):
         jsonline.decode(line)
 

@@ -38,7 +38,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     weight: Positive = 1.0
 
 
-def test_a_mapping_becomes_an_instance_and_an_instance_stays_as_it_is():
+def test_a_mapping_becomes_an_instance_and_an_instance_stays_unchanged():
     policy = read_settings(Policy, {"name": "a", "tries": 2, "wait_s": 1, "per_second": None}, "policy")
     assert policy == Policy("a", tries=2, wait_s=1, per_second=None)
     assert read_settings(Policy, policy, "policy") is policy

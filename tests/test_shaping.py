@@ -36,7 +36,7 @@ def test_soft_overlong_is_daposs_formula(length, expected):
     assert value(SoftOverlong(limit=100, buffer=20, unit="word"), words(length)) == pytest.approx(expected)
 
 
-def test_lengths_in_tokens_need_tokens_and_say_so():
+def test_lengths_in_tokens_without_tokens_are_an_error():
     made = SoftOverlong(limit=4, buffer=2)
     assert value(made, words(1, tokens=Tokens(ids=[1, 2, 3]))) == -0.5
     [output] = score(made, [words(1)])

@@ -157,7 +157,7 @@ def test_what_json_would_change_is_refused_with_its_place(metadata, message):
         ('{"prompt": "p", "response": "r", "tokens": {"ids": [1], "mask": [1, 1]}}', "1 ids but 2 mask"),
     ],
 )
-def test_a_line_that_is_no_trajectory_says_what_is_wrong(line, message):
+def test_a_line_that_is_no_trajectory_is_refused_with_the_reason(line, message):
     with pytest.raises(InvalidTrajectory, match=message):
         Trajectory.from_json(line)
 

@@ -43,7 +43,7 @@ _ABSENT = object()
 
 
 def our_name(foreign: str) -> str | None:
-    """The field that `foreign` stands for, or None: `our_name("completion") == "response"`."""
+    """The field that `foreign` names, or None: `our_name("completion") == "response"`."""
     return _OURS.get(foreign)
 
 

@@ -1,4 +1,4 @@
-"""Rewards made of rewards, beyond what `+ - *`, `.clip`, `.gate` and `.normalized` say.
+"""Combinations of rewards beyond `+ - *`, `.clip`, `.gate` and `.normalized`.
 
 Everything here returns an ordinary reward whose components keep their own values, statuses and reasons. Those that make
 an ensemble (`cautious`, `minimum`, `maximum`, `median`) say in the metadata how far its members disagree.

@@ -108,7 +108,7 @@ class SamplingFailed(PlauditError, RuntimeError):
 
 
 class PolicyError(PlauditError, ValueError):
-    """A model cannot be loaded, saved or trained as asked."""
+    """A model cannot be loaded, saved or trained."""
 
 
 class InvalidAdvantage(PlauditError, ValueError):
@@ -128,7 +128,7 @@ class TransientError(PlauditError, RuntimeError):
 
 
 class SandboxError(PlauditError, RuntimeError):
-    """Programs cannot be run, or not safely; this says nothing about the program."""
+    """Programs cannot be run, or not safely; the error is no statement about the program."""
 
 
 class MissingPackage(PlauditError, ImportError):
@@ -157,7 +157,7 @@ def rename_hint(expected: str, names: Iterable[str]) -> str:
 
 
 def require(module: str, *, purpose: str, extra: str = "", package: str = "") -> ModuleType:
-    """Import an optional package, or say what for and what to install: an extra of ours, or the package itself."""
+    """Import an optional package, or raise an error with the purpose and the package or extra to install."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

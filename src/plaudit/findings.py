@@ -1,4 +1,4 @@
-"""What a check of a reward or an environment can find: rules of the contract, and findings that say which was broken.
+"""The findings of a check of a reward or an environment: rules of the contract, and the rule that each finding breaks.
 
 An `error` breaks the contract; a `warning` is worth a look before training; an `info` breaks nothing.
 """
@@ -15,7 +15,7 @@ MAX_RESPONSE = 60
 
 
 class Severity(enum.StrEnum):
-    """How much a finding matters."""
+    """The importance of a finding."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -132,7 +132,7 @@ class Finding:
 
 
 def shorten(text: str) -> str:
-    """A text as one short line in quotes: its beginning, and how long it is where that is not all.
+    """A text as one short line in quotes: its beginning, and its length if it was cut.
 
     >>> shorten("a" * 100)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'… (100 characters)"

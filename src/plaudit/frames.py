@@ -26,7 +26,7 @@ _LENGTH = struct.Struct("<I")
 
 
 class FrameTooLong(ValueError):
-    """A frame says that it is longer than the receiver takes."""
+    """The declared length of a frame exceeds the receiver's limit."""
 
 
 class FrameBuffer:

@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 def read_settings(kind: type[T], plain: Any, where: str) -> T:
-    """An instance of a dataclass or struct from a mapping of its fields; an instance is returned as it is."""
+    """Build a dataclass or struct from a mapping of its fields; an instance is returned unchanged."""
     if isinstance(plain, kind):
         return plain
     known, required = _field_names(kind)

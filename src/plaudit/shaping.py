@@ -29,7 +29,7 @@ LengthUnit: TypeAlias = Literal["word", "token"]
 
 
 def length_of(trajectory: Trajectory, unit: LengthUnit) -> int:
-    """How long the response is, in words (`response.split()`) or in tokenizer tokens."""
+    """The length of the response, in words (`response.split()`) or in tokenizer tokens."""
     if unit == "word":
         return len(trajectory.response.split())
     if unit != "token":

@@ -56,12 +56,12 @@ class Tokens(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
 
     @property
     def chosen(self) -> int:
-        """How many of the tokens the model chose; the others are an environment's feedback."""
+        """The number of tokens that the model chose; the others are an environment's feedback."""
         return len(self.ids) if self.mask is None else sum(map(bool, self.mask))
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One turn of a multi-turn episode: what the model saw, what it said, what that earned."""
+    """One turn of a multi-turn episode: the model's input, its output, and the reward."""
 
     observation: str
     response: str
@@ -123,7 +123,7 @@ class Trajectory(msgspec.Struct, frozen=True):
         return GroupKey("prompt", self.prompt_text) if self.group is None else GroupKey("group", self.group)
 
     def label(self, index: int) -> str:
-        """How messages refer to this sample: by its index, and its id if it has one."""
+        """The name of this sample in messages: its index, and its id if it has one."""
         return f"sample {index}" if self.id is None else f"sample {index} (id {self.id!r})"
 
     def to_dict(self) -> dict[str, Any]:

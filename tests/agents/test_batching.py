@@ -29,7 +29,7 @@ def test_episodes_that_answer_at_once_are_drawn_together():
     assert {episode.reward for episode in episodes} == {3.0}
 
 
-def test_a_slow_environment_keeps_nobody_waiting():
+def test_a_slow_environment_delays_no_other_episode():
     order = []
 
     class OneWaits(AgentInstance):

@@ -60,7 +60,7 @@ def test_an_episode_keeps_its_turns_and_the_sum_of_their_rewards():
     assert episode.finish_reason == "stop"
 
 
-def test_an_environment_sees_the_whole_text_so_far_and_the_action_by_itself():
+def test_an_environment_gets_the_whole_text_and_the_action_alone():
     seen = []
 
     class Looks(AgentInstance):
@@ -126,7 +126,7 @@ class Fragile(AgentInstance):
         return {"environment_feedback": "?", "done": self.turn == 2, "rewards": 1.0}
 
 
-def test_an_episode_that_fails_is_recorded_and_the_others_go_on():
+def test_an_episode_that_fails_is_recorded_and_the_others_continue():
     episodes = play_episodes(Fragile, ["a"] * 7, EpisodeLimits(deadline_s=0.2))
     assert [episode.status.value for episode in episodes] == ["ok", "error", "error", "timeout", "error", "error", "ok"]
     assert [episode.reward for episode in episodes] == [2.0, None, None, None, None, None, 2.0]

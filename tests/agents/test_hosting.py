@@ -55,7 +55,7 @@ def faulty(tmp_path_factory):
     host.close()
 
 
-def test_in_processes_what_hangs_or_dies_is_killed_and_the_others_go_on(faulty, capfd):
+def test_in_processes_what_hangs_or_dies_is_killed_and_the_others_continue(faulty, capfd):
     episodes = play_episodes(faulty, ["a"] * 8, EpisodeLimits(deadline_s=1.0))
     assert [episode.status.value for episode in episodes] == [
         "ok", "error", "timeout", "error", "error", "timeout", "ok", "ok",
@@ -146,7 +146,7 @@ def test_an_async_context_entered_in_reset_is_left_in_step():
     assert episode.status is Status.OK, episode.reason
 
 
-def test_an_environment_that_swallows_its_cancellation_delays_nobody():
+def test_an_environment_that_swallows_its_cancellation_delays_no_other_episode():
     class Stubborn(AgentInstance):
         async def step(self, states, **kwargs):
             until = time.perf_counter() + 1.0
@@ -172,7 +172,7 @@ def test_an_environment_that_never_accepts_its_cancellation_does_not_keep_the_lo
     assert episode.status is Status.TIMEOUT
 
 
-def test_an_environment_that_is_cancelled_at_its_deadline_cleans_up_and_nobody_waits_for_it():
+def test_an_environment_that_is_cancelled_at_its_deadline_cleans_up_and_delays_no_other():
     cleaned = []
 
     class CleansUp(Environment):

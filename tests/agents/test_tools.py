@@ -60,7 +60,7 @@ def test_calls_are_found_in_the_formats_of_chat_templates(text, calls):
         ("<|python_tag|>", "no call"),
     ],
 )
-def test_what_looks_like_a_call_and_is_none_says_why(text, reason):
+def test_a_malformed_call_has_a_reason(text, reason):
     [found] = parse_tool_calls(text)
     assert isinstance(found, MalformedCall)
     assert reason in found.reason

@@ -34,7 +34,7 @@ def test_a_witness_is_minimal_and_says_what_an_honest_answer_earns(report):
     assert finding.interval[0] < 1.0
 
 
-def test_what_a_policy_can_learn_comes_first(report):
+def test_findings_that_a_policy_can_learn_come_first(report):
     assert report.findings[0].attacker is Attacker.ANSWER_FREE
     assert report.findings[0].severity == "high"
 
@@ -57,7 +57,7 @@ def test_the_pasted_test_fails_while_the_hole_is_there(report):
         ("tests.audit.recall_zoo.math_flaws:zero_is_missing", "the answer 0 is refused"),
     ],
 )
-def test_what_breaks_an_invariant_is_shown_again_by_its_test(spec, operator):
+def test_the_test_of_a_finding_reproduces_a_broken_invariant(spec, operator):
     finding = find(audit_reward(spec, deadline_s=None), operator)
     space = {}
     exec(finding.test, space)
@@ -94,7 +94,7 @@ def test_a_pattern_has_a_text_that_it_matches(pattern, text):
 
 
 @pytest.mark.parametrize("text", [r"(a)\1", "(unclosed", "plain words"])
-def test_what_cannot_be_followed_has_no_example(text):
+def test_a_pattern_that_cannot_be_analysed_has_no_example(text):
     assert examples_of(text, "so") == ()
 
 
@@ -225,7 +225,7 @@ def test_a_witness_keeps_what_its_title_speaks_of():
     assert kept.split() == ["1.", "0789"]
 
 
-def test_what_one_of_two_prompts_pays_is_not_high():
+def test_a_finding_on_one_of_two_prompts_is_not_high():
     for finding in audit_reward("tests.audit.zoo.answers:box_contains", deadline_s=None).findings:
         assert finding.severity != "high" or finding.rate == 1.0 or finding.prompts >= 3
 

@@ -81,7 +81,7 @@ def test_a_judge_that_compares_is_measured_on_whole_responses():
     assert {test.kind for test in result.tests} == {"position", "verbosity", "format", "self-preference", "reasons"}
 
 
-def test_what_a_judge_does_not_answer_is_counted_and_never_a_number():
+def test_unanswered_samples_are_counted_and_get_no_number():
     script = ScriptedJudge(noise=0.0)
 
     def answer(body):

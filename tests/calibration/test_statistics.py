@@ -127,7 +127,7 @@ def test_versions_with_and_without_markup_are_equally_long_and_keep_the_last_lin
         ("Uses a word that a child does not know.", 1),
     ],
 )
-def test_compound_criteria_are_told_from_simple_ones(description, parts):
+def test_compound_criteria_are_split_and_simple_ones_are_not(description, parts):
     assert len(split_demands(Criterion("c", description))) == parts
 
 

@@ -67,7 +67,7 @@ def test_a_text_is_shown_whole_with_letters_digits_and_entities_only(text):
     assert decoded == "".join(ascii(each)[1:-1] if unicodedata.category(each)[0] == "C" else each for each in text)
 
 
-def test_a_long_comment_is_cut_at_the_end_of_a_line_and_says_so():
+def test_a_long_comment_is_cut_at_the_end_of_a_line_and_reports_it():
     report = report_of("word | " * 10, rows=30)
     many = CiReport({f"reward {n}": report.rewards[next(iter(report.rewards))] for n in range(30)}, None, "no tag")
     comment = write_comment(many)

@@ -20,7 +20,7 @@ def test_the_newest_matching_tag_of_the_history_is_taken(tmp_path):
     with pytest.raises(NoRelease, match="no tag matches 'w\\*'; in a shallow clone"):
         find_release(folder, "w*")
     for unknown in ("nope", "--output=x"):
-        with pytest.raises(InvalidSettings, match="git knows no commit"):
+        with pytest.raises(InvalidSettings, match="git has no commit"):
             find_release(folder, "v*", unknown)
 
 

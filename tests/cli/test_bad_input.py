@@ -23,7 +23,7 @@ FILES = {
     "wrong type": (row() + row(response=5), 2, "data.jsonl:2: response must be text, got int 5"),
     "null response": (row(response=None), 2, "data.jsonl:1: response must be text, got NoneType"),
     "metadata that is no object": (row(metadata=[1]), 2, "data.jsonl:1: metadata must be a dict"),
-    "duplicate ids": (row(id="a") + row(id="b") + row(id="a"), 2, "data.jsonl:3: the id 'a' stands on line 1 already"),
+    "duplicate ids": (row(id="a") + row(id="b") + row(id="a"), 2, "data.jsonl:3: the id 'a' occurs on line 1 already"),
     "not UTF-8": (row() + b'{"prompt": "p", "response": "\xff"}\n', 2, "data.jsonl:2: broken JSON: not UTF-8"),
     "UTF-16": (json.dumps(GOOD).encode("utf-16"), 2, "UTF-16"),
 }
@@ -225,7 +225,7 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize(("arguments", "message"), COMMANDS.values(), ids=COMMANDS)
-def test_a_command_that_cannot_be_run_says_why(plaudit, tmp_path, arguments, message):
+def test_a_command_that_cannot_be_run_gives_the_reason(plaudit, tmp_path, arguments, message):
     (tmp_path / "data.jsonl").write_bytes(row())
     (tmp_path / "empty").mkdir()
     for name, text in WRITTEN.items():

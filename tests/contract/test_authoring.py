@@ -244,7 +244,7 @@ def test_a_column_of_the_data_goes_before_a_foreign_name():
     assert wants_answer([sample]) == [1.0]
 
 
-def test_batched_functions_get_columns_as_lists_and_settings_as_they_are():
+def test_batched_functions_get_columns_as_lists_and_settings_unchanged():
     @reward
     def batched(responses, difficulty, bonus=0.5):
         return [d + bonus for d in difficulty]

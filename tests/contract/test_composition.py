@@ -183,7 +183,7 @@ def test_weights_may_follow_the_training_step(schedule, values):
         assert value(made, sample(training_step=step)) == pytest.approx(expected)
 
 
-def test_a_scheduled_weight_without_a_training_step_is_an_error_that_says_so():
+def test_a_scheduled_weight_without_a_training_step_is_an_error_with_the_reason():
     [output] = score(LinearSchedule(1.0, 0.0, steps=10) * a + b, [sample()])
     assert output.status is Status.ERROR
     assert "set training_step" in output.reason
@@ -249,7 +249,7 @@ def test_another_name_adds_no_level_to_the_components():
     assert output.components["answer"].reason == "a is 1.0"
 
 
-def test_what_clips_or_scales_a_sum_keeps_its_components_at_their_level():
+def test_clipping_or_scaling_a_sum_keeps_its_components_at_the_top_level():
     clipped = (2 * Value("a") + Value("b")).clip(0, 1)
     samples = [Trajectory(prompt="p", response="r", metadata={"a": 0.5, "b": 0.25})]
     [output] = score(clipped, samples)

@@ -65,7 +65,7 @@ def test_a_model_anywhere_within_limits_the_processes(held, copies):
     assert count_workers(held, 8) == (copies or 8)
 
 
-def test_one_that_says_more_gets_more():
+def test_a_reward_that_declares_more_copies_gets_more_workers():
     heavy = Heavy()
     heavy.copies = 3
     assert count_workers(heavy, 8) == 3

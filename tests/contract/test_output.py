@@ -30,7 +30,7 @@ def test_every_kind_of_number_becomes_a_float(value):
     ],
     ids=str,
 )
-def test_what_is_no_finite_number_is_refused(value, message):
+def test_a_reward_that_is_no_finite_number_is_refused(value, message):
     with pytest.raises(InvalidOutput, match=message):
         RewardOutput(value)
 

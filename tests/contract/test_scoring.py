@@ -105,7 +105,7 @@ def test_every_part_gets_its_own_copy_of_the_sample():
     assert sample.to_json() == before
 
 
-def test_what_a_call_changes_in_the_process_is_put_back(tmp_path):
+def test_process_state_changed_by_a_call_is_restored(tmp_path):
     before = (os.getcwd(), sys.getrecursionlimit(), signal.getsignal(signal.SIGALRM))
     alarm_s = signal.getitimer(signal.ITIMER_REAL)[0]  # of the test run, or none
 

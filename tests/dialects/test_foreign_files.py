@@ -40,12 +40,12 @@ def test_no_file_gives_other_numbers_than_its_home(results):
     assert [each for each in results if each["verdict"] == OTHER] == []
 
 
-def test_what_fails_here_and_not_at_home_is_known(results):
+def test_every_failing_public_file_is_on_the_list(results):
     failing = {(each["path"].rpartition("/")[2], each["entry"]) for each in results if each["verdict"] == FAILS}
     assert failing <= NEEDS_MORE
 
 
-def test_what_is_refused_says_why(results):
+def test_every_refusal_has_a_reason(results):
     assert [each for each in results if each["verdict"] == REFUSED and not each["detail"]] == []
 
 

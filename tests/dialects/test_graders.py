@@ -90,7 +90,7 @@ def test_a_threshold_decides_the_score_only(tmp_path):
         (["no"], "a grader's type is one of"),
     ],
 )
-def test_what_is_wrong_with_a_grader_is_said_when_it_is_loaded(tmp_path, grader, message):
+def test_an_invalid_grader_is_refused_at_load_with_the_reason(tmp_path, grader, message):
     with pytest.raises(RewardNotLoaded) as raised:
         grade(tmp_path, grader)
     assert message in str(raised.value)

@@ -82,7 +82,7 @@ def test_the_math_file_scores_the_documented_formats(loaded, response, expected,
     assert output.score == pytest.approx((expected + 0.5) / 1.5)
 
 
-def test_a_number_logged_for_the_whole_batch_is_told_of_every_sample(loaded):
+def test_a_number_logged_for_the_batch_is_in_every_output(loaded):
     batch = [Trajectory("Q\n", "= 42", ground_truth="42"), Trajectory("Q\n", "hm", ground_truth="42")]
     outputs = score_samples(loaded(MATH).reward, batch)
     assert [output.metadata["math_accuracy"] for output in outputs] == [0.5, 0.5]
@@ -171,7 +171,7 @@ def test_one_number_for_several_samples_is_an_error_that_names_the_remedy():
         pytest.param(None, "returned no 'rewards'", id="nothing"),
     ],
 )
-def test_what_is_not_one_value_per_sample_is_an_error_that_says_so(value, told):
+def test_a_result_without_one_value_per_sample_is_an_error_with_the_reason(value, told):
     outputs = score_samples(returning(value), BATCH)
     assert {output.status for output in outputs} == {Status.ERROR}
     assert all(told in output.reason for output in outputs)

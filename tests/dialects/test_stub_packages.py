@@ -124,7 +124,7 @@ def test_a_mere_folder_of_the_same_name_does_not_count_as_installed(tmp_path, mo
         ),
     ],
 )
-def test_what_plaudit_does_not_provide_is_named_when_a_file_uses_it(tmp_path, source, words):
+def test_the_error_names_a_package_member_that_plaudit_does_not_provide(tmp_path, source, words):
     path = tmp_path / "mine.py"
     path.write_text(source)
     with pytest.raises(RewardNotLoaded) as caught:
@@ -133,7 +133,7 @@ def test_what_plaudit_does_not_provide_is_named_when_a_file_uses_it(tmp_path, so
     assert all(word in str(caught.value) for word in words), caught.value
 
 
-def test_what_plaudit_does_not_provide_may_be_imported_and_stand_in_annotations(tmp_path):
+def test_members_that_plaudit_does_not_provide_may_be_imported_and_annotated(tmp_path):
     (tmp_path / "mine.py").write_text(
         "from typing import Optional\n"
         "from flux import FluxConfig, FluxTrainer\n"

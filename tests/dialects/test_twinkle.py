@@ -68,7 +68,7 @@ def test_a_function_that_compares_the_response_with_a_plain_truth_works(loaded):
     assert rewards(result.reward) == [1.0, 0.0]
 
 
-def test_a_number_as_ground_truth_equals_a_response_that_says_it(loaded):
+def test_a_number_as_ground_truth_equals_the_same_number_as_text(loaded):
     batch = [Trajectory("2+2?", "4", ground_truth=4), Trajectory("2+2?", "5", ground_truth=4)]
     assert rewards(loaded(FUNCTION).reward, batch) == [1.0, 0.0]
 
@@ -185,7 +185,7 @@ def test_a_training_recipe_loads_and_its_total_is_the_reward(loaded):
     assert rewards(loaded(RECIPE, "BoxedReward").reward, batch) == [1.0, 0.0]
 
 
-def test_what_a_recipe_needs_of_the_real_package_is_named_when_it_is_loaded(loaded):
+def test_loading_a_recipe_names_the_package_members_it_needs(loaded):
     with pytest.raises(RewardNotLoaded, match=r"'DataLoader' of twinkle.dataloader is needed.*install twinkle"):
         loaded(RECIPE + "    def needy(trajectories): return DataLoader(trajectories)\n", "needy")
 
@@ -250,7 +250,7 @@ def test_user_data_reads_as_pairs_and_as_the_dict_of_older_files(loaded):
     assert rewards(result.reward, [Trajectory("q", "a", columns={"target": 24, "nums": [4, 6]})]) == [1.0]
 
 
-def test_a_batch_reward_that_returns_nothing_says_so(loaded):
+def test_a_batch_reward_that_returns_nothing_is_reported(loaded):
     result = loaded("def first(trajectories, ground_truths): pass", "first")
     (output,) = score_samples(result.reward, BATCH[:1])
     assert "it returned None for 1 samples; return one list" in output.reason

@@ -50,7 +50,7 @@ def test_the_usual_argument_lists_are_recognised(loaded, source):
     assert rewards(result) == [1.0, 0.0]
 
 
-def test_a_dict_without_a_score_is_an_error_that_says_so(loaded):
+def test_a_dict_without_a_score_is_an_error_with_the_reason(loaded):
     result = loaded("def compute_score(solution_str, ground_truth): return {'scores': 1.0}")
     (output, _) = score_samples(result.reward, BATCH)
     assert output.status is Status.ERROR

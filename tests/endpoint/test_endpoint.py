@@ -223,7 +223,7 @@ def test_a_reward_that_is_not_async_or_not_by_sample_cannot_be_guarded(endpoint)
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
-def test_a_policy_that_makes_no_sense_is_refused_when_built(arguments, message):
+def test_a_policy_that_is_invalid_is_refused_when_built(arguments, message):
     with pytest.raises(InvalidSettings, match=message):
         EndpointPolicy(**arguments)
 

@@ -74,14 +74,14 @@ def test_the_breaker_is_shared_by_threads(endpoint, quick):
     assert endpoint.requests == 3 + 1
 
 
-def test_being_told_to_slow_down_does_not_open_the_breaker(endpoint, quick):
+def test_a_429_does_not_open_the_breaker(endpoint, quick):
     endpoint.answers = failing(6, 429)
     [output] = score_samples(guard(endpoint, quick, tries=10, breaker_after=3), samples(1))
     assert output.reward == 0.5
     assert output.metadata["attempts"] == 7
 
 
-def test_being_told_to_slow_down_for_ever_opens_the_breaker(endpoint, quick):
+def test_endless_429s_open_the_breaker(endpoint, quick):
     endpoint.answers = failing(10**6, 429)
     judge = guard(endpoint, quick, concurrency=1, tries=2, breaker_after=3)
     outputs = score_samples(judge, samples(20))

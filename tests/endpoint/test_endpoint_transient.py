@@ -91,7 +91,7 @@ def test_a_fault_that_lasts_is_not(error):
 @pytest.mark.parametrize(
     "error", [TimeoutError(), httpx2.ReadTimeout(""), httpx2.ConnectTimeout(""), APITimeoutError()]
 )
-def test_time_running_out_is_told_apart(error):
+def test_a_timeout_is_recognised(error):
     assert fault_of(error).timeout
 
 
@@ -103,7 +103,7 @@ def test_only_429_says_slow_down():
     assert [name for name, error in PASSING.items() if fault_of(error).throttled] == ["429", "status_code on the error"]
 
 
-def test_an_http_fault_is_told_by_number_and_name():
+def test_an_http_fault_is_reported_by_number_and_name():
     assert fault_of(answered(503)).words == "HTTP 503 Service Unavailable"
     assert fault_of(answered(529)).words == "HTTP 529"
     assert status_of(answered(404)) == 404
@@ -126,7 +126,7 @@ def test_an_http_fault_is_told_by_number_and_name():
     ],
     ids=lambda value: repr(value)[:30],
 )
-def test_how_long_the_endpoint_asks_to_wait(error, seconds):
+def test_the_wait_that_the_endpoint_requests_is_read(error, seconds):
     assert fault_of(error).retry_after_s == seconds
 
 

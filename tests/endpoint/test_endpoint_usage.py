@@ -25,7 +25,7 @@ def test_other_words_for_tokens_are_understood():
     assert (usage.prompt_tokens, usage.response_tokens, usage.total_tokens) == (10, 2, 12)
 
 
-def test_a_total_that_is_told_counts():
+def test_a_reported_total_is_used():
     assert Usage.of([told({"prompt_tokens": 10, "total_tokens": 17})]).total_tokens == 17
 
 

@@ -55,7 +55,7 @@ def test_a_function_that_gives_another_number_alone_is_named():
     assert "gets 0 beside 3 others and the reward 1 alone" in warning(0.5 * longest + 0.5 * longest)
 
 
-def test_a_function_that_judges_each_sample_by_itself_is_not_named():
+def test_a_function_that_judges_each_sample_alone_is_not_named():
     assert warning(lengths) is None
 
 

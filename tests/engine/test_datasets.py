@@ -68,7 +68,7 @@ def test_finished_files_are_skipped_and_half_ones_are_done_again(tmp_path):
     assert score_dataset(length_or_hang, source, scored, backend="processes").samples == 0
 
 
-def test_a_bad_file_is_reported_and_the_others_go_on(tmp_path):
+def test_a_bad_file_is_reported_and_the_others_continue(tmp_path):
     source, scored = tmp_path / "in", tmp_path / "out"
     write(source / "good.jsonl", "ab")
     (source / "broken.jsonl").write_text('{"prompt": "p", "response": "r"}\n{"prompt": 1,\n{}\n')

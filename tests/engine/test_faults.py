@@ -209,7 +209,7 @@ def test_a_process_killed_by_hand_costs_nothing(killed):
     assert [scored.output.reward for scored in taken] == [float(n) for n in range(300)]
 
 
-def test_what_a_reward_started_is_killed_with_it(tmp_path):
+def test_processes_started_by_a_reward_are_killed_with_it(tmp_path):
     pid_file = tmp_path / "pid"
 
     @reward
@@ -270,7 +270,7 @@ def test_workers_die_with_a_parent_that_is_killed(tmp_path):
         time.sleep(0.02)
 
 
-def test_a_reward_that_cannot_be_loaded_over_there_says_why():
+def test_a_reward_that_cannot_be_loaded_in_another_process_gives_the_reason():
     class Unshippable(RewardFunction):
         def __init__(self):
             self.lock = threading.Lock()

@@ -201,7 +201,7 @@ def test_dicts_and_paths_are_scored_like_trajectories(local_backend, tmp_path):
     assert scored[1].trajectory == Trajectory(prompt="p", response="abcd", columns={"level": 3})
 
 
-def test_what_is_no_trajectory_is_refused_with_its_place(local_backend):
+def test_an_item_that_is_no_trajectory_is_refused_with_its_index(local_backend):
     with (
         Scorer(length, backend=local_backend, workers=1) as scorer,
         pytest.raises(InvalidTrajectory, match="sample 1 is a str"),

@@ -122,7 +122,7 @@ def test_closing_while_another_thread_scores_is_an_error_there_not_a_loss(backen
 
 
 @every_backend
-def test_a_closed_scorer_says_so(backend):
+def test_a_closed_scorer_raises_an_error(backend):
     scorer = Scorer(length, backend=backend, workers=1)
     scorer.close()
     with pytest.raises(ScoringFailed, match="this scorer is closed"):
@@ -216,7 +216,7 @@ def broken(good: list[Trajectory]) -> Iterator[Trajectory]:
 
 @every_backend
 @pytest.mark.parametrize("cached", [False, True], ids=["no cache", "cache"])
-def test_what_was_read_before_the_source_raised_is_delivered_first(backend, cached, tmp_path):
+def test_samples_read_before_the_source_raised_are_delivered_first(backend, cached, tmp_path):
     taken: list[ScoredRollout] = []
     with (
         Scorer(length, backend=backend, workers=2, cache=tmp_path / "scores" if cached else None) as scorer,

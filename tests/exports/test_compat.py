@@ -14,7 +14,7 @@ from plaudit.exports.exporting import EXPORTS
 PROJECT = Path(__file__).parents[2]
 
 
-def test_the_page_is_the_one_that_the_systems_make():
+def test_the_page_of_systems_is_up_to_date():
     compat_page = runpy.run_path(str(PROJECT / "compat" / "page.py"))["compat_page"]
     assert (PROJECT / "docs" / "systems.md").read_text() == compat_page(), "run `make compat`, or write the page anew"
 
@@ -81,7 +81,7 @@ def test_a_shim_keeps_the_columns_that_were_chosen(tmp_path, monkeypatch, capfd)
         ),
     ],
 )
-def test_a_wrong_export_says_what_to_do(arguments, message, tmp_path, monkeypatch, capfd):
+def test_a_wrong_export_gives_a_remedy(arguments, message, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "there.py").write_text("")
     assert run("export", *arguments) == 2

@@ -69,7 +69,7 @@ def test_trl_can_name_it_and_tell_that_it_is_not_async():
     ("policy", "expected"),
     [(None, None), ("none", None), ("mean", 0.5), ("nan", math.nan)],
 )
-def test_what_was_not_scored_follows_the_policy(policy, expected):
+def test_unscored_samples_follow_the_policy(policy, expected):
     *others, last = exported(some, on_unscored=policy)(prompts=PROMPTS, completions=COMPLETIONS)
     assert others == [1.0, 0.5, 0.5]
     assert last == expected or (last is not None and math.isnan(last) and math.isnan(expected))

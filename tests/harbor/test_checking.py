@@ -81,7 +81,7 @@ def test_missing_files_are_findings(tmp_path):
     assert kinds(report) == {"files", "oracle"} or kinds(report) == {"files"}
 
 
-def test_a_broken_toml_cannot_run_and_says_where(tmp_path):
+def test_a_broken_toml_cannot_run_and_names_the_place(tmp_path):
     task = write_task(tmp_path)
     (task / "task.toml").write_text("[agent\n")
     report = check(task)

@@ -170,7 +170,7 @@ def test_an_output_flood_is_cut(workspace):
     assert done.output.endswith("end\n")
 
 
-def test_not_covered_the_network_where_it_is_asked_for(image):
+def test_not_covered_a_workspace_with_network_reaches_the_host(image):
     with socket.socket() as server, image.workspace(network=True) as workspace:
         server.bind(("127.0.0.1", 0))
         server.listen()

@@ -145,7 +145,7 @@ def test_a_reward_file_is_a_number_or_a_reason(content, reward, reason):
 
 
 @pytest.mark.parametrize("kind", ["folder", "link", "large", "other"])
-def test_what_is_not_a_plain_small_file_is_no_reward(kind):
+def test_a_reward_file_that_is_not_plain_and_small_is_an_error(kind):
     output = read_rewards(lambda name, most: (kind, b"1"))
     assert output.status is Status.ERROR
     assert kind in output.reason
@@ -237,7 +237,7 @@ def test_the_plain_instructions_of_a_dockerfile_are_carried_out(tmp_path):
         ("FROM debian:12\nUSER ghost\nRUN true\n", "no user 'ghost'"),
     ],
 )
-def test_a_task_that_cannot_be_built_says_why_and_is_never_zero(dockerfile, reason, tmp_path):
+def test_a_task_that_cannot_be_built_gives_the_reason_and_is_never_zero(dockerfile, reason, tmp_path):
     trial = run(write_task(tmp_path, files={"environment/Dockerfile": dockerfile}))
     assert trial.output.status is Status.SKIPPED
     assert not trial.can_run

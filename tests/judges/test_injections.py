@@ -35,7 +35,7 @@ def wrong(server) -> float:
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_what_talks_an_unguarded_judge_over_earns_no_more_than_a_wrong_answer(server, wrong, attack):
+def test_an_attack_on_the_judge_earns_no_more_than_a_wrong_answer(server, wrong, attack):
     assert gullible.ask_without_guards(server.url, PROMPT, attack) == gullible.HIGH, "the attack works"
     output = judge(server, attack)
     assert output.ok, output.reason

@@ -136,7 +136,7 @@ def refusing(*fields):
     ("refused", "field", "asked"),
     [((), "response_format", 1), (("response_format",), None, 2)],
 )
-def test_a_server_that_refuses_the_schema_is_asked_without_it_from_then_on(refused, field, asked):
+def test_a_server_that_refuses_the_schema_is_called_without_it_afterwards(refused, field, asked):
     with serving(refusing(*refused)) as server:
         outputs = [score_samples(rater, [SAMPLE])[0] for rater in [judge(server.url)] * 2]
         assert [output.reward for output in outputs] == [1.0, 1.0]
@@ -144,7 +144,7 @@ def test_a_server_that_refuses_the_schema_is_asked_without_it_from_then_on(refus
         assert {"response_format"} & server.requests[-1].keys() == ({field} if field else set())
 
 
-def test_a_model_without_system_messages_is_told_all_by_the_user():
+def test_a_model_without_system_messages_gets_one_user_message():
     with serving(lambda body: verdict(body, score=10)) as server:
         [output] = score_samples(judge(server.url, system=False), [SAMPLE])
         assert [message["role"] for message in server.requests[0]["messages"]] == ["user"]
@@ -195,7 +195,7 @@ def test_a_key_that_is_not_there_fails_with_its_place(tmp_path):
         assert words in output.reason
 
 
-def test_what_calls_used_and_cost_is_in_the_metadata():
+def test_usage_and_cost_of_calls_are_in_the_metadata():
     with serving(lambda body: verdict(body, score=10)) as server:
         rater = LLMJudge(ChatEndpoint(server.url, "m", prices=(2.0, 10.0)), votes=3)
         outputs = score_samples(rater, [SAMPLE])

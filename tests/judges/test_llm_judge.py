@@ -73,7 +73,7 @@ def test_an_empty_response_gets_the_lowest_reward_without_a_question(lengths, re
     assert not lengths.requests
 
 
-def test_a_response_of_a_megabyte_is_refused_or_cut_and_says_so(lengths):
+def test_a_response_of_a_megabyte_is_refused_or_cut_and_reports_it(lengths):
     endpoint, samples = ChatEndpoint(lengths.url, "m"), group("a" * 500_000 + "b" * 500_000)
     [output] = score_samples(LLMJudge(endpoint), samples)
     assert output.status is Status.SKIPPED
@@ -84,7 +84,7 @@ def test_a_response_of_a_megabyte_is_refused_or_cut_and_says_so(lengths):
     assert shown == "a" * 500 + "\n[999,000 characters are left out here]\n" + "b" * 500
 
 
-def test_what_was_changed_before_the_judge_saw_it_is_told(lengths):
+def test_the_metadata_counts_changes_made_for_the_judge(lengths):
     [output] = score_samples(LLMJudge(ChatEndpoint(lengths.url, "m")), group("a\u200b <|im_end|>"))
     assert output.metadata["changed"] == {"invisible": 1, "template_marks": 1}
 
@@ -215,7 +215,7 @@ def test_opponents_bound_the_number_of_comparisons():
 
 
 @pytest.mark.parametrize("mode", ["pairwise", "ranked"])
-def test_what_cannot_be_compared_is_skipped_with_the_reason(mode):
+def test_incomparable_samples_are_skipped_with_the_reason(mode):
     with serving(by_length_of_two) as server:
         judge = LLMJudge(ChatEndpoint(server.url, "m"), mode=mode)
         [alone] = score_samples(judge, group("one"))
@@ -292,7 +292,7 @@ def words():
         yield server
 
 
-def test_every_criterion_is_judged_by_itself_and_reported(words):
+def test_every_criterion_is_judged_alone_and_reported(words):
     reward = RubricReward(ChatEndpoint(words.url, "m"), {"name": "colours", "criteria": CRITERIA})
     samples = group("red", "red blue", "red blue damn", "damn", "")
     outputs = score_samples(reward, samples)
@@ -424,7 +424,7 @@ def test_commands_take_judges(yaml_files, lengths, capsys):
         ),
     ],
 )
-def test_what_is_wrong_with_a_judge_in_yaml_is_said_when_it_is_loaded(tmp_path, yaml, words):
+def test_an_invalid_judge_file_is_refused_at_load_with_the_reason(tmp_path, yaml, words):
     (tmp_path / "judge.yaml").write_text(yaml)
     with pytest.raises(RewardNotLoaded) as raised:
         load(str(tmp_path / "judge.yaml"))
@@ -451,7 +451,7 @@ def test_what_is_wrong_with_a_judge_in_yaml_is_said_when_it_is_loaded(tmp_path, 
         ([1], "endpoint"),
     ],
 )
-def test_a_rubric_that_makes_no_sense_is_refused_with_the_place(rubric, words):
+def test_a_rubric_that_is_invalid_is_refused_with_the_place(rubric, words):
     if isinstance(rubric, list):
         with pytest.raises(InvalidSettings, match=words):
             LLMJudge(rubric)

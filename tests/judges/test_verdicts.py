@@ -79,7 +79,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize(("text", "reason"), UNREADABLE.values(), ids=UNREADABLE)
-def test_what_is_no_verdict_says_why(text, reason):
+def test_an_unreadable_verdict_has_a_reason(text, reason):
     with pytest.raises(Unreadable) as raised:
         read_verdict(ChatReply(text), (SCORE,), CODE)
     assert reason in str(raised.value)
@@ -133,7 +133,7 @@ def test_every_line_of_a_fenced_text_begins_with_a_bar(text):
     "\n".join(lines).encode()
 
 
-def test_what_templates_read_is_broken_up_and_what_nobody_sees_is_removed_and_both_are_counted():
+def test_template_marks_are_split_invisible_characters_removed_and_both_counted():
     fence = Fence(CODE)
     text = fence.enclose(
         "response", "a\u200bb <|im_start|> <s> [INST] <｜User｜> <start_of_turn> f <| g |> h if x < s > y"

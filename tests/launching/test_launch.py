@@ -137,7 +137,7 @@ def test_arguments_of_the_trainer_are_passed_on_as_written_and_replace_ours():
 @pytest.mark.parametrize(
     ("trainer", "settings", "message"),
     [
-        ("openrlhf", ["model.path="], "name one that others can load"),
+        ("openrlhf", ["model.path="], "name one that the trainer can load"),
         ("openrlhf", ["training.reward_function="], "training.reward_function=my.py:name"),
         ("openrlhf", ["advantage=maxrl"], "advantage=maxrl: openrlhf has"),
         ("openrlhf", ["loss.name=sapo"], "loss.name=sapo"),

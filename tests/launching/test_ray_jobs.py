@@ -100,7 +100,7 @@ class ForgetfulClient:
                                "one\ntwo\nthree\n"]),
     ],
 )  # fmt: skip
-def test_what_a_connection_loses_of_the_log_is_shown_at_the_end(parts, shown):
+def test_the_end_shows_log_lines_that_a_lost_connection_missed(parts, shown):
     seen: list[str] = []
     assert RayJob("job", "http://host", ForgetfulClient(*parts)).follow(seen.append) is None
     assert seen == shown
@@ -131,7 +131,7 @@ class AgentlessDashboard(BaseHTTPRequestHandler):
         pass
 
 
-def test_a_dashboard_without_an_agent_is_asked_again_and_then_an_error_with_the_remedy(monkeypatch):
+def test_a_dashboard_without_an_agent_is_retried_and_then_an_error_with_a_remedy(monkeypatch):
     waiting = ray_jobs._WAIT_FOR_AGENT.copy(wait=wait_none(), stop=stop_after_attempt(3))
     monkeypatch.setattr(ray_jobs, "_WAIT_FOR_AGENT", waiting)
     with ThreadingHTTPServer(("127.0.0.1", 0), AgentlessDashboard) as dashboard:
@@ -143,7 +143,7 @@ def test_a_dashboard_without_an_agent_is_asked_again_and_then_an_error_with_the_
 
 
 @pytest.mark.parametrize("wrong", ["127.0.0.1:1", "ray://127.0.0.1:1"])
-def test_an_address_where_nobody_answers_is_an_error(wrong):
+def test_an_address_without_a_server_is_an_error(wrong):
     with pytest.raises(TrainingError, match="no Ray cluster answers"):
         submit_job(wrong, Job("true"))
 

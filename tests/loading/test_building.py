@@ -63,7 +63,7 @@ THINGS = """
         pytest.param("Open(*[1])", ["cannot be unpacked"], id="unpacked"),
     ],
 )
-def test_what_cannot_be_built_says_why_and_what_to_type(write, call, told):
+def test_a_build_error_names_the_cause_and_the_spec_to_type(write, call, told):
     write("things.py", THINGS)
     with pytest.raises(RewardNotLoaded) as caught:
         load(f"things.py:{call}")

@@ -165,7 +165,7 @@ def test_the_origin_of_a_composite_is_its_file(score):
         pytest.param("sum: [reward.yaml]", ["refers to itself", "reward.yaml → reward.yaml"], id="file in itself"),
     ],
 )
-def test_a_yaml_file_that_makes_no_sense_says_where_and_why(score, text, told):
+def test_a_yaml_file_that_is_invalid_gives_the_place_and_the_reason(score, text, told):
     with pytest.raises(RewardNotLoaded) as caught:
         score(text)
     assert all(part in str(caught.value) for part in told), caught.value

@@ -65,7 +65,7 @@ def value_of(text, **names):
         ("a.normalized(GroupNormalizer(scale=False))", 0.0),
     ],
 )
-def test_an_expression_means_what_the_same_python_would(text, expected):
+def test_an_expression_has_the_value_of_the_same_python_expression(text, expected):
     assert value_of(text, a=0.5, b=1.0) == pytest.approx(expected)
 
 
@@ -137,7 +137,7 @@ def test_a_built_in_keeps_its_literal_arguments():
         pytest.param("(" * 5000 + "length" + ")" * 5000, ["cannot read the spec"], id="deep brackets"),
     ],
 )
-def test_what_is_no_reward_expression_is_refused_with_a_remedy(text, told):
+def test_an_invalid_reward_expression_is_refused_with_a_remedy(text, told):
     with pytest.raises(RewardNotLoaded) as caught:
         load(text)
     assert all(part in str(caught.value) for part in told), caught.value

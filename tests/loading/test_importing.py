@@ -104,7 +104,7 @@ def test_a_file_that_is_not_utf8_is_an_error_not_a_crash(folder):
         load("latin.py")
 
 
-def test_a_file_that_failed_loads_once_it_is_mended(write):
+def test_a_file_that_failed_loads_after_a_correction(write):
     path = write("mended.py", "raise RuntimeError")
     with pytest.raises(RewardNotLoaded):
         load(str(path))

@@ -70,7 +70,7 @@ def test_a_spec_leads_to_the_reward_it_names(write, spec, expected):
         ("2 * length", "plaudit", "the expression 2 * length"),
     ],
 )
-def test_what_was_loaded_says_its_convention_and_origin(write, spec, convention, origin):
+def test_a_loaded_reward_has_its_convention_and_origin(write, spec, convention, origin):
     write("origins.py", REWARDS)
     loaded = resolve(spec)
     assert isinstance(loaded, Loaded)
@@ -158,7 +158,7 @@ def test_a_function_and_a_class_are_made_rewards():
         pytest.param("x" * 500 + ".yaml", ["no file"], id="name too long for a yaml file"),
     ],
 )
-def test_a_spec_that_leads_nowhere_says_why_and_what_to_do(write, folder, spec, told):
+def test_a_spec_that_names_nothing_gives_the_reason_and_a_remedy(write, folder, spec, told):
     write("quality.py", "def quality(response): return 1.0")
     write("notes.txt", "")
     (folder / "somewhere.py").mkdir()
@@ -179,7 +179,7 @@ def test_a_bare_name_in_two_files_of_src_is_an_error_with_both_specs(write):
         load("custom")
 
 
-def test_a_name_that_nobody_has_comes_with_the_form_of_a_spec_for_a_file():
+def test_the_error_for_an_unknown_name_shows_a_file_spec():
     with pytest.raises(RewardNotLoaded, match=r"named with its file: folder/file\.py:absent_reward"):
         load("absent_reward")
 
@@ -200,6 +200,6 @@ def test_match_format_exactly_is_a_reward_by_that_name():
     ],
     ids=["a word that a reward's summary has", "a word of JSON", "a reward without a needed argument"],
 )
-def test_a_name_that_is_not_a_reward_by_itself_comes_with_what_to_write(spec, told):
+def test_the_error_for_a_name_that_is_no_reward_shows_the_spec_to_write(spec, told):
     with pytest.raises(RewardNotLoaded, match=told):
         load(spec)

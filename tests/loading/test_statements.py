@@ -90,12 +90,12 @@ def test_a_reward_that_may_use_what_could_not_be_computed_is_refused(script):
         load(f"{script}:needs_client_for_some")
 
 
-def test_what_a_failed_statement_would_have_changed_is_not_used_unchanged(script):
+def test_a_reward_that_reads_an_object_of_a_failed_statement_is_refused(script):
     with pytest.raises(RewardNotLoaded, match="absent_trainer"):
         load(f"{script}:needs_rules")
 
 
-def test_what_a_file_raises_itself_is_an_error(tmp_path):
+def test_an_exception_that_a_file_raises_is_a_load_error(tmp_path):
     (tmp_path / "strict.py").write_text("raise SystemExit('GPU only')\n\ndef reward(response):\n    return 1.0\n")
     with pytest.raises(RewardNotLoaded, match="GPU only"):
         load(f"{tmp_path}/strict.py")

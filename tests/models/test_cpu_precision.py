@@ -80,7 +80,7 @@ def test_a_machine_that_refuses_amx_is_limited_and_computes_in_bfloat16(machine)
     assert refusing.count_probes() == 2
 
 
-def test_what_was_found_is_kept_on_disk(machine):
+def test_the_measured_precision_is_cached_on_disk(machine):
     refusing = machine(UNLESS_LIMITED)
     for _ in range(3):
         assert refusing.run(LIMITED + DTYPE) == ([LIMIT, "bfloat16"], "")

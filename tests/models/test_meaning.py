@@ -137,7 +137,7 @@ def test_of_several_references_the_likeliest_counts(small, measure):
     assert rewards(reward, [both]) == [pytest.approx(max(rewards(reward, one_each)), abs=1e-5)]
 
 
-def test_what_is_thought_is_the_reasoning_and_the_answer_is_not(small):
+def test_thoughts_count_as_reasoning_and_the_answer_does_not(small):
     reward = LikelihoodReward(small, measure="logprob")
     thought, bare, answered = rewards(
         reward, samples("<think>so</think><answer>7</answer>", "so", "so<answer>7</answer>", prompt="Q?", truth="7")

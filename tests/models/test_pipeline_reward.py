@@ -101,7 +101,7 @@ def test_a_bad_mapping_is_refused_when_the_reward_is_built(folder, settings, wor
     assert words in str(raised.value)
 
 
-def test_labels_that_mean_nothing_by_themselves_must_be_given(tmp_path):
+def test_generic_labels_need_values(tmp_path):
     folder = str(save_sentiment_model(tmp_path / "m", labels=("LABEL_0", "LABEL_1")))
     with pytest.raises(
         InvalidSettings, match=r"what each label .* is worth: labels=\{'LABEL_0': 0.0, 'LABEL_1': 1.0\}"

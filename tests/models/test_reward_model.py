@@ -57,7 +57,7 @@ def test_the_reward_is_what_the_model_gives_for_the_conversation(folder):
 @pytest.mark.parametrize(
     ("format", "text"), [("text", "Q: why? because<end>"), ("response", " because")], ids=["text", "response"]
 )
-def test_models_that_were_not_trained_on_chats_are_told_so(folder, format, text):
+def test_models_not_trained_on_chats_get_the_declared_text_format(folder, format, text):
     [output] = score(RewardModel(folder, format=format), [Trajectory(prompt="Q: why?", response=" because")])
     assert output.reward == pytest.approx(expected(folder, text), abs=1e-5)
 
@@ -77,7 +77,7 @@ def test_bfloat16_is_near_float32(folder):
     assert near != exact
 
 
-def test_a_long_sample_loses_its_beginning_and_says_so(folder):
+def test_a_long_sample_loses_its_beginning_and_reports_it(folder):
     [output] = score(RewardModel(folder), [Trajectory(prompt="Hi", response="a" * 500 + "the end")])
     kept = "a" * (256 - len("the end") - 1) + "the end<end>"
     assert output.reward == pytest.approx(expected(folder, kept), abs=1e-5)
@@ -155,7 +155,7 @@ def refusal(*arguments, **keywords):
     return str(raised.value)
 
 
-def test_a_name_that_leads_nowhere_says_what_is_missing_and_what_to_do(tmp_path, monkeypatch):
+def test_an_unresolved_name_gives_the_missing_part_and_a_remedy(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "reward-model").mkdir()
     assert "hf download cardiffnlp/twitter-roberta-base-sentiment" in refusal(

@@ -297,7 +297,7 @@ def closes_all_descriptors(response: str) -> float:
     return 1.0
 
 
-def test_a_worker_that_closed_its_pipe_and_goes_on_is_killed() -> None:
+def test_a_worker_that_closed_its_pipe_and_continues_is_killed() -> None:
     began = time.monotonic()
     found = rewards(closes_all_descriptors, "a", "bad", "c", backend="processes", workers=1, deadline_s=5)
     assert found == [1.0, None, 1.0]

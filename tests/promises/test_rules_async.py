@@ -154,7 +154,7 @@ def test_sync_function_never_runs_on_the_event_loop(backend):
     assert [output.reward for output in outputs] == [2.0, 2.0]
 
 
-def test_overrunning_async_call_is_cancelled_and_its_worker_goes_on(tmp_path):
+def test_overrunning_async_call_is_cancelled_and_its_worker_continues(tmp_path):
     cleaned = str(tmp_path / "cleaned")
 
     @reward

@@ -51,7 +51,7 @@ def test_samples_are_shared_out_over_several_servers(server):
         assert 0 < metric(other.address, "plaudit_samples_total", status="ok") < len(SAMPLES)
 
 
-def test_a_server_in_openrlhfs_protocol_is_asked_in_it(server):
+def test_a_server_in_openrlhfs_protocol_is_called_in_it(server):
     remote = load(f"{server.address}/mark/get_reward")
     assert [output.reward for output in score(remote, SAMPLES[:2])] == [1.0, 0.0]
 
@@ -98,10 +98,12 @@ def test_a_batch_that_is_too_large_for_one_request_is_sent_in_parts(server):
     assert "the body is larger than 2000 bytes" in outputs[-1].reason
 
 
-def test_another_version_of_the_reward_is_told_of(server):
+def test_a_new_version_of_the_reward_gives_a_warning(server):
     remote = load(f"{server.address}/mark")
     served, remote.key = remote.key, "before"
-    with pytest.warns(UserWarning, match=f"mark is another version now .*key {served}, before before"):
+    with pytest.warns(
+        UserWarning, match=f"mark has another version than at the last request .*key {served}, before before"
+    ):
         score(remote, SAMPLES[:1])
     assert remote.key == served
 
@@ -198,7 +200,7 @@ def test_a_forked_process_has_connections_of_its_own(server):
     assert [end_of_child(*child) for child in children] == ["[1.0, 1.0, 1.0]", "[0.0, 0.0, 0.0]"]
 
 
-def test_what_msgpack_cannot_hold_is_answered_all_the_same():
+def test_values_that_msgpack_cannot_hold_are_still_answered():
     samples = [Trajectory(prompt="?", response=text) for text in ("plain", "half", "large", "open")]
     with ServerThread(settings("notes", workers=1)) as running:
         remote = load(f"{running.address}/notes")
@@ -276,7 +278,7 @@ def describing(server):
         return 200, {"x-plaudit-version": "1"}, page.read()
 
 
-def test_a_server_that_has_no_time_is_not_asked_again_while_there_are_others(server):
+def test_a_server_that_has_no_time_is_not_called_again_while_there_are_others(server):
     busy = {"GET": describing(server), "POST": (429, {"x-plaudit-version": "1", "retry-after": "0"}, b"busy")}
     with Fake(busy) as full:
         remote = load(f"{full.address}/mark,{server.address}/mark")
@@ -372,7 +374,7 @@ def test_an_answer_that_comes_in_drops_is_given_up_in_time(server):
 
 
 @pytest.mark.parametrize("path", ["mark", "mark/get_reward"])
-def test_what_may_be_another_version_at_any_time_is_never_cached(server, tmp_path, path):
+def test_a_remote_reward_whose_version_may_change_is_never_cached(server, tmp_path, path):
     remote = load(f"{server.address}/{path}")
     assert not remote.deterministic
     with Scorer(remote, backend="inline", cache=tmp_path / "scores") as scorer:
@@ -384,7 +386,7 @@ def test_what_may_be_another_version_at_any_time_is_never_cached(server, tmp_pat
 @pytest.mark.parametrize(
     ("status", "body"), [(401, b"no"), (404, b"gone"), (200, b"<html>"), (200, b'{"outputs": []}')]
 )
-def test_what_one_server_refuses_or_answers_wrongly_another_is_asked_for(server, status, body):
+def test_a_request_that_one_server_fails_goes_to_another(server, status, body):
     with Fake({"GET": describing(server), "POST": (status, {}, body)}) as odd:
         remote = open_remote(f"{odd.address}/mark,{server.address}/mark", QUICK)
         outputs = score(remote, SAMPLES * 5)
@@ -394,7 +396,7 @@ def test_what_one_server_refuses_or_answers_wrongly_another_is_asked_for(server,
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
-def test_what_one_server_refuses_of_a_single_sample_another_is_asked_for(server, status):
+def test_a_single_sample_that_one_server_refuses_goes_to_another(server, status):
     with Fake({"GET": describing(server), "POST": (status, {}, b"no")}) as odd:
         remote = open_remote(f"{odd.address}/mark,{server.address}/mark", QUICK)
         outputs = [output for _ in range(6) for output in score(remote, SAMPLES[:1])]
@@ -438,7 +440,7 @@ def test_a_reload_that_changes_what_is_scored_together_is_refused(tmp_path):
     assert "its scope is 'batch' now, not 'sample': load it again" in output.reason
 
 
-def test_a_server_with_too_much_load_is_asked_again_and_not_left_out(server):
+def test_a_server_with_too_much_load_is_called_again_and_not_left_out(server):
     busy = (503, {"x-plaudit-version": "1", "retry-after": "1"}, b"busy")
     with urllib.request.urlopen(asked_of(server, SAMPLES[:1])) as page:
         right = (200, dict(page.headers), page.read())

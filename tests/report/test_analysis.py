@@ -105,7 +105,7 @@ def test_without_scores_the_lower_half_of_the_range_fails():
     ],
     ids=["constant", "length", "dead groups"],
 )
-def test_what_usually_goes_wrong_is_remarked(scored, remark):
+def test_common_problems_get_a_remark(scored, remark):
     assert remark in " ".join(render_analysis(collect_figures(scored)).split())
 
 
@@ -136,7 +136,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize(("response", "kind"), KINDS.items(), ids=KINDS.values())
-def test_kinds_are_told_from_the_text(response, kind):
+def test_kinds_are_found_in_the_text(response, kind):
     assert kind in find_kinds(Trajectory("?", response))
 
 

@@ -26,7 +26,7 @@ def test_unscoring_a_failed_sample_never_raises_the_mean_over_all(values):
     assert after.unscored >= before.unscored
 
 
-def test_eleven_correct_of_32_and_of_23_scored_are_told_apart():
+def test_the_formatted_mean_shows_how_many_samples_were_unscored():
     before, after = (
         mean_score(scored(*[1.0] * 11, *[0.0] * 21)),
         mean_score(scored(*[1.0] * 11, *[0.0] * 12, *[None] * 9)),

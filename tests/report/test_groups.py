@@ -33,7 +33,7 @@ DEAD = {
 
 
 @pytest.mark.parametrize(("scores", "expected"), DEAD.values(), ids=DEAD)
-def test_dead_groups_are_told_apart_by_score(scores, expected):
+def test_dead_groups_are_classified_by_score(scores, expected):
     groups = groups_of(*(("g", 0.7, score, 1) for score in scores))
     assert (groups.dead_right, groups.dead_wrong, groups.dead_other) == expected
 

@@ -34,7 +34,7 @@ def test_where_agrees_with_the_page(value, condition, holds):
 
 
 @pytest.mark.parametrize("text", ["level", "", "=3", ">= 3"])
-def test_a_condition_that_cannot_be_read_says_how_to_write_one(text):
+def test_a_condition_that_cannot_be_read_explains_how_to_write_one(text):
     with pytest.raises(RolloutsError, match="level>=3"):
         Condition.parse(text)
 

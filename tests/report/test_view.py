@@ -93,7 +93,7 @@ def test_only_the_link_on_this_machine_is_answered(view):
 
 
 @pytest.mark.parametrize("path", ["runs/9", "runs/x", "nothing", "runs/0/999", "runs/0/..", "../../etc/passwd"])
-def test_an_unknown_path_is_refused_and_the_server_goes_on(view, path):
+def test_an_unknown_path_is_refused_and_the_server_continues(view, path):
     assert status_of(f"{view.address}{path}") == 404
     assert status_of(f"{view.address}runs") == 200
 

@@ -45,7 +45,7 @@ def test_metadata_or_the_reward_name_the_language_of_a_response_without_marks():
     assert scored(PYTHON, {**SUM, "language": "python3"}).reward == 1.0
 
 
-def test_a_fence_chooses_where_nobody_else_does():
+def test_the_mark_of_a_fence_sets_the_language_if_nothing_else_does():
     output = scored(fenced(ADD["javascript"], "js"))
     assert output.reward == (1.0 if "javascript" in FOUND else 0.0)
     assert scored(fenced(PYTHON, "python") + fenced(ADD["javascript"], "js")).reward == 1.0
@@ -65,7 +65,7 @@ def test_a_response_cannot_escape_its_tests_by_choosing_a_language(monkeypatch):
         find_toolchain.cache_clear()
 
 
-def test_what_the_data_set_says_goes_before_what_the_response_says():
+def test_the_language_of_the_row_overrides_that_of_the_response():
     output = scored(fenced(ADD["javascript"], "js"), {**SUM, "language": "python"})
     assert (output.reward, output.status) == (0.0, Status.OK)
     output = scored(fenced(PYTHON, "python"), {**SUM, "language": "javascript"})

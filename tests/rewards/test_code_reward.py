@@ -71,7 +71,7 @@ UNSCORED = {
 
 
 @pytest.mark.parametrize(("truth", "status", "why"), UNSCORED.values(), ids=UNSCORED.keys())
-def test_what_is_wrong_with_the_tests_is_not_scored(truth, status, why):
+def test_a_sample_with_broken_tests_is_not_scored(truth, status, why):
     output = scored(fenced(RIGHT), truth)
     assert (output.status, output.reward) == (status, None)
     assert why in output.reason
@@ -248,7 +248,7 @@ ATTRIBUTED = {
 
 
 @pytest.mark.parametrize(("tests", "reward"), ATTRIBUTED.values(), ids=ATTRIBUTED)
-def test_what_the_tests_need_and_do_not_get_is_no_fault_of_the_program(tests, reward):
+def test_tests_with_unmet_requirements_are_no_fault_of_the_program(tests, reward):
     assert scored(fenced(RIGHT), {"tests": tests}).reward == reward
 
 

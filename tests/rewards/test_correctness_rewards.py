@@ -75,7 +75,7 @@ def test_an_unusable_truth_is_never_the_models_fault(reward, truth):
 
 
 @judges
-def test_every_output_says_why(reward):
+def test_every_output_has_a_reason(reward):
     for response in ("The answer is 4.", "5", ""):
         assert scored(reward, response, "4").reason
 
@@ -174,7 +174,7 @@ def test_rewards_agree_with_the_labels_of_real_rollouts():
         assert sum(agreed) >= 0.995 * len(agreed)
 
 
-def test_math_reward_pays_near_misses_only_where_it_is_told_to():
+def test_math_reward_pays_near_misses_only_with_partial():
     assert scored(MathReward(), "The answer is 105", "100").reward == 0.0
     near = scored(MathReward(partial=0.5), "The answer is 105", "100")
     assert (near.reward, near.score) == (0.5, 0.0)

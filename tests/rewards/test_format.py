@@ -35,7 +35,7 @@ def test_documented_batch_call_gives_one_number_per_trajectory():
         pytest.param("", {"partial": True}, 0.0, id="empty earns no part"),
     ],
 )
-def test_what_was_asked_for_decides(response, settings, value):
+def test_the_required_sections_and_patterns_decide(response, settings, value):
     assert earned(response, **settings) == value
 
 

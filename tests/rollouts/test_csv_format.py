@@ -35,7 +35,7 @@ def test_an_empty_response_in_a_chosen_column_is_a_response(tmp_path):
     assert rollout.trajectory == Trajectory(prompt="p", response="")
 
 
-def test_what_csv_cannot_hold_is_refused_not_changed(tmp_path):
+def test_text_that_csv_cannot_hold_is_refused_not_changed(tmp_path):
     writer = RolloutsWriter(tmp_path / "out.csv")
     writer.write(Rollout(Trajectory(prompt="p", response="\ud800")))
     with pytest.raises(RolloutsError, match=r"lone surrogates.*write \.jsonl"):
@@ -53,7 +53,7 @@ def test_a_long_response_is_read(tmp_path):
     [
         (b"prompt,response\np,r,more\n", ":2: more cells than columns"),
         (b'prompt,response\n"a\nb",r\np,r,more\n', ":4: more cells than columns"),
-        (b"prompt,prompt\np,r\n", ":1: a column name stands twice"),
+        (b"prompt,prompt\np,r\n", ":1: a column name occurs twice"),
         (b"prompt,response,metadata\np,r,{broken\n", ":2: metadata must be JSON"),
         (b'prompt,response\n"p,r\n', "not CSV"),
         (b"prompt,response\np,\xff\n", "not UTF-8"),

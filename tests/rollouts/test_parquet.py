@@ -141,7 +141,7 @@ def test_a_column_name_that_parquet_cannot_hold_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize("act", [RolloutsWriter, read_rollouts], ids=["writing", "reading"])
-def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch, act):
+def test_parquet_without_pyarrow_names_the_package_to_install(tmp_path, monkeypatch, act):
     path = tmp_path / "data.parquet"
     if act is read_rollouts:
         path.write_bytes(b"")

@@ -61,7 +61,7 @@ def test_a_bad_line_is_an_error_that_names_file_and_line(data, line, message):
 
 
 @pytest.mark.parametrize(("line", "message"), BAD.values(), ids=BAD)
-def test_a_bad_line_is_left_out_and_noted_when_asked(data, line, message):
+def test_a_bad_line_is_left_out_and_noted_on_request(data, line, message):
     reader = read_rollouts(data(GOOD + line + GOOD), skip_bad=True)
     assert len(list(reader)) == 2
     assert (reader.bad_count, [bad.line for bad in reader.bad]) == (1, [2])
@@ -87,7 +87,7 @@ def test_reading_twice_counts_bad_lines_once(data):
 
 def test_duplicate_ids_name_both_lines(data):
     row = b'{"prompt":"p","response":"r","id":"x"}\n'
-    with pytest.raises(RolloutsError, match=r":3: the id 'x' stands on line 1 already.*--columns group=id"):
+    with pytest.raises(RolloutsError, match=r":3: the id 'x' occurs on line 1 already.*--columns group=id"):
         list(read_rollouts(data(row + GOOD + row)))
 
 
@@ -137,7 +137,7 @@ def test_an_unknown_suffix_is_an_error_with_the_known_ones(data, name):
         read_rollouts(data(GOOD, name))
 
 
-def test_utf16_is_an_error_that_says_so(data):
+def test_utf16_is_an_error_with_the_reason(data):
     with pytest.raises(RolloutsError, match="UTF-16; save the file as UTF-8"):
         list(read_rollouts(data(GOOD.decode().encode("utf-16"))))
 
@@ -231,7 +231,7 @@ def test_broken_gzip_is_an_error(data):
         list(read_rollouts(data(bytes(content), "data.gz")))
 
 
-def test_what_is_no_gzip_at_all_is_an_error(data):
+def test_a_file_that_is_no_gzip_is_an_error(data):
     with pytest.raises(RolloutsError, match="the gzip data is broken after line 0"):
         list(read_rollouts(data(GOOD, "data.jsonl.gz")))
 

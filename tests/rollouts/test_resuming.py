@@ -18,7 +18,7 @@ def out(tmp_path):
     return path
 
 
-def test_what_is_left_is_scored_and_added(out):
+def test_a_resumed_run_scores_and_appends_the_remaining_samples(out):
     rest = list(rest_of(INPUTS, read_completed(out)))
     assert rest == INPUTS[3:]
     with RolloutsWriter(out, mode="resume") as writer:

@@ -86,12 +86,12 @@ def test_a_column_in_the_place_of_the_output_is_refused():
         Rollout(Trajectory("p", "r", columns={"reward_output": 1})).to_line()
 
 
-def test_what_json_cannot_hold_is_refused_with_its_place():
+def test_a_value_that_json_cannot_hold_is_refused_with_its_place():
     rollout = Rollout(Trajectory("p", "r", id="s1", metadata={"loss": float("nan")}))
     with pytest.raises(RolloutsError, match=r"id 's1' cannot be written: metadata\.loss is nan"):
         rollout.to_line()
 
 
-def test_what_a_reward_notes_in_its_metadata_never_keeps_a_rollout_from_being_written():
+def test_non_finite_metadata_of_an_output_are_written_as_text():
     line = Rollout(Trajectory("p", "r"), RewardOutput(1.0, metadata={"loss": float("nan")})).to_line()
     assert json.loads(line)["reward_output"]["metadata"] == {"loss": "nan"}

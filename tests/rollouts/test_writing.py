@@ -40,7 +40,7 @@ def test_what_is_written_is_read(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", [*LINE_FILES, "out.parquet"])
-def test_an_existing_file_is_not_replaced_unless_asked(tmp_path, name):
+def test_an_existing_file_is_not_replaced_by_default(tmp_path, name):
     path = tmp_path / name
     write(path, [1, 2])
     with pytest.raises(RolloutsError, match="exists already; --overwrite replaces it"):
@@ -51,7 +51,7 @@ def test_an_existing_file_is_not_replaced_unless_asked(tmp_path, name):
 
 
 @pytest.mark.parametrize("mode", ["append", "resume"])
-def test_more_can_be_added(tmp_path, mode):
+def test_an_existing_file_can_be_appended_to(tmp_path, mode):
     path = tmp_path / "out.jsonl"
     for part in ([0, 1], [2], [3, 4]):
         write(path, part, mode=mode)
@@ -67,7 +67,7 @@ def test_a_flush_puts_whole_lines_on_disk(tmp_path):
         writer.write(numbered(1))
 
 
-def test_lines_leave_by_themselves_after_64_kilobytes_and_always_whole(tmp_path):
+def test_lines_are_flushed_every_64_kilobytes_and_never_in_part(tmp_path):
     path = tmp_path / "out.jsonl"
     with RolloutsWriter(path) as writer:
         for number in range(2000):
@@ -168,7 +168,7 @@ def test_a_gzip_file_appears_when_it_is_complete_and_is_not_continued(tmp_path, 
         list(read_rollouts(path))
 
 
-def test_a_full_disk_is_an_error_in_words(tmp_path):
+def test_a_full_disk_is_an_error_with_a_message(tmp_path):
     path = tmp_path / "out.jsonl"
     path.symlink_to("/dev/full")
     writer = RolloutsWriter(path, overwrite=True)
@@ -196,7 +196,7 @@ class Trickle:
         pass
 
 
-def test_a_write_that_fails_halfway_goes_on_at_the_very_byte(tmp_path):
+def test_a_write_that_fails_halfway_continues_at_the_same_byte(tmp_path):
     from plaudit.rollouts.writing import _LineSink
 
     file = Trickle()

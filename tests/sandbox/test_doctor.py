@@ -32,7 +32,7 @@ def test_without_protections_it_fails_and_says_what_is_absent(capsys):
     assert "possible" in out
 
 
-def test_what_one_run_leaves_does_not_blind_the_next():
+def test_files_of_one_diagnosis_do_not_change_the_next():
     before = set(Path("/tmp").glob("plaudit-canary-*"))
     runs = [doctor.diagnose(Tier.NONE).attempts for _ in range(2)]
     assert runs[0] == runs[1]

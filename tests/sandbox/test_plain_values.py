@@ -63,7 +63,7 @@ def same(first, second):
 
 
 @pytest.mark.parametrize("value", SAMPLES, ids=lambda value: type(value).__name__)
-def test_a_plain_value_comes_back_as_it_was(value):
+def test_a_plain_value_is_unchanged_after_a_round_trip(value):
     with_limit = sys.get_int_max_str_digits()
     assert same(from_text(to_text(value)), value)
     assert sys.get_int_max_str_digits() == with_limit
@@ -87,7 +87,7 @@ plain = st.recursive(
 
 
 @given(plain)
-def test_any_plain_value_comes_back_as_it_was(value):
+def test_any_plain_value_is_unchanged_after_a_round_trip(value):
     assert same(from_text(to_text(value)), value)
 
 
@@ -254,7 +254,7 @@ def test_a_named_tuple_keeps_its_names_in_a_class_of_ours():
     assert type(back) is not Point
 
 
-def test_a_time_with_a_zone_is_the_same_moment():
+def test_a_datetime_with_a_time_zone_survives_a_round_trip():
     assert from_text(to_text(NOW)) == NOW
 
 

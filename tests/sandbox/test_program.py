@@ -56,7 +56,7 @@ def test_a_call_gives_the_value(sandbox, source, path, args, kwargs, value):
     assert outcome.tier is sandbox.protections.tier
 
 
-def test_what_a_call_does_to_its_arguments_is_seen_here(sandbox):
+def test_changes_to_arguments_are_visible_to_the_caller(sandbox):
     first, second = [1], {2: 3}
     called(sandbox, "def f(x, y): x.append(y); y.clear()", "f", first, second)
     assert first == [1, {}]
@@ -146,7 +146,7 @@ def test_a_script_reads_its_input_and_its_output_is_kept(sandbox, source, stdin,
         ("raise SystemExit('words')", 1),
     ],
 )
-def test_leaving_is_told_with_its_code(sandbox, source, code):
+def test_sys_exit_is_reported_with_its_exit_code(sandbox, source, code):
     outcome = ran(sandbox, source)
     assert (outcome.status, outcome.exit_code) == (CallStatus.EXITED, code)
 
@@ -164,7 +164,7 @@ def test_leaving_is_told_with_its_code(sandbox, source, code):
         ("def f(: pass", CallStatus.RAISED),
     ],
 )
-def test_ends_other_than_an_answer_are_told_apart(sandbox, source, ending):
+def test_each_way_to_end_without_an_answer_has_its_status(sandbox, source, ending):
     assert ran(sandbox, source, limits=TIGHT).status is ending
 
 
@@ -231,11 +231,11 @@ def test_limits_that_make_no_sense_are_refused(settings):
 def test_a_program_is_loaded_once(sandbox):
     with sandbox.open() as program:
         program.load("x = 1")
-        with pytest.raises(SandboxError, match="loaded once"):
+        with pytest.raises(SandboxError, match="loaded only once"):
             program.load("x = 2")
 
 
-def test_killed_by_itself_is_a_crash(sandbox):
+def test_a_program_that_kills_itself_has_crashed(sandbox):
     outcome = ran(sandbox, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     assert (outcome.status, outcome.signal) == (CallStatus.CRASHED, signal.SIGKILL)
 

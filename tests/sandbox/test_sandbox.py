@@ -84,7 +84,7 @@ def test_a_server_lost_under_a_program_is_no_outcome_of_the_program():
         assert answer(sandbox) == 2
 
 
-def test_a_second_program_while_one_is_open_is_refused_in_words():
+def test_a_second_program_while_one_is_open_is_refused_with_a_message():
     with Sandbox() as sandbox, sandbox.open(), pytest.raises(SandboxError, match="one program open at a time"):
         sandbox.open()
 
@@ -126,7 +126,7 @@ def in_session(session):
     return found
 
 
-def test_a_closed_sandbox_says_so():
+def test_a_closed_sandbox_raises_an_error():
     sandbox = Sandbox()
     sandbox.close()
     with pytest.raises(SandboxError, match="closed"):
@@ -147,7 +147,7 @@ def test_a_forked_process_starts_servers_of_its_own():
         assert answer(sandbox) == 2
 
 
-def test_without_any_wall_it_refuses_unless_told_otherwise():
+def test_without_protection_the_sandbox_opens_only_with_allow_unsafe():
     with Sandbox(at_most=Tier.NONE) as sandbox, pytest.raises(SandboxError, match="allow_unsafe"):
         sandbox.open()
     with Sandbox(at_most=Tier.NONE, allow_unsafe=True) as sandbox:

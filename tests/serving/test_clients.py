@@ -48,7 +48,7 @@ def test_openrlhf_reads_its_rewards_from_one_server_and_from_two(server):
     ],
     ids=" ".join,
 )
-def test_curl_is_answered_however_it_asks(server, tmp_path, options):
+def test_every_form_of_curl_request_is_answered(server, tmp_path, options):
     texts = ["yes", "n" * 2_000_000]
     (tmp_path / "body").write_text(json.dumps({"query": texts, "labels": ["yes", "yes"]}))
     command = ["curl", "--silent", "--show-error", "--fail-with-body", "--max-time", "20", *options]
@@ -61,7 +61,7 @@ def test_curl_is_answered_however_it_asks(server, tmp_path, options):
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
-def test_curl_is_told_what_is_wrong(server):
+def test_curl_gets_an_error_message(server):
     command = ["curl", "--silent", "--write-out", "%{http_code}", "--max-time", "20"]
     json_body = ("--header", "content-type: application/json", "--data")
     for options, code, words in (

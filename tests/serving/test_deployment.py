@@ -98,14 +98,14 @@ def test_no_worker_is_left_of_a_server_that_is_killed():
     assert gone(workers)
 
 
-def test_what_is_for_ray_is_refused_without_it():
+def test_ray_options_are_refused_without_the_ray_backend():
     command = [sys.executable, "-m", "plaudit", "serve", "math", "--address", "auto"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "add --backend ray" in ended.stderr
 
 
-def test_a_second_sigterm_ends_what_is_under_way_and_its_client_is_told():
+def test_a_second_sigterm_ends_running_requests_and_answers_their_clients():
     command = [sys.executable, "-m", "plaudit", "serve", f"{REWARDS}:mark", "--port", "0", "--deadline", "100"]
     with (
         running(command) as process,

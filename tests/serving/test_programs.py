@@ -28,7 +28,9 @@ def sandbox():
         ("import os; os.kill(os.getpid(), 11)", None, "Failed", "Finished", -11, ""),
     ],
 )
-def test_a_program_is_run_and_told_of(sandbox, code, stdin, status, run_status, code_returned, stdout):
+def test_run_code_runs_a_program_and_reports_the_result(
+    sandbox, code, stdin, status, run_status, code_returned, stdout
+):
     asked = {"code": code, "language": "python", "stdin": stdin, "run_timeout": 1, "files": {}, "fetch_files": []}
     answer = ask(sandbox, "/run_code", asked).json
     run = answer["run_result"]
@@ -45,7 +47,7 @@ def test_a_program_is_run_and_told_of(sandbox, code, stdin, status, run_status, 
         ({"fetch_files": ["b"]}, "programs run without files"),
     ],
 )
-def test_what_cannot_be_run_says_nothing_about_the_program(sandbox, more, words):
+def test_an_invalid_run_request_is_an_error_of_the_sandbox(sandbox, more, words):
     answer = ask(sandbox, "/run_code", {"code": "print(1)", "language": "python", **more}).json
     assert answer["status"] == "SandboxError"
     assert words in answer["message"]

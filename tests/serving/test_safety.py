@@ -76,7 +76,7 @@ def test_several_tokens_are_valid_at_once(guarded, token):
     assert ask(guarded.address, "/score", samples("yes"), **bearer(token)).status == 200
 
 
-def test_a_client_that_knows_only_a_url_shows_its_token_there(guarded):
+def test_a_client_with_only_a_url_sends_its_token_in_the_url(guarded):
     url = guarded.address.replace("http://", f"http://trainer:{OLD}@")
     answer = requests.post(f"{url}/get_reward", json={"query": ["yes"], "labels": ["yes"]}, timeout=10)
     assert answer.json()["rewards"] == [1.0]
@@ -192,7 +192,7 @@ def test_the_number_of_connections_is_limited():
         wait_until(lambda: ask(running.address, "/health").status == 200)
 
 
-def test_a_client_that_does_not_read_its_answers_affects_nobody_else(server):
+def test_a_client_that_does_not_read_its_answers_affects_no_other_client(server):
     host, port = server.address.removeprefix("http://").split(":")
     body = json.dumps({"responses_create_params": {}, "response": {"output": []}, "padding": "x" * (1 << 20)}).encode()
     head = f"POST /verify HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: {len(body)}"
@@ -297,7 +297,7 @@ def test_a_key_with_a_password_is_refused_and_nobody_is_asked_for_it(tmp_path):
         tls_context(ServerSettings(rewards=("math",), tls_certificate=certificate, tls_key=locked))
 
 
-def test_a_weak_sandbox_does_not_serve_other_machines_unless_told_to(monkeypatch):
+def test_a_weak_sandbox_serves_other_machines_only_with_an_option(monkeypatch):
     monkeypatch.setattr("plaudit.serving.app.reward_pools.diagnose", lambda: Diagnosis(Tier.SECCOMP, ()))
     words = "the sandbox tier here is 'seccomp', and other machines could send programs"
     with (

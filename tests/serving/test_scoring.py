@@ -38,7 +38,7 @@ def test_every_answer_names_the_version_the_reward_its_key_and_the_request(serve
     assert refused.headers["x-plaudit-key"] == answer.json["key"]
 
 
-def test_a_sample_whose_columns_have_no_names_stops_nobody_else(server):
+def test_a_sample_whose_columns_have_no_names_does_not_stop_others(server):
     good = {"prompt": "?", "response": "yes", "ground_truth": "yes"}
     body = msgspec.msgpack.encode({"trajectories": [{**good, 3: "?"}, good]})
     answer = ask(server.address, "/score", body, content_type="application/msgpack")
@@ -54,7 +54,7 @@ def test_msgpack_is_answered_in_msgpack(server):
     assert [each["reward"] for each in msgspec.msgpack.decode(answer.body)["outputs"]] == [1.0, 0.0]
 
 
-def test_a_sample_that_is_none_says_so_beside_the_others(server):
+def test_a_sample_that_is_none_is_reported_beside_the_others(server):
     asked = {"trajectories": [{"prompt": "?"}, 3, {"prompt": "?", "response": "yes", "answer": "yes"}]}
     outputs = ask(server.address, "/score", asked).json["outputs"]
     assert [each["reward"] for each in outputs] == [None, None, 1.0]
@@ -190,7 +190,7 @@ ASKED = {
 
 @pytest.mark.parametrize("protocol", ASKED)
 @pytest.mark.parametrize(("policy", "number"), [("nan", "NaN"), ("mean", "NaN"), ("none", "null")])
-def test_an_unscored_sample_is_answered_as_the_server_was_told(protocol, policy, number):
+def test_an_unscored_sample_is_answered_by_the_servers_policy(protocol, policy, number):
     samples_read = PROTOCOLS[protocol].read(json.dumps(ASKED[protocol]).encode(), packed=False)
     body = PROTOCOLS[protocol].write(samples_read, [UNSCORED], About("a", "k", "1", policy), packed=False)
     answer = json.loads(body, parse_constant=lambda word: word)
@@ -223,7 +223,7 @@ def test_a_protocol_without_a_word_for_unscored_refuses_and_names_the_sample(ser
         ("/nothing", {}, 404, "/mark/score"),
     ],
 )
-def test_a_request_that_makes_no_sense_is_refused_with_the_reason(server, path, body, status, words):
+def test_a_request_that_is_invalid_is_refused_with_the_reason(server, path, body, status, words):
     answer = ask(server.address, path, body)
     assert answer.status == status
     assert words in answer.json["error"]
@@ -260,7 +260,7 @@ def test_slime_and_nemo_gym_are_answered_in_their_words(server):
     assert answer == {**asked, "expected_answer": "yes", "question": "?", "reward": 1.0}
 
 
-def test_who_asks_for_programs_where_none_are_run_is_told_of_the_option(server):
+def test_run_code_without_sandbox_names_the_option(server):
     answer = ask(server.address, "/run_code", {"code": "", "language": "python"})
     assert answer.status == 404
     assert "programs are run by a server with --sandbox" in answer.json["error"]

@@ -179,5 +179,5 @@ def test_improved_stable_and_robust_rewards():
     assert check_format("2 plus 2 equals 4.", EXPECTED_FORMAT) < 0.8 <= check_format(WORKED, EXPECTED_FORMAT)
 
 
-def test_plain_functions_of_the_document_are_rewards_as_they_stand():
+def test_plain_functions_of_the_document_are_rewards_unchanged():
     assert value(reward(custom_reward_function), WORKED, metadata={"answer": "4"}) > 0.5

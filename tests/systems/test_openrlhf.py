@@ -108,7 +108,7 @@ def test_scores_for_filtering_are_zero_or_one(file):
     assert [(o.reward, o.score, o.metadata["filtered_ratio"]) for o in outputs] == [(1.0, 1.0, 0.5), (-1.0, 0.0, 0.5)]
 
 
-def test_best_practice_one_normalised_rewards_load_as_they_are(file):
+def test_best_practice_one_normalised_rewards_load_unchanged(file):
     outputs = score(load(file(NORMALISED)), answers("a", "abc"))
     assert [output.reward for output in outputs] == pytest.approx([-0.7071, 0.7071], abs=1e-4)
     assert outputs[0].metadata["max_reward"] == pytest.approx(0.7071, abs=1e-4)

@@ -138,7 +138,7 @@ def test_a_table_without_a_reward_is_a_collection_error_with_the_remedy(project)
     ],
     ids=["broken table", "reward not found"],
 )
-def test_what_cannot_be_run_is_a_collection_error_without_a_traceback(text, message, project):
+def test_an_invalid_case_file_is_a_collection_error_without_a_traceback(text, message, project):
     project.path.joinpath("a.cases.yaml").write_text(text)
     result = project.runpytest(*PLUGIN)
     result.assert_outcomes(errors=1)

@@ -12,7 +12,7 @@ def state(value, size=10):
     return {"weights": {"w": torch.full((size,), float(value))}, "step": value, "before": {"eval/score": 0.5}}
 
 
-def test_what_was_saved_is_what_is_loaded(tmp_path):
+def test_a_loaded_checkpoint_equals_the_saved_one(tmp_path):
     Checkpoints(tmp_path / "checkpoints").save(3, state(3))
     newest = Checkpoints(tmp_path / "checkpoints").newest()
     assert newest is not None
@@ -49,7 +49,7 @@ def test_half_a_checkpoint_is_not_taken_for_one(tmp_path):
     assert checkpoints.newest().step == 1
 
 
-def test_a_spoilt_checkpoint_says_what_to_do(tmp_path):
+def test_a_spoilt_checkpoint_gives_a_remedy(tmp_path):
     saved = Checkpoints(tmp_path).save(1, state(1))
     (saved.path / "state.pt").write_bytes(b"spoilt")
     with pytest.raises(TrainingError, match=r"cannot be read .* remove that folder"):

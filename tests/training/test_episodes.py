@@ -201,7 +201,7 @@ def test_an_agent_without_rewards_or_an_end_is_judged_by_the_reward_function_and
     assert "episodes ended at the turn limit of 3 before the environment was done" in cut
 
 
-def test_episodes_that_nobody_judges_are_skipped_and_say_so(written):
+def test_episodes_that_nobody_judges_are_skipped_and_report_it(written):
     policy = tiny_policy(seed=1)
     sampler = EpisodeSampler(policy.sampler(SamplingSettings(2)), load_agent(written(UNREWARDED)), EpisodeLimits(2))
     [output] = EpisodeScorer().score(sampler.sample("aa=").trajectories)
@@ -251,7 +251,7 @@ def test_an_executor_that_plays_in_its_own_way_is_trained_on_too(written):
     ("source", "message"),
     [
         ("x = 1", "has no environment"),
-        ("class A:\n    reset = step = print\nclass B(A): pass", "call the one that is meant AgentInstance"),
+        ("class A:\n    reset = step = print\nclass B(A): pass", "name the intended one AgentInstance"),
         (OWN_WAY.replace("def __init__(self)", "def __init__(self, wand)"), "needs 'wand'"),
     ],
     ids=["nothing", "two", "argument"],

@@ -43,7 +43,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("settings", "scores", "stays"), CASES.values(), ids=CASES)
-def test_a_group_stays_when_it_teaches(settings, scores, stays):
+def test_a_group_with_a_learning_signal_is_kept(settings, scores, stays):
     found = filter_groups(group("a", *scores), settings)
     assert bool(found.kept) is stays
     assert found.share == (0.0 if stays else 1.0)

@@ -72,7 +72,7 @@ for writer in writers:
 """
 
 
-def test_what_was_logged_can_be_read_back(tmp_path):
+def test_logged_metrics_can_be_read_back(tmp_path):
     """In a process of its own: the packages leave threads and servers behind, and read where to write from there."""
     places = {"WANDB_MODE": "offline", "HOME": str(tmp_path / "home")}
     command = [sys.executable, "-c", SCRIPT, str(tmp_path), json.dumps(STEPS)]
@@ -91,7 +91,7 @@ def test_a_resumed_run_replaces_the_steps_it_repeats(tmp_path):
 
 
 @pytest.mark.parametrize("name", LOG_WRITERS)
-def test_a_missing_package_says_what_to_install(name, tmp_path, monkeypatch):
+def test_a_missing_package_names_the_package_to_install(name, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingPackage, match=rf"needs '{name}': pip install 'plaudit\[logs\]'"):
         LOG_WRITERS[name](RunName(tmp_path))

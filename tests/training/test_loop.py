@@ -146,7 +146,7 @@ def by_chance(response: str) -> RewardOutput:
     return RewardOutput(random.random())
 
 
-def test_a_random_reward_teaches_nothing_where_the_real_one_does(tmp_path):
+def test_a_random_reward_trains_nothing_where_the_real_one_does(tmp_path):
     budget = ["steps=25", "seed=2", "sampling.prompts_per_step=16", "sampling.samples_per_prompt=8",
               "model.warm_start_steps=25", "model.warm_start_batch=64", "eval.prompts=64", "eval.every=0",
               "eval.samples_per_prompt=4", "eval.greedy=false", "logging.samples=0", "logging.rollouts_every=0",
@@ -165,7 +165,7 @@ def test_no_steps_only_evaluate(tmp_path):
     assert [row["step"] for row in metrics(tmp_path / "run")] == [0]
 
 
-def test_a_folder_with_a_run_is_not_replaced_unless_asked(trained, tmp_path):
+def test_a_folder_with_a_run_is_not_replaced_by_default(trained, tmp_path):
     config = small(tmp_path / "run", "steps=0", "eval.prompts=1")
     train(config)
     with pytest.raises(TrainingError, match="holds a run already; --resume goes on with it, --overwrite replaces it"):
@@ -190,9 +190,7 @@ def test_a_folder_with_a_run_is_not_replaced_unless_asked(trained, tmp_path):
     ],
     ids=["advantage", "loss", "task", "nothing", "reward", "context", "agent", "vllm", "model"],
 )
-def test_a_config_that_cannot_work_fails_before_the_first_sample_and_leaves_no_folder(
-    tmp_path, options, error, message
-):
+def test_a_config_that_is_invalid_fails_before_the_first_sample_and_leaves_no_folder(tmp_path, options, error, message):
     with pytest.raises(error, match=message):
         train(small(tmp_path / "run", *options))
     assert not (tmp_path / "run").exists()
@@ -343,7 +341,7 @@ def test_weights_and_biases_without_a_login_says_what_to_do_before_the_model_is_
     assert not (tmp_path / "run").exists()
 
 
-def test_weights_and_biases_out_of_reach_says_what_to_do(tmp_path, monkeypatch):
+def test_weights_and_biases_out_of_reach_gives_a_remedy(tmp_path, monkeypatch):
     import wandb
 
     def refuse(**_):

@@ -68,7 +68,7 @@ def test_the_policy_is_updated_while_the_next_batch_is_drawn(tiny):
     ahead.close()
 
 
-def test_stale_batches_are_told_and_corrected(tmp_path):
+def test_stale_batches_are_logged_and_corrected(tmp_path):
     always = FunctionReward(lambda response: float(sum(map(ord, response)) % 7))  # every group has something to teach
     told = ("training.async_train=true", "training.max_staleness=2", "checkpoint.every=0")
     train(small(tmp_path / "run", "training.reward_backend=inline", *told), reward=always)

@@ -79,7 +79,7 @@ def test_resuming_with_another_config_is_refused_and_says_what_differs(tmp_path)
     train(small(tmp_path / "run", "steps=1", "checkpoint.keep=5"), resume=True)
 
 
-def test_a_finished_run_goes_on_with_more_steps(tmp_path):
+def test_a_finished_run_continues_with_more_steps(tmp_path):
     train(small(tmp_path / "run", "steps=2"))
     outcome = train(small(tmp_path / "run", "steps=4"), resume=True)
     assert outcome.step == 4

@@ -27,7 +27,7 @@ def batch(rows, outputs, left_out=()):
     )
 
 
-def test_a_step_is_told_by_task_and_difficulty_with_what_was_left_out():
+def test_step_metrics_are_split_by_task_and_difficulty_including_left_out_groups():
     rows = [row("a", 1), row("a", 2), row("b", 1)]
     outputs = [RewardOutput(1.0, score=1.0), RewardOutput.unscored("error", "raised"), RewardOutput(50.0, score=0.5)]
     metrics = split_metrics(batch(rows, outputs, [Rollout(row("a", 1), RewardOutput(0.0, score=0.0))]), Levels.of(rows))
@@ -41,7 +41,7 @@ def test_a_step_is_told_by_task_and_difficulty_with_what_was_left_out():
     }  # fmt: skip
 
 
-def test_one_task_is_not_told_apart_from_all():
+def test_a_single_task_gets_no_metrics_of_its_own():
     assert split_metrics(batch([Trajectory("?", "", task="a")], [RewardOutput(1.0)]), Levels.of([])) == {
         "curriculum/a/stage": 2.0
     }
@@ -61,7 +61,7 @@ class Echo:
         """Nothing to end."""
 
 
-def test_an_evaluation_is_told_by_task_and_difficulty():
+def test_evaluation_metrics_are_split_by_task_and_difficulty():
     rows = [row("a", 1), row("a", 2), row("b", 2)]
     config = load_config(None, ["eval.samples_per_prompt=2", "eval.pass_at=[1]"])
     held_out = HeldOut(Prompts(tuple(rows)), Echo(), config, settings=SamplingSettings(4), levels=Levels.of(rows))

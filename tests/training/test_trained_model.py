@@ -40,7 +40,7 @@ def lora_run(tmp_path_factory):
     return folder / "run"
 
 
-def test_a_run_folder_is_asked_as_it_was_trained(tmp_path):
+def test_the_model_of_a_run_folder_gets_prompts_in_the_trained_form(tmp_path):
     data = tmp_path / "sums.jsonl"
     data.write_text('{"q": "1+1", "ground_truth": "2"}\n{"q": "2+1", "ground_truth": "3"}\n')
     train(
@@ -76,7 +76,7 @@ def test_merging_refuses_what_it_cannot_do(lora_run, tmp_path):
         merge_model(str(lora_run), tmp_path / "full")
 
 
-def test_a_run_that_never_ended_says_how_to_go_on(tmp_path):
+def test_a_run_that_never_ended_explains_how_to_continue(tmp_path):
     (tmp_path / "config.yaml").write_text("steps: 3\n")
     with pytest.raises(PolicyError, match=r"has no model yet.*--resume"):
         open_model(str(tmp_path))

@@ -76,7 +76,7 @@ if INSTALLED:
         verdict = verify("SELECT 1", "SELECT len(string_agg(repeat('x', 1000), '')) FROM range(1000000)")
         assert (verdict.score, verdict.reason) == (0.0, "the query takes too much memory")
 
-    def test_a_file_is_opened_by_name_and_stays_as_it_is(tmp_path):
+    def test_a_file_is_opened_by_name_and_stays_unchanged(tmp_path):
         import duckdb
 
         file = tmp_path / "shop" / "shop.duckdb"
@@ -95,7 +95,7 @@ if INSTALLED:
 
 else:
 
-    def test_a_row_for_duckdb_says_what_to_install():
+    def test_a_row_for_duckdb_names_the_package_to_install():
         assert "pip install 'duckdb'" in verify("SELECT 1", "SELECT 1").reason
         with pytest.raises(MissingPackage, match="pip install 'duckdb'"):
             Sql(engine="duckdb")

@@ -18,7 +18,7 @@ from plaudit.verify.fences import find_fences
         pytest.param("say `x` and ```y```", [], None, id="code within a line"),
     ],
 )
-def test_blocks_are_told_with_their_language(text, closed, unclosed):
+def test_blocks_are_found_with_their_language(text, closed, unclosed):
     found = find_fences(text)
     assert [(block.language, block.text) for block in found.closed] == closed
     assert (found.unclosed and (found.unclosed.language, found.unclosed.text)) == unclosed

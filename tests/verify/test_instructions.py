@@ -149,7 +149,7 @@ def test_published_judges_as_the_public_checker(name, arguments, text, ours):
     assert IfBench(published=True).verify(row, text).passed is not ours
 
 
-def test_published_knows_no_other_types():
+def test_published_scores_no_unpublished_instruction_types():
     row = {"prompt": "?", "instruction_id_list": ["count:numbers"], "kwargs": [{"N": 1}]}
     assert IfEval(published=True).verify(row, "1").score is None
 

@@ -146,7 +146,7 @@ def test_rows_that_are_equal_under_order_by_may_come_in_any_order(gold, right, w
     assert verify(gold, wrong).score == 0.0
 
 
-def test_an_order_that_cannot_be_told_is_not_decided():
+def test_an_order_that_cannot_be_determined_is_not_decided():
     gold = "SELECT DISTINCT name FROM t ORDER BY weight + 1"
     assert verify(gold, gold).passed
     assert verify(gold, "SELECT name FROM t ORDER BY name").score is None

@@ -17,7 +17,7 @@ def test_a_late_pattern_works_like_a_compiled_one():
     assert late.pattern == r"(?P<count>\d+)"
 
 
-def test_a_pattern_that_cannot_be_compiled_says_so_when_used():
+def test_a_pattern_that_cannot_be_compiled_is_reported_when_used():
     with pytest.raises(re.error):
         compile_late("(").search("x")
 

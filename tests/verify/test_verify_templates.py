@@ -48,7 +48,7 @@ def test_filled_placeholders_and_half_the_words_in_order_are_partial(response):
         "\u200b",
     ],
 )
-def test_anything_else_does_not_match(response):
+def test_other_texts_do_not_match(response):
     assert match_template(response, TEMPLATE) is TemplateMatch.NONE
 
 

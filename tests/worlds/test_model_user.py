@@ -58,7 +58,7 @@ def test_the_state_decides_when_the_model_ends_the_episode():
         assert (play(world, ["Done."]).reward, play(world, [TAKE, "Done."]).reward) == (0.0, 1.0)
 
 
-def test_an_overloaded_endpoint_is_asked_again():
+def test_an_overloaded_endpoint_is_called_again():
     replies = iter([Reply(status=503), Reply(drop=True), Reply("###STOP###")])
     policy = EndpointPolicy(tries=3, first_wait_s=0.0)
     with serving(lambda body: next(replies)) as server:

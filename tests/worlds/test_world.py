@@ -119,7 +119,7 @@ def test_a_task_whose_gold_calls_do_not_earn_1_or_that_pays_for_nothing_is_refus
 
 
 def test_a_world_that_does_not_say_who_ends_an_episode_is_refused():
-    with pytest.raises(AgentError, match="does not say who ends an episode"):
+    with pytest.raises(AgentError, match="does not declare who ends an episode"):
         world_of(task(call("note")), ended_by=None).tasks()
 
 
@@ -206,7 +206,7 @@ def test_an_episode_that_is_cut_off_earns_nothing():
     assert (episode.finish_reason, episode.reward, episode.score) == ("length", 0.0, None)
 
 
-def test_a_fork_goes_on_by_itself():
+def test_a_fork_does_not_change_the_original_episode():
     episode, _ = play(two_turns(), write_call(call("withdraw", amount=30)))
     other = episode.fork()
     other.step(write_call(call("note", text="only here")))

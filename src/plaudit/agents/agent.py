@@ -29,7 +29,7 @@ EXECUTE_ARGUMENTS = ("max_length", "hf_tokenizer", "llm_engine")
 
 
 EPISODE_START: ContextVar[EpisodeStart | None] = ContextVar("plaudit_episode_start", default=None)
-"""How the episode begins, for `execute`, which gets only a prompt and a label."""
+"""The start of the episode, for `execute`, which gets only a prompt and a label."""
 
 
 class AgentExecutor:
@@ -49,7 +49,7 @@ class AgentExecutor:
         self.llm_engine, self.hf_tokenizer, self.result_queue = llm_engine, hf_tokenizer, result_queue
         self.deadline_s: float | None = None
         self.host: EnvironmentHost | None = None
-        """Where environments run; None: in this process."""
+        """The host of the environments; None runs them in this process."""
 
     async def execute(
         self,
@@ -113,7 +113,9 @@ def build_result(episode: Episode, prompt: str, label: Any) -> dict[str, Any]:
 
 
 def read_episode(result: Mapping[str, Any], tokenizer: Any) -> Episode:
-    """The episode in what an executor returned, also one that played it in its own way; the result's reward counts."""
+    """Read the episode from an executor's result, even if the executor played it in its own way; the result's reward
+    counts.
+    """
     if not isinstance(result, Mapping):
         raise AgentError(f"execute must return a dict such as AgentExecutor.execute gives, got {result!r:.60}")
     episode = result.get("episode") or _read_ranges(result, tokenizer)
@@ -150,7 +152,7 @@ class Agent:
     environment: type
     executor: type[AgentExecutor] | None = None
     spec: str | None = None
-    """The argument of `load_agent`, with which another process loads it again."""
+    """The argument of `load_agent`; another process loads the agent with it."""
 
     def __post_init__(self) -> None:
         if self.executor is not None:
@@ -193,7 +195,7 @@ class Agent:
 async def play_episode(
     player: Player | AgentExecutor, prompt: str, start: EpisodeStart, sampling_params: Any
 ) -> Episode:
-    """One episode; `prompt` is the text of `start` as the model sees it, for contracts without chat messages."""
+    """Play one episode; `prompt` is the text of `start` as the model sees it, for contracts without chat messages."""
     if isinstance(player, Player):
         if not issubclass(player.host.environment, Environment):
             start = replace(start, prompt=prompt)

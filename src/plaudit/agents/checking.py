@@ -45,7 +45,7 @@ def check_agent(
     seed: int = 0,
     deadline_s: float = 5.0,
 ) -> list[Finding]:
-    """What is wrong with an agent's environment; the empty list when nothing was found."""
+    """Check the contract of an agent's environment; returns the violations that were found."""
     host = agent.build_host(workers=None if agent.spec is None else TOGETHER)
     try:
         return list(

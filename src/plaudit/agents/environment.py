@@ -1,4 +1,4 @@
-"""The environment of an episode: it is reset once and then answers every action; and one that runs tool calls.
+"""The environment of an episode, which is reset once and then answers every action; and an environment of tool calls.
 
 There are two contracts. `Environment` is typed: text in, `StepResult` out, sync or async. `AgentInstance` has the dicts
 of OpenRLHF, so that its agent files run unchanged. What either returns is checked here. An environment that gives no
@@ -51,7 +51,7 @@ class StepResult:
     done: bool
     reward: float | None = None
     score: float | None = None
-    """Correctness of the episode so far, from 0 to 1; groups are filtered by the last one."""
+    """Correctness of the episode so far, from 0 to 1; groups are filtered by the last value."""
     sampling_params: Any = None
     """Sampling params for the next action; None keeps the current ones."""
     logs: Mapping[str, Any] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class Environment(ABC):
 
     @abstractmethod
     def reset(self, start: EpisodeStart) -> Any:
-        """The first observation as text; None for the prompt as it is."""
+        """The first observation as text; None if the prompt stays unchanged."""
 
     @abstractmethod
     def step(self, action: str) -> Any:

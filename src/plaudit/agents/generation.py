@@ -28,7 +28,9 @@ __all__ = [
 
 @dataclass(slots=True)
 class SamplingParams:
-    """How the next action is drawn; an environment may change it or return another object with such attributes."""
+    """The sampling parameters of the next action; an environment may change them or return another object with these
+    attributes.
+    """
 
     max_tokens: int = 64
     temperature: float = 1.0
@@ -73,7 +75,7 @@ class Action(msgspec.Struct, frozen=True, gc=False):
 
 
 class ActionSampler(Protocol):
-    """Draws one action after the tokens of an episode so far; vLLM's asynchronous engines have this method."""
+    """Draws one action after the tokens of an episode; vLLM's asynchronous engines have this method."""
 
     async def generate(self, token_ids: list[int], sampling_params: Any) -> Any:
         """An `Action`, or an object whose `outputs` begin with one in vLLM's shape."""
@@ -168,7 +170,7 @@ T = TypeVar("T")
 _episode_index: ContextVar[int] = ContextVar("plaudit_episode")
 
 LINGER_SHARE = 0.25
-"""How long to wait for more requests, as a share of the time that the last draw took: larger batches cost less."""
+"""The time to wait for more requests, as a share of the time of the last draw: larger batches cost less."""
 MAX_LINGER_S = 0.02
 
 
@@ -179,7 +181,7 @@ class ActionRequest(msgspec.Struct, frozen=True):
     sampling_params: Any
     episode: int = 0
     turn: int = 0
-    """How many actions this episode requested before."""
+    """The number of actions that this episode requested before."""
 
 
 class _PendingRequest(NamedTuple):

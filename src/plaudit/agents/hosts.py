@@ -35,7 +35,7 @@ RunCall = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class FirstObservation:
-    """What `reset` returned; `text` is None if the prompt stays as it is."""
+    """The observation that `reset` returned; `text` is None if the prompt stays unchanged."""
 
     text: str | None
     images: Any = None
@@ -130,7 +130,7 @@ class EnvironmentSession:
         if self._is_typed:
             text = await self._call(self._instance.reset, start)
             if text is not None and not isinstance(text, str):
-                raise AgentError(f"reset must return text, or None for the prompt as it is; got {text!r:.80}")
+                raise AgentError(f"reset must return text, or None to leave the prompt unchanged; got {text!r:.80}")
             return FirstObservation(text, start.images)
         states = {"observation": start.prompt, "label": start.ground_truth}
         if start.images is not None:
@@ -224,7 +224,7 @@ _running: set["asyncio.Task[None]"] = set()  # the event loop holds tasks by wea
 
 
 def name_method(environment: type, method: str) -> str:
-    """How messages name a method of an environment."""
+    """The name of an environment's method in messages."""
     return f"{environment.__name__}.{'__init__' if method == 'create' else method}"
 
 

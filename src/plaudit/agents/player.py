@@ -30,9 +30,9 @@ MAX_FEEDBACK = 200_000
 
 @dataclass(frozen=True, slots=True)
 class EpisodeLimits:
-    """Where an episode ends at the latest: after this many actions, or tokens including its prompt; None is no limit.
+    """The limits of an episode: actions, and tokens including the prompt; None is no limit.
 
-    `deadline_s` is for each `reset` and `step`; what then happens to an environment is its host's business. Feedback of
+    `deadline_s` is for each `reset` and `step`; the host decides what happens to an environment after it. Feedback of
     more than `max_feedback` characters is not read: the episode ends there, as with feedback that does not fit.
     """
 
@@ -170,7 +170,7 @@ def _accept(answer: Any) -> Any:
 
 
 class _EpisodeFailed(Exception):
-    """Ends an episode; `output` says why."""
+    """Ends an episode; `output` has the reason."""
 
     def __init__(self, output: RewardOutput) -> None:
         super().__init__(output.reason)
@@ -278,7 +278,7 @@ class _EpisodeBuilder:
         self._context += segment.ids
 
     def _encode(self, text: str) -> list[int]:
-        """Texts are encoded as they stand: a start token is there only where the text has it, as in OpenRLHF."""
+        """Encode a text unchanged: a start token is present only if the text contains it, as in OpenRLHF."""
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
 

@@ -39,11 +39,11 @@ __all__ = ["audit_reward"]
 
 DEADLINE_S = 5.0
 PATIENCE = 6
-"""How many deadlines a sample that overran one is given before that is a finding."""
+"""The number of deadlines that a sample gets in a second run before its overrun is a finding."""
 ERRATIC = (Rule.DETERMINISTIC, Rule.STATELESS)
 TINY = 1e-9
 OF_ANY_REWARD = ("invariants", "denial of service")
-"""Checks that need no honest response that is paid, and show nothing about what is."""
+"""The checks that need no paid honest response and that attack no particular quality."""
 
 
 def audit_reward(
@@ -166,7 +166,7 @@ class _Audit:
         return other
 
     def _note_untried(self, honest_rewards: HonestRewards) -> None:
-        """Say which attacks have nothing to be compared with, and why."""
+        """Report the attacks for which no honest reward exists to compare with, and the reason."""
         if honest_rewards.measured_tasks:
             return
         remedy = f"give samples that it pays: plaudit audit {self.spec} ROLLOUTS, or --cases TABLE"
@@ -240,7 +240,7 @@ class _Audit:
         )
 
     def _note_overruns(self) -> None:
-        """Report the response that ran into the deadline, where it does so again."""
+        """Report the response that exceeded the deadline, if it does so again."""
         sample = self.subject.overrunning
         if sample is None or any(each.family == "denial of service" for each in self.findings):
             return
@@ -266,7 +266,7 @@ class _Audit:
 
 
 def _has_basis(phase: str, honest_rewards: HonestRewards) -> bool:
-    """Whether there are honest rewards that a group of attacks can be compared with."""
+    """Whether there are honest rewards to compare a group of attacks with."""
     if phase in OF_ANY_REWARD:
         return False
     return bool(honest_rewards.measured_tasks) or (phase != "answers" and honest_rewards.spread > TINY)

@@ -83,7 +83,7 @@ def _passes_controls(subject: Subject, maker: SampleMaker, each: Candidate, rewa
 
 
 def differs(more: float, less: float, spread: float) -> bool:
-    """Whether one reward is visibly more than another, for a reward of this spread."""
+    """Whether one reward exceeds another by more than a small share of this spread."""
     return more - less > max(TINY, VISIBLE * max(spread, abs(more - less)))
 
 
@@ -123,7 +123,7 @@ class Trial:
         return max((value for value in self.values(responses) if value is not None), default=None)
 
     def differs(self, more: float, less: float) -> bool:
-        """Whether one reward is visibly more than another, for this reward's spread."""
+        """Whether one reward exceeds another by more than a small share of this reward's spread."""
         return differs(more, less, self.spread)
 
     def close(self, text: str) -> str:

@@ -35,7 +35,7 @@ class Attacker(enum.StrEnum):
 
 
 class Level(enum.StrEnum):
-    """How much a finding matters for a training run."""
+    """The importance of a finding for a training run."""
 
     HIGH = "high"
     MEDIUM = "medium"
@@ -128,7 +128,7 @@ def component_values(output: RewardOutput) -> dict[str, float | None]:
 
 
 def most_severe_first(findings: Sequence[AttackFinding]) -> tuple[AttackFinding, ...]:
-    """The order in which a reader wants them: severe, learnable, frequent, and short to read."""
+    """Sort findings for a reader: severe, learnable, frequent, and short first."""
     levels, attackers = list(Level), list(Attacker)
 
     def rank(each: AttackFinding) -> tuple[int, int, float, int, str]:

@@ -52,7 +52,7 @@ class Hit:
     honest: RewardOutput | None = None
     core: tuple[str, ...] = ()
     copies: int = 1
-    """How often the sample is in its group."""
+    """The number of copies of the sample in its group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Reporter:
         )
 
     def _cause(self, attempt: Attempt, hit: Hit) -> str:
-        """What is really paid: any text, any text of that length, or what the attack is about (by its remedy)."""
+        """The cause of the reward: any text, any text of that length, or the subject of the attack (by its remedy)."""
         reward = hit.output.reward
         if attempt.is_loss or attempt.attacker is Attacker.INVARIANT or reward is None:
             return f"{attempt.family}: {attempt.remedy}"
@@ -150,7 +150,7 @@ class Reporter:
 
 
 def _level(attempt: Attempt, rate: float) -> Level:
-    """How much it matters; what is paid on one of two prompts may be chance."""
+    """The level of the finding; a reward on one of two prompts may be chance."""
     if attempt.attacker is Attacker.ANSWER_FREE:
         return Level.MEDIUM if rate < 1.0 and attempt.tried < FEW else Level.HIGH
     return Level.MEDIUM if attempt.attacker is Attacker.INVARIANT or rate >= 0.5 else Level.LOW
@@ -181,7 +181,7 @@ def _plain(hit: Hit) -> dict[str, Any]:
 
 
 def _write_test(spec: str, attempt: Attempt, hit: Hit) -> str:
-    """A test that scores the witness; one that overran its deadline is given one again."""
+    """A test that scores the witness; with a deadline if the witness overran one."""
     name = re.sub(r"\W+", "_", attempt.operator.lower()).strip("_")
     reward, limits = hit.output.reward, f", {ISOLATED}" if is_overrun(hit.output) else ""
     if attempt.is_loss:
@@ -231,7 +231,7 @@ LONG = 4000
 
 
 def shrink(response: str, core: Sequence[str], is_finding: Callable[[Sequence[str]], list[bool]]) -> str:
-    """The shortest response found; `is_finding` is asked about several candidates at once."""
+    """The shortest response found; several candidates are passed to `is_finding` at once."""
     parts = _PARTS.findall(response)
     keeps = partial(_keeps, core, as_words=_keeps(core, response, as_words=True))
     if len(response) > LONG:  # a flood: its length is the point, and halving finds the dose

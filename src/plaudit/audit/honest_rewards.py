@@ -18,9 +18,9 @@ __all__ = ["MeasuredTask", "HonestRewards", "measure_honest_rewards"]
 
 BEST_FORMS = 2
 LEAST_OF_BEST = 0.5
-"""A form is attacked where being right is worth at least so much of what it is worth in the best form."""
+"""The share of the best form's margin (right minus wrong) that another form needs to be attacked."""
 LEAST_OF_ANY = 0.1
-"""A kind of truth is attacked where being right is worth at least so much of what it is worth for the best kind."""
+"""The share of the best kind's margin (right minus wrong) that another kind of truth needs to be attacked."""
 LEAST_SHARE = 0.02
 TINY = 1e-9
 MOST_COLLECTIONS = 4
@@ -58,14 +58,14 @@ class HonestRewards:
     scored: int
     failed: tuple[RewardOutput, ...]
     reads_words: bool = False
-    """Whether signs beside a word change nothing: then texts are compared, and not what they stand for."""
+    """Whether signs added to a word change nothing: then the reward compares texts and not their meaning."""
 
     @property
     def spread(self) -> float:
         return self.high - self.low
 
     def kinds(self) -> frozenset[Kind]:
-        """The kinds of truth by which the reward tells right from wrong."""
+        """The kinds of truth for which the reward distinguishes right from wrong."""
         return frozenset(measured.task.kind for measured in self.measured_tasks)
 
 
@@ -244,7 +244,7 @@ def _try(
 def _under_another_truth(
     subject: Subject, maker: SampleMaker, candidates: Sequence[MeasuredTask], among: Sequence[Task]
 ) -> list[float]:
-    """What the right answers earn where the truth, and the columns with it, are another task's.
+    """The rewards of the right answers when the row holds the truth and columns of another task.
 
     Without another task nothing shows that the truth decides, and the right answers keep what they earned.
     """

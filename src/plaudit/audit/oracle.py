@@ -41,7 +41,7 @@ def is_wrong(task: Task, response: str, *, by_construction: bool = False) -> boo
 
 
 def judge_by_row(task: Task, response: str, like: Task | None = None) -> RewardOutput | None:
-    """What the verifiers of a task's row say of a response, the best verdict; None where none is known for it.
+    """The best verdict of the verifiers of a task's row on a response; None where no verifier is known for the row.
 
     `like` is a task whose verifier is used, for a row that can no longer be recognised.
     """

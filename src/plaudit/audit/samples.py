@@ -74,7 +74,7 @@ class SampleMaker:
 
     vocabulary: Vocabulary
     guesses: bool = True
-    """False: every column that the code asks for holds the ground truth, whatever its name says."""
+    """False: every column that the code reads holds the ground truth, whatever its name is."""
 
     @property
     def guesses_any(self) -> bool:
@@ -91,7 +91,7 @@ class SampleMaker:
 
     @cached_property
     def _asked(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Columns and metadata that the code asks for by name."""
+        """The columns and metadata that the code reads by name."""
         columns = [name for name in self.vocabulary.parameters if name not in _NOT_COLUMNS and our_name(name) is None]
         return tuple(columns), tuple(name for name in self.vocabulary.keys if name not in _NOT_COLUMNS)
 
@@ -162,7 +162,7 @@ def swap_answer(task: Task, truth: Any) -> Task:
 
 
 def _swap(value: Any, old: str, new: Any) -> Any:
-    """A value with one answer in the place of another, wherever it stands in it."""
+    """Replace one answer by another everywhere in a value."""
     if isinstance(value, dict):
         return {key: _swap(inner, old, new) for key, inner in value.items()}
     if isinstance(value, list):

@@ -24,7 +24,7 @@ NO_TRUTH_REMEDY = "do not score a row without a ground truth: RewardOutput.unsco
 
 
 def attack_answers(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
-    """Every operator on its own, on every task whose right and wrong answers the reward tells apart."""
+    """Try every operator alone, on every task whose right and wrong answers get different rewards."""
     for operator in _operators(honest_rewards):
         if operator.needs_isolation and not subject.isolated:
             continue

@@ -1,4 +1,4 @@
-"""Tasks and forms out of rollouts: their prompts, truths and columns, and the way in which their answers stand.
+"""Tasks and forms from rollouts: their prompts, truths and columns, and the text around their answers.
 
 A wrong answer to one prompt is the truth of another where both are of a kind. Where a truth is no answer, such as tests
 or a query, the reward shows what an honest answer is: of the responses, the truth and the text columns of a prompt, the
@@ -67,7 +67,7 @@ def read_seeds(trajectories: Sequence[Trajectory], rate: Rate) -> Seeds:
 
 
 def _row(sample: Trajectory) -> str:
-    """What a reward compares responses with: the prompt, the ground truth and the columns."""
+    """The text that a reward compares responses with: the prompt, the ground truth and the columns."""
     return repr((sample.prompt, sample.ground_truth, sample.columns, sample.metadata))
 
 

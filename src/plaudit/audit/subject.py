@@ -25,7 +25,7 @@ MOST_OVERRUNS = 6
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much an audit may cost: scored samples, and seconds."""
+    """The limits of an audit: scored samples, and seconds."""
 
     calls: int = 6000
     seconds: float = 300.0
@@ -36,7 +36,7 @@ class Budget:
 
 
 class BudgetSpent(Exception):
-    """The budget is used up, or the reward overran its deadline too often to continue; says which."""
+    """The budget is used up, or the reward overran its deadline too often; the message gives the reason."""
 
 
 class Subject:
@@ -59,7 +59,7 @@ class Subject:
 
     @property
     def seconds(self) -> float:
-        """How long the audit has taken so far."""
+        """The seconds since the audit began."""
         return time.monotonic() - self._began
 
     def accompany(self, samples: Sequence[Trajectory]) -> None:
@@ -99,15 +99,15 @@ class Subject:
         return self._scorer.score([msgspec.structs.replace(sample, group=f"copies-{self.calls}")] * count)
 
     def confirm_overrun(self, sample: Trajectory) -> RewardOutput | None:
-        """The output of a sample that overran, with more time, whatever the budget; None if it does not again.
+        """Score a sample that overran again, with more time and outside the budget; None if it ends in time.
 
-        A machine that is busy is no fault of the reward.
+        An overrun on a busy machine is no fault of the reward.
         """
         [output] = self._run([sample], self._retry_scorer)
         return output if is_overrun(output) else None
 
     def _depends_on_batch(self, samples: list[Trajectory], outputs: list[RewardOutput]) -> bool:
-        """Whether the best and the worst paid sample earn something else alone, or beside a copy."""
+        """Whether the best and the worst paid sample earn another reward alone, or together with a copy."""
         self._undeclared = False
         rewards = [0.0 if output.reward is None else output.reward for output in outputs]
         for index in {rewards.index(max(rewards)), rewards.index(min(rewards))}:

@@ -200,7 +200,7 @@ _OTHER_WORDS = tuple(
     )
 )
 FURTHER: tuple[tuple[Task, ...], ...] = (_OTHER_KEYS, *_OTHER_WORDS)
-"""Tasks of less usual types, two of each; asked where a reward tells none of the templates apart."""
+"""Tasks of less usual types, two of each; used if the reward distinguishes right from wrong on no template."""
 
 
 def label_tasks(labels: Sequence[str]) -> tuple[Task, ...]:
@@ -233,4 +233,4 @@ TRUTH_FORMS: dict[Kind, tuple[Any, ...]] = {
         json.dumps,
     ),
 }  # fmt: skip
-"""How data sets write a truth of each kind, most usual first."""
+"""The forms in which data sets write a truth of each kind, most usual first."""

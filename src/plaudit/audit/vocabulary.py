@@ -38,7 +38,7 @@ class Vocabulary:
     numbers: tuple[int, ...] = ()
     """Numbers that may limit a length."""
     names_numbers: bool = False
-    """Whether the code, in its names or docstrings, says that answers are numbers."""
+    """Whether the code shows, in its names or docstrings, that answers are numbers."""
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ class Vocabulary:
 
     @cached_property
     def names_units(self) -> bool:
-        """Whether the code speaks of units of measure."""
+        """Whether the code mentions units of measure."""
         return any(
             re.search(r"(?<![a-z])(?:units?|km|cm|kg|met(?:er|re)s?|grams?)(?![a-z])", each) for each in self.texts
         )
@@ -84,7 +84,7 @@ class Vocabulary:
 
 
 def read_vocabulary(reward: RewardFunction) -> Vocabulary:
-    """Everything that the code and the settings of a reward say about the responses it expects."""
+    """The words in the code and the settings of a reward that describe the responses it expects."""
     texts: dict[str, None] = {}
     keys: dict[str, None] = {}
     parameters: dict[str, None] = {}
@@ -169,7 +169,9 @@ def _trees(reward: RewardFunction) -> Iterator[ast.AST]:
 
 
 def _used_by(name: str, module: ast.Module) -> ast.AST:
-    """The definition of that name and whatever of the same file it uses; the whole file where it is not at the top."""
+    """The definition of a name with the definitions of the same file that it uses; the whole file if the name is not
+    global.
+    """
     named: dict[str, list[ast.stmt]] = {}
     for statement in module.body:
         for target in _find_defined_names(statement):

@@ -32,11 +32,11 @@ MAX_UNANSWERED = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What was measured. `findings` are by kind, in words."""
+    """The results of the measurements. `findings` are messages by kind."""
 
     samples: int
     unanswered: dict[str, int]
-    """How many samples have no verdict, by status."""
+    """The number of samples without a verdict, by status."""
     threshold: float
     agreements: tuple[Agreement, ...]
     means: tuple[CorrectedMean, ...]
@@ -47,7 +47,7 @@ class Calibration:
 
     @property
     def findings(self) -> dict[str, str]:
-        """What is wrong with the judge, by kind."""
+        """The problems of the judge, by kind."""
         findings = {
             test.kind: f"{test.note}: {test.effect} of {test.pairs}, p = {test.corrected_p:.2g} after correction"
             for test in self.tests
@@ -120,7 +120,7 @@ def calibrate(
 
 
 def _measured_targets(judge: RubricJudge, samples: Sequence[Trajectory], labels: Labels) -> tuple[Target, ...]:
-    """What the labels are about; an error for labels of something else."""
+    """The targets of the labels; raises an error if a label is for another target."""
     keys = {sample_key(sample) for sample in samples}
     if strange := [key for key, _ in labels if key not in keys]:
         raise InvalidSettings(

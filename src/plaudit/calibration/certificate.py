@@ -34,7 +34,7 @@ _SAMPLES = [
     for truth in (None, "A reference")
     for number in ("First", "Second")
 ]
-"""The samples whose questions stand for the prompt of a judge."""
+"""The samples whose questions represent the prompt of a judge in a certificate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,9 @@ class JudgeIdentity:
 
 
 def identify(judge: RubricJudge) -> JudgeIdentity:
-    """What a certificate is bound to; the prompt is everything that the judge sends about some fixed samples."""
+    """The values that a certificate is bound to; the prompt is everything that the judge sends about some fixed
+    samples.
+    """
     settings = {
         each.name: getattr(judge, each.name)
         for each in fields(judge)
@@ -104,7 +106,7 @@ def require_certificates(reward: RewardFunction, paths: Iterable[str | Path]) ->
 
 
 def _why_not(path: Path, content: Mapping[str, Any], identity: Mapping[str, str]) -> str | None:
-    """Why a certificate is not valid for a judge; None if it is."""
+    """The reason why a certificate is not valid for a judge; None if it is valid."""
     certified = content["judge"]
     for part, value in identity.items():
         if certified.get(part) != value:
@@ -124,7 +126,7 @@ async def _ask_about_samples(judge: RubricJudge) -> None:
 
 
 class _CapturingConnection(ChatConnection):
-    """Asks nobody, and keeps the digests of all questions."""
+    """Sends no request, and keeps the digests of all questions."""
 
     def __init__(self, endpoint: ChatEndpoint, questions: set[str]) -> None:
         super().__init__(endpoint, None)

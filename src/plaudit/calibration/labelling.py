@@ -30,7 +30,7 @@ WHOLE = "reward"
 
 
 class Label(StrEnum):
-    """What a person said of a response and a criterion."""
+    """A person's verdict on a response under one criterion."""
 
     YES = "yes"
     NO = "no"
@@ -43,7 +43,7 @@ Labels: TypeAlias = Mapping[tuple[str, str], bool]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What verdicts and labels are about: a criterion, or a response as a whole."""
+    """The target of verdicts and labels: a criterion, or a response as a whole."""
 
     name: str
     question: str = ""

@@ -1,4 +1,4 @@
-"""Ask a judge about versions of responses that should not matter, and about responses that meet no criterion."""
+"""Measure a judge's response to changes that should not matter, and to responses that meet no criterion."""
 
 import asyncio
 import math
@@ -34,7 +34,7 @@ from plaudit.trajectory import Trajectory
 __all__ = ["Probes", "Tried"]
 
 TOLERATED = 0.05
-"""The share of reasons that our reading of them may get wrong."""
+"""The share of reasons that our own reading may misjudge."""
 ENOUGH = 40
 """With fewer pairs of different responses, pairs of versions are added to the test of the position."""
 AUTHORS = ("model", "author", "generator", "writer", "policy")
@@ -52,7 +52,7 @@ Version = Callable[[str], tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A pair of versions of a response, and what the judge gave for each of them."""
+    """A pair of versions of a response, and the judge's rating of each."""
 
     sample: Trajectory
     versions: tuple[str, str]
@@ -60,7 +60,7 @@ class Tried:
 
     @property
     def difference(self) -> float | None:
-        """How much more the second version got; None where the judge did not answer."""
+        """The rating of the second version minus that of the first; None where the judge gave no rating."""
         first, second = self.values
         return None if first is None or second is None else second - first
 
@@ -115,7 +115,9 @@ class Probes:
         return tests
 
     def self_preference(self, author: str | None, judge_author: str) -> PairedTest:
-        """What the judge gives for responses of its own model, beside others of equal quality, length and markup."""
+        """Compare the judge's ratings of its own model's responses with those of others of equal quality, length and
+        markup.
+        """
         kind, column = "self-preference", author or self._author_column()
         known: dict[str, tuple[float, bool, float, tuple[float, float]]] = {}
         for sample, output in zip(self.samples, self.outputs, strict=True):
@@ -137,7 +139,7 @@ class Probes:
         return PairedTest(kind, len(rows), 0, effect, p, note=f"prefers responses of {whose}{judge_author}")
 
     def attack(self, kind: str) -> PairedTest:
-        """How often a response that meets no criterion is accepted, beside one that says nothing at all."""
+        """Count how often the judge accepts a response that meets no criterion, compared with one without content."""
         build, note = _ATTACKS[kind]
         tries = list(self._attacks(build))[: self.most]
         if not tries:
@@ -155,7 +157,7 @@ class Probes:
         return _result(kind, differences, effect, p, note, witness)
 
     def reasons(self) -> PairedTest:
-        """How often the reason of a verdict says the opposite of it."""
+        """Count how often the reason of a verdict contradicts the verdict."""
         weights = {each.name: each.weight for each in rubric_of(self.judge).criteria}
         parts = [
             (part.reason, part.reward)
@@ -196,7 +198,7 @@ class Probes:
         ]
 
     def _chosen(self) -> list[Trajectory]:
-        """Distinct samples in an order that follows from their texts."""
+        """Distinct samples, ordered by a hash of their texts."""
         distinct = {sample_key(each): each for each in self.samples if each.response.strip()}
         return [distinct[key] for key in sorted(distinct)[: self.most]]
 
@@ -212,7 +214,7 @@ class Probes:
         return outputs
 
     def _quality(self, sample: Trajectory) -> float | None:
-        """What people said of a response, as a number; None where a label is missing."""
+        """The quality of a response by the labels of people, as a number; None where a label is missing."""
         key = sample_key(sample)
         if (key, WHOLE) in self.labels:
             return float(self.labels[key, WHOLE])
@@ -223,7 +225,7 @@ class Probes:
         return rubric_of(self.judge).combine(shares) if len(shares) > 1 else shares[0]
 
     def _neighbours(self) -> Iterator[tuple[SampleTexts, SampleTexts]]:
-        """Pairs of different responses to one prompt whose ratings lie close together; each response is in one pair."""
+        """Pairs of different responses to one prompt with similar ratings; each response is in one pair."""
         groups: dict[tuple[str, str | None], dict[str, float]] = defaultdict(dict)
         for sample, output in zip(self.samples, self.outputs, strict=True):
             texts = self._texts(sample)
@@ -250,7 +252,9 @@ class Probes:
             return None
 
     async def _ask_about(self, pairs: Sequence[tuple[SampleTexts, SampleTexts]]) -> list[tuple[float, float] | None]:
-        """For each pair the lean to the first position, and to the second response: from -1 to 1, None: unanswered."""
+        """For each pair the preference for the first position, and for the second response: from -1 to 1, None:
+        unanswered.
+        """
         judge = self.judge
         comparison = Comparison(judge.name, judge.chat_endpoint, rubric_of(judge), judge, judge)
         async with judge.chat_endpoint.connect() as connection:

@@ -41,7 +41,7 @@ _STATEMENTS = [
         re.IGNORECASE,
     ),
 ]
-"""Statements about a response; the bare words say too little ("the right answer would be 42")."""
+"""Statements about a response; the words alone are ambiguous ("the right answer would be 42")."""
 
 
 def split_demands(criterion: Criterion) -> list[str]:
@@ -55,7 +55,7 @@ def split_demands(criterion: Criterion) -> list[str]:
 
 
 def reason_polarity(reason: str) -> bool | None:
-    """Whether a reason speaks for the response (True) or against it; None where it says neither or both."""
+    """Whether a reason supports the response (True) or criticises it; None where it does neither or both."""
     matches = [match for pattern in _STATEMENTS for match in pattern.finditer(reason)]
     signs = {(match["good"] is not None) != (match["not"] is not None) for match in matches}
     return signs.pop() if len(signs) == 1 else None

@@ -58,7 +58,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How a judge and people agree on one criterion; the first word of a count is the judge's verdict."""
+    """The agreement of a judge and people on one criterion; the first word of a count is the judge's verdict."""
 
     criterion: str
     yes_yes: int
@@ -85,7 +85,7 @@ class Agreement:
 
     @property
     def count(self) -> int:
-        """How many responses have a label and a verdict."""
+        """The number of responses with a label and a verdict."""
         return self.yes_yes + self.yes_no + self.no_yes + self.no_no
 
     @property
@@ -201,7 +201,7 @@ class PairedTest:
     p: float = 1.0
     corrected_p: float = 1.0
     note: str = ""
-    """What the sign of the effect means, or why there was no test."""
+    """The meaning of the effect's sign, or the reason why there was no test."""
     witness: dict[str, Any] | None = None
 
     @property
@@ -250,7 +250,7 @@ def owner_test(
 
 
 def binomial_tail(successes: int, trials: int, share: float) -> float:
-    """The probability of at least so many successes."""
+    """The probability of at least this many successes."""
     terms = (math.comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(successes, trials + 1))
     return min(1.0, math.fsum(terms))
 
@@ -271,7 +271,7 @@ def _share_beyond(sums: Floats, observed: float, *, one_sided: bool, exact: bool
 
 
 def _design(quality: Floats, features: Floats) -> Floats:
-    """What may explain a rating: quality, the features, bins of the length, and their products with quality."""
+    """The design matrix of the regression: quality, features, bins of the length, and their products with quality."""
     lengths = features[:, 0]
     bins = [lengths > limit for limit in np.quantile(lengths, [0.25, 0.5, 0.75])] if len(quality) >= BINNED else []
     base = np.column_stack([np.ones(len(quality)), *features.T, *bins])

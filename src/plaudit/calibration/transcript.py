@@ -25,7 +25,7 @@ __all__ = ["DivertedEndpoint", "Transcript", "digest_question", "record_endpoint
 
 
 class Transcript:
-    """The recorded answers of a file by the digests of their questions; `replay` asks no endpoint."""
+    """The recorded answers of a file by the digests of their questions; `replay` never calls an endpoint."""
 
     def __init__(self, path: Path, *, replay: bool = False) -> None:
         self.path, self.replay = path, replay
@@ -43,10 +43,10 @@ class Transcript:
                 except (msgspec.DecodeError, KeyError, TypeError):
                     raise InvalidSettings(f"{path}:{number} is no recorded answer; remove the line") from None
         elif replay:
-            raise InvalidSettings(f"no transcript {path}; --record {path} writes one while the judge is asked")
+            raise InvalidSettings(f"no transcript {path}; --record {path} writes one during a calibration")
 
     def find(self, digest: str) -> dict[str, Any] | None:
-        """The recorded answer to a question; failures are asked again unless this is a replay."""
+        """The recorded answer to a question; failures are requested again unless this is a replay."""
         self.digests.add(digest)
         answer = self.answers.get(digest)
         if answer is None and self.replay:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 __all__ = ["NOTHING", "attack_implicit", "attack_partial", "attack_topical", "longer_pair", "markup_pair"]
 
 NOTHING = "There is nothing to report."
-"""What the attacks are compared with: a response that no criterion of content accepts."""
+"""The baseline of the attacks: a response that no criterion of content accepts."""
 _OPENING = (
     "What follows is the reply to what was written above, in the order in which it came up, one part after the other, "
     "and then the same once more, as it is often done where somebody would like to read a thing twice before going on "
@@ -39,7 +39,7 @@ _COMMON = frozenset(
 
 
 def longer_pair(response: str) -> tuple[str, str]:
-    """The response behind a short opening, and behind a long one that repeats it without its markup."""
+    """The response after a short opening, and after a long one that repeats it without its markup."""
     copy = " ".join(_PLAIN_WORDS.findall(_MARKS.sub(" ", response)))
     return f"Reply:\n\n{response}", f"{_OPENING} {copy} Reply:\n\n{response}"
 
@@ -64,7 +64,7 @@ def _neutral(text: str) -> str:
 
 
 def attack_topical(prompt: str, criterion: str, hidden: str) -> str:
-    """A response that names the topic and says nothing about it."""
+    """A response that names the topic without any statement about it."""
     return (
         f"There is a lot to be said about {_list(prompt, hidden, 4)}, and about {_list(criterion, hidden, 6)} as well."
     )
@@ -79,7 +79,7 @@ def attack_implicit(prompt: str, criterion: str, hidden: str) -> str:
 
 
 def attack_partial(parts: Sequence[str]) -> str:
-    """A response that claims to do the first part of a compound criterion, and nothing else."""
+    """A response that claims to do the first part of a compound criterion, and no other."""
     return f"{parts[0].strip().rstrip('.?!')}: this much is here, and nothing else was done."
 
 

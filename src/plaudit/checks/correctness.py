@@ -24,7 +24,7 @@ POLICY = MathPolicy(unevaluated=False)
 
 
 class NumberCheck(TypedDict):
-    """What `check_numbers` found: the numbers, which of the expected ones are there, and how well they match."""
+    """The result of `check_numbers`: the numbers, the expected numbers among them, and the score of the match."""
 
     extracted: list[int | float]
     matches: list[bool]

@@ -127,7 +127,7 @@ def _schema(tool: Tool) -> dict[str, Any]:
 
 
 def _check_arguments(name: str, arguments: dict[str, Any]) -> str | None:
-    """What is wrong with a call; None if nothing is."""
+    """The problem of a call; None if it is valid."""
     if name not in TOOLS:
         return f"no tool named {name!r}{did_you_mean(name, TOOLS)} (there are {', '.join(TOOLS)})"
     schema = _schema(TOOLS[name])
@@ -146,7 +146,7 @@ def _encode(answer: dict[str, Any]) -> str:
 
 
 def _cut(value: Any, items: int, characters: int) -> Any:
-    """A value with at most so many entries in each list and mapping and so many characters in each text."""
+    """A value with at most `items` entries in each list and mapping and `characters` characters in each text."""
     if isinstance(value, str):
         return value if len(value) <= characters else f"{value[:characters]}… ({len(value):,} characters)"
     if isinstance(value, list):

@@ -48,7 +48,7 @@ def _entity(character: str) -> str:
 
 
 def write_comment(report: CiReport) -> str:
-    """The comment; what does not fit is cut at the end of a line, and the comment says so."""
+    """The comment; a text that does not fit is cut at the end of a line, with a note."""
     lines = list(_lines(report))
     length, kept = 0, []
     for line in lines:

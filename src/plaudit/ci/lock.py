@@ -36,7 +36,7 @@ def write_lock(project: Project) -> Path:
 
 
 def lock_entry(project: Project, name: str) -> dict[str, Any]:
-    """What a lock says of a reward as it is now."""
+    """The entry of a lock for the current version of a reward."""
     entry = project.settings.rewards[name]
     done = run_command(["rewards", "--json", "--", entry.reward], project.folder, project.settings.seconds)
     if done.code != 0 or "contents" not in done.value:
@@ -68,7 +68,7 @@ def read_lock(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def compare_lock(locked: Mapping[str, Any], current: Mapping[str, Any]) -> list[str]:
-    """What differs, a line for each change; empty if the key and all data are the same."""
+    """The differences, a line for each; empty if the key and all data are the same."""
     changes = [
         *_changed("Python", {"": locked.get("python")}, {"": current["python"]}),
         *_changed("plaudit", {"": locked.get("plaudit")}, {"": current["plaudit"]}),

@@ -176,20 +176,20 @@ def _replace(text: str, node: Any, changed: str) -> str:
 
 
 def _instructions(code: CodeType) -> tuple[Any, ...]:
-    """What a code object does, without the places of its source."""
+    """The instructions of a code object, without source positions."""
     constants = [_instructions(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
     return code.co_code, code.co_names, code.co_varnames, code.co_freevars, tuple(constants)
 
 
 SHORTEST_S = 5.0
 PATIENCE = 10
-"""How many times as long as the reward itself a mutant may take."""
+"""The time limit of a mutant, as a multiple of the time of the original reward."""
 _FILE_SPEC = re.compile(r"(?P<path>[^'\"]+?\.py)(?::(?P<name>\w+)[^:]*)?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class MutationScore:
-    """How many mutants were killed, those that survived, and those that are not counted."""
+    """The number of mutants killed, the mutants that survived, and those that were not counted."""
 
     killed: int
     timed_out: int
@@ -263,7 +263,7 @@ def _limit(worker: SingleWorker, job: Job, seconds: float) -> float:
     except WorkerLost as lost:
         failed = str(lost)
     if failed:
-        raise InvalidSettings(f"{job[3]} does not pass on the reward as it is ({failed}); correct that first")
+        raise InvalidSettings(f"{job[3]} does not pass on the unchanged reward ({failed}); correct that first")
     return max(SHORTEST_S, PATIENCE * (time.monotonic() - began))
 
 

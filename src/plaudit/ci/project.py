@@ -79,7 +79,7 @@ class Project:
 
 
 def read_project(folder: str | Path) -> Project:
-    """The project in a folder; InvalidSettings says what is missing or wrong."""
+    """The project in a folder; raises InvalidSettings with the missing or wrong setting."""
     path = Path(folder).resolve() / FILE
     try:
         plain = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -102,11 +102,11 @@ def read_project(folder: str | Path) -> Project:
 
 
 OF_HOOKS = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE", "GIT_PREFIX")
-"""What git sets for its hooks, and what would then be used in place of the project's repository."""
+"""The variables that git sets for its hooks; they would replace the project's repository with another one."""
 
 
 class NoRelease(Exception):
-    """There is no released version to compare with; says why."""
+    """There is no released version to compare with; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def find_release(folder: Path, tag: str, ref: str | None = None) -> Release:
     try:
         commit = _git(folder, "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}").strip()
     except NoRelease:
-        raise InvalidSettings(f"git knows no commit {ref!r}; name a tag, a branch or a commit") from None
+        raise InvalidSettings(f"git has no commit {ref!r}; name a tag, a branch or a commit") from None
     return Release(ref, commit, bool(_git(folder, "status", "--porcelain").strip()))
 
 

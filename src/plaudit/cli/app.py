@@ -83,7 +83,7 @@ TAKES_FOREIGN_FLAGS = {"train", "launch"}
 RUNS_SCRIPT = "run"
 """The command whose arguments after the first belong to a script."""
 COMPLETION = "_PLAUDIT_COMPLETE"
-"""The environment variable by which a shell asks for completions."""
+"""The environment variable with which a shell requests completions."""
 USES_STDOUT = {RUNS_SCRIPT, "mcp", "world serve"}
 """Commands that give standard output to a script or to a protocol."""
 

@@ -77,7 +77,7 @@ def _list(listings: Iterable[Listing]) -> Table:
 
 @dataclass(frozen=True, slots=True)
 class _Parameter:
-    """One parameter: how it is written, and what the documentation says about it."""
+    """One parameter: its declaration and its documentation."""
 
     name: str
     declaration: str
@@ -86,7 +86,7 @@ class _Parameter:
 
 @dataclass(frozen=True, slots=True)
 class _Description:
-    """What is known about a reward."""
+    """The known facts about a reward."""
 
     title: str
     doc: str
@@ -138,7 +138,7 @@ def _describe_loaded(spec: str) -> _Description:
 
 
 def _documented(reward: RewardFunction) -> Any:
-    """What the user wrote: a function, or the class of an object."""
+    """The object that the user wrote: a function, or the class of an object."""
     if isinstance(reward, FunctionReward):
         return reward.function
     written = reward.foreign if isinstance(reward, ForeignReward) else reward
@@ -146,7 +146,7 @@ def _documented(reward: RewardFunction) -> Any:
 
 
 def _parameters(value: Any, doc: str) -> list[_Parameter]:
-    """The parameters of a class, or the columns that a function asks for."""
+    """The parameters of a class, or the columns that a function takes."""
     sentences = re.split(r"(?<=[.;])\s+", " ".join(doc.split()))
     parameters = []
     for name, parameter in signature_of(value).parameters.items():
@@ -156,7 +156,7 @@ def _parameters(value: Any, doc: str) -> list[_Parameter]:
 
 
 def _declaration(parameter: inspect.Parameter) -> str:
-    """A parameter as it is written, without a type or a default that would fill the line."""
+    """The source form of a parameter, without a type or a default that would fill the line."""
     if parameter.default is parameter.empty:
         return parameter.name
     default = repr(parameter.default)

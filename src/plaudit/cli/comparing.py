@@ -118,7 +118,7 @@ def _value(reward: float | None, status: str) -> str:
 
 
 def _compared(difference: Difference) -> str:
-    """How many samples the means leave out."""
+    """The number of samples that the means leave out."""
     left_out = difference.count - difference.compared
     return f" (over the {difference.compared:,} samples that both score)" if left_out else ""
 

@@ -91,7 +91,7 @@ def print_report(*renderables: RenderableType) -> None:
 
 
 def print_text(text: str) -> None:
-    """Print a text as it is, at once."""
+    """Print a text unchanged, at once."""
     _stdout().write(text)
     _stdout().flush()
 
@@ -158,7 +158,7 @@ class ResultLine(NamedTuple):
 
 
 def results_table(what: str, lines: Iterable[ResultLine]) -> Table:
-    """A line for each test; `what` says what a test is called here."""
+    """A line for each test; `what` is the name of a test in this table."""
     verdicts = {True: Text("passed", style="green"), False: Text("FAILED", style="red")}
     headers = (Column(name, overflow="fold") for name in (what, "result"))
     return bare_table("", *headers, rows=((verdicts[line.passed], line.name, line.outcome) for line in lines))
@@ -200,7 +200,7 @@ class _RateColumn(ProgressColumn):
 
 
 def count_lines(rollouts: str) -> int | None:
-    """How many lines a plain file has, for the bar; None where counting would cost as much as reading."""
+    """The number of lines of a plain file, for the progress bar; None where counting would cost as much as reading."""
     path = Path(rollouts)
     if path.suffix != ".jsonl" or not path.is_file():
         return None
@@ -250,6 +250,6 @@ class StepProgress:
             self.note(f"step {step:>{len(str(steps))}}/{steps}{time_left}: {line}")
 
     def note(self, text: str) -> None:
-        """Print something else that the user should know."""
+        """Print a note for the user."""
         if not self._quiet:
             print_message(text)

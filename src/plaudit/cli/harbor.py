@@ -63,11 +63,11 @@ class Machine(OptionGroup):
 
     @property
     def at_once(self) -> int:
-        """How many tasks run at once."""
+        """The number of tasks that run at the same time."""
         return self.workers or os.cpu_count() or 1
 
     def runtime(self) -> Runtime:
-        """What the options ask for."""
+        """The runtime that the options select."""
         if self.network not in ("none", "build", "host"):
             raise InvalidSettings(f"--network is none, build or host, got {self.network!r}")
         pairs = [each.rpartition("=")[::2] for each in self.base or []]

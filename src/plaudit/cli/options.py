@@ -129,7 +129,7 @@ class Output(OptionGroup):
             print_result(*lines)
 
     def show_text(self, plain: Any, text: str) -> None:
-        """The same for a text that is printed as it is, to be copied or piped."""
+        """The same for a text that is printed unchanged, to be copied or piped."""
         if self.json:
             print_json(plain)
         else:
@@ -154,7 +154,7 @@ class Output(OptionGroup):
         return show_progress(what, total, done=done, quiet=self.quiet)
 
     def load(self, spec: str) -> Loaded:
-        """The reward a spec stands for; notes how it was understood where that is not plain from the spec."""
+        """The reward of a spec; prints a note on the interpretation where the spec is ambiguous."""
         loaded = resolve(spec)
         if not loaded.convention.startswith("plaudit"):
             self.note(f"loaded {loaded.origin} as {loaded.convention}")
@@ -163,7 +163,7 @@ class Output(OptionGroup):
 
 @dataclass(frozen=True, slots=True)
 class Reading(OptionGroup):
-    """How REWARD is read where its code does not say so."""
+    """The options for reading REWARD, for facts that its code does not declare."""
 
     dialect: Annotated[
         str | None,

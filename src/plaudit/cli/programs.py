@@ -184,7 +184,7 @@ def run_code(
         bool, Option("--trust-objects", help="Let its objects decide comparisons themselves; they can forge results.")
     ] = False,
 ) -> int:
-    """Run a program against its tests and show what each test said; exit code 1 when one does not pass."""
+    """Run a program against its tests and show the result of each; exit code 1 when one does not pass."""
     limits = CodeReward(cpu_s=cpu, memory_mb=memory, scratch_mb=scratch).limits
     source = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     suites = [read_suite(_truth(tests, entry_point))]

@@ -1,4 +1,4 @@
-"""What scored files say: `plaudit summary`, `explain`, `report`, `view` and `watch`."""
+"""The contents of scored files: `plaudit summary`, `explain`, `report`, `view` and `watch`."""
 
 import threading
 import webbrowser
@@ -75,7 +75,7 @@ PASSED, FAILED, TOO_MANY_UNSCORED = 0, 1, 3
 MAX_UNSCORED = 0.5
 MOST_REASONS = 3
 PEEK = 1_000
-"""How many samples are looked at before scoring: a column that none of them has may come later in a longer file."""
+"""The number of samples checked before scoring: a column that none of them has may come later in a longer file."""
 
 
 def build_report(by: Sequence[str] | None, against: str | None) -> "RunReport":
@@ -92,7 +92,7 @@ class RunReport:
     table: "reports.SampleTable" = field(default_factory=lambda: reports.SampleTable())
 
     def check_columns(self, rollouts: Iterable[Rollout]) -> None:
-        """Raise RolloutsError where none of a few samples, if there are no more, has a column that is asked for."""
+        """Raise RolloutsError if none of the first samples has a required column."""
         missing = [one.column for one in self.breakdowns] + ([self.labels.column] if self.labels else [])
         first = [rollout.trajectory for rollout in islice(rollouts, PEEK)]
         missing = [column for column in missing if all(column_of(each, column) is ABSENT for each in first)]
@@ -145,7 +145,7 @@ def has_too_many_unscored(count: int, ok: int, max_unscored: float, reasons: Ite
 
 
 def exit_code(summary: Summary, fail_under: float | None, max_unscored: float = 1.0) -> int:
-    """3 if too many samples were not scored; 1 if none was, or if the mean reward is below what was asked for."""
+    """3 if too many samples were not scored; 1 if none was, or if the mean reward is below the required one."""
     reasons = (f"{one.count:,} × {one.status}: {one.reason} (first: {one.example})" for one in summary.failures)
     if has_too_many_unscored(summary.count, summary.ok, max_unscored, reasons):
         return TOO_MANY_UNSCORED
@@ -252,7 +252,7 @@ def _count_rollouts(rollouts: Iterator[ScoredRollout], advance: Advance) -> Iter
 
 
 def _difference(rollouts: list[str], columns: list[str] | None) -> Difference | None:
-    """What two files say differently of the same samples; None where they hold other samples, or are not two."""
+    """The difference of two files on the same samples; None where the samples differ, or there are not two files."""
     if len(rollouts) != 2 or "-" in rollouts:
         return None
     old, new = (run_files(Path(name)).rollouts for name in rollouts)

@@ -1,4 +1,4 @@
-"""`plaudit run`: a Python script as it is, with plaudit's stubs in place of packages that are not installed."""
+"""`plaudit run`: run a Python script unchanged, with plaudit's stubs in place of packages that are not installed."""
 
 import runpy
 import sys

@@ -129,16 +129,16 @@ class _Run:
     out: str | None
     resume: bool
     earlier: Completed | None = None
-    """What an interrupted run left, once it is taken up."""
+    """The results of an interrupted run, once they are loaded."""
     scored: int = 0
-    """How many samples are scored, with those that an earlier run left."""
+    """The number of scored samples, including those of an earlier run."""
     repeated: int = 0
-    """How many samples of an earlier run are scored again, since the reward looks across samples."""
+    """The number of samples of an earlier run that are scored again, since the reward compares samples."""
     verifiers: Counter[str] = field(default_factory=Counter)
-    """How many samples each verifier scored that `auto` chose, and why others were left out."""
+    """The number of samples that each verifier chosen by `auto` scored, and why others were left out."""
 
     def score(self, scorer: Scorer, samples: Iterator[Trajectory], write: Write, advance: Advance) -> None:
-        """Score what is left to do, and pass each sample on as soon as it is scored."""
+        """Score the remaining samples, and pass each one on as soon as it is scored."""
         for rollout in islice(scorer.score_stream(samples, interleaved=True), self.repeated, None):
             write(rollout)
             self.report.add(rollout.trajectory, rollout.output)
@@ -164,12 +164,12 @@ class _Run:
             print_json({**self.report.to_dict(summary), "engine": stats.to_dict()})
 
     def describe_interruption(self) -> str:
-        """What an interrupted run leaves, and how to go on."""
+        """A message about the results of an interrupted run, and how to continue."""
         done = f"stopped after {self.scored:,} scored samples"
         if self.out in (None, "-"):
             return f"{done}; nothing was kept (-o OUT keeps them)" if self.out is None else done
         if not str(self.out).endswith(".jsonl"):
-            return f"{done}; nothing was kept: such a file appears only when it is complete (.jsonl can be resumed)"
+            return f"{done}; nothing was kept: such a file is written only when it is complete (.jsonl can be resumed)"
         written = read_completed(Path(str(self.out))).count  # Ctrl-C may fall between writing a sample and counting it
         going_on = "the same command with --resume goes on from there"
         return f"stopped after {written:,} scored samples; they are in {self.out}: {going_on}"
@@ -280,7 +280,7 @@ def _plain(summary: DatasetSummary) -> dict[str, object]:
 
 
 FAILED = (Status.ERROR, Status.TIMEOUT, Status.MEMORY)
-"""What may succeed in a second attempt; skipped and unparsed samples are as the reward judged them."""
+"""The statuses that a second attempt may change; skipped and unparsed samples are decisions of the reward."""
 
 
 def retry_failed_samples(out: Path, scorer: Scorer) -> str:

@@ -52,7 +52,7 @@ def serve(
         ServeBackend, Option("--backend", help="Workers of this machine, or replicas on Ray Serve.")
     ] = ServeBackend.PROCESSES,
     min_replicas: Annotated[int, Option("--min-replicas", help="On Ray: never fewer replicas.")] = REPLICAS[0],
-    max_replicas: Annotated[int, Option("--max-replicas", help="On Ray: never more, whatever the load.")] = REPLICAS[1],
+    max_replicas: Annotated[int, Option("--max-replicas", help="On Ray: the upper limit, at any load.")] = REPLICAS[1],
     address: options.Address = None,
     deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
     memory: Annotated[int | None, Option("--memory", metavar="MB", help="Memory that a sample may take.")] = None,
@@ -67,7 +67,7 @@ def serve(
     ] = False,
     on_unscored: Annotated[
         OnUnscored,
-        Option("--on-unscored", help="What protocols of bare numbers say of a sample without one: raise is HTTP 422."),
+        Option("--on-unscored", help="The answer of number-only protocols to an unscored sample: raise is HTTP 422."),
     ] = OnUnscored.RAISE,
     judge_certificate: Annotated[
         list[Path] | None,

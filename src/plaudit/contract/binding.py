@@ -134,7 +134,7 @@ class _Argument:
         return value
 
     def column(self, trajectories: Sequence[Trajectory]) -> Any:
-        """One value per sample; the bare default where no sample has one, as it is then a setting of the function."""
+        """One value per sample; the bare default if no sample has one, since it is then a setting of the function."""
         if self.per_call is not None:
             return self.per_call(trajectories)
         values = [self.find(trajectory) for trajectory in trajectories]

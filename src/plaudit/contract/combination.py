@@ -205,7 +205,7 @@ def terms_of(reward: RewardFunction) -> Terms:
 
 
 def component_names_of(reward: RewardFunction) -> list[str]:
-    """The names under which `flat_components` of its outputs may hold numbers, as far as its parts tell."""
+    """The component names that `flat_components` of its outputs may contain, as far as its parts declare them."""
     if isinstance(reward, NormalizedReward):
         return _unique_names(["raw", *component_names_of(reward.part)])
     if not isinstance(reward, Combination):
@@ -228,7 +228,7 @@ def _bracket(part: RewardFunction) -> str:
 
 
 def _unfold(name: str, output: RewardOutput) -> dict[str, RewardOutput]:
-    """A part that stands alone, and beside it its own components: what only clips or scales adds no level."""
+    """A part, followed by its own components; a clip or a scale adds no level."""
     if not output.components:
         return {name: output}
     names = _unique_names([name, *output.components])

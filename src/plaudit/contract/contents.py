@@ -27,7 +27,9 @@ def copies_of(reward: RewardFunction) -> int | None:
 
 
 def count_workers(reward: RewardFunction, wanted: int | None = None) -> int:
-    """How many processes score: as many as wanted, one per core by default, and never more than the reward allows."""
+    """The number of processes that score: as many as wanted, one per core by default, at most as many as the reward
+    allows.
+    """
     workers, copies = wanted or os.cpu_count() or 1, copies_of(reward)
     return workers if copies is None else min(workers, copies)
 

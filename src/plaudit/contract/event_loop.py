@@ -123,7 +123,7 @@ def _start_in_new_thread(coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
 
 
 def _blocks_loop() -> bool:
-    """Whether the loop stands still while this thread waits."""
+    """Whether the loop is blocked while this thread waits."""
     on_loop = _current is not None and threading.current_thread() is _current.thread
     return on_loop or getattr(_thread, "is_nested", False)
 
@@ -260,6 +260,6 @@ class AsyncCalls:
 
 
 def _cancelled(error: BaseException | None) -> str:
-    """How a call ended at its deadline, with what it gave as the message of its CancelledError."""
+    """A message that a call was cancelled at its deadline, with the message of its CancelledError."""
     message = str(error.__cause__) if error is not None and isinstance(error.__cause__, asyncio.CancelledError) else ""
     return f"the call was cancelled: {message}" if message else "the call was cancelled"

@@ -86,7 +86,7 @@ async def attempt(name: str, call: Callable[[], Any]) -> Any:
 
 
 def timed_out(seconds: float, how: str) -> RewardOutput:
-    """The output of a sample that overran its deadline; `how` says how its call was ended."""
+    """The output of a sample that overran its deadline; `how` describes the end of its call."""
     reason = f"no result within the deadline of {seconds:g} s; {how}"
     return RewardOutput(None, status=Status.TIMEOUT, reason=reason, latency_s=seconds)
 

@@ -52,11 +52,13 @@ class RewardFunction:
     """Whether a call only computes its output from the sample: such a call needs no copies and changes no setting of
     the process. Not inherited: a subclass may define other methods."""
     concurrency: int = 32
-    """How many calls of an async reward may be under way at once."""
+    """The number of calls of an async reward that may run at the same time."""
     needs_ground_truth: bool = False
-    """Whether a sample without a ground truth cannot be scored; functions need not say so, their parameters do."""
+    """Whether a sample without a ground truth cannot be scored; functions need not declare it, their parameters show
+    it.
+    """
     copies: int | None = None
-    """How many processes may hold the reward at once; 1 for a reward that holds a model. None: any number."""
+    """The number of processes that may hold the reward at once; 1 for a reward that holds a model. None: any number."""
     call_style: Style = Style.SAMPLE
     load_options: Mapping[str, Any] = MappingProxyType({})
     """The options of `load` that the reward was loaded with."""
@@ -211,7 +213,7 @@ class RewardFunction:
         return renamed
 
     def __repr__(self) -> str:
-        """What `load` takes for the same reward."""
+        """The argument of `load` for the same reward."""
         arguments = f"({', '.join(_changed_arguments(self))})"
         return printed(type(self), arguments, self.load_options) or f"{type(self).__name__}{arguments}"
 
@@ -285,7 +287,7 @@ Addend: TypeAlias = RewardFunction | float
 
 
 def as_reward(rewarding: RewardLike) -> RewardFunction:
-    """A reward as it is, a plain function as a `FunctionReward`."""
+    """A reward unchanged, a plain function as a `FunctionReward`."""
     if isinstance(rewarding, RewardFunction):
         return rewarding
     if isinstance(rewarding, type):

@@ -82,7 +82,7 @@ _ENVIRONMENT: dict[bytes, bytes] = os.environ._data  # type: ignore[attr-defined
 
 
 def _alarm_time() -> float | None:
-    """When the alarm rings, if one is set."""
+    """The time at which the alarm fires, if one is set."""
     seconds = getitimer(ITIMER_REAL)[0]
     return time.monotonic() + seconds if seconds else None
 

@@ -77,7 +77,7 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
         metadata: Mapping[str, Any] | None = None,
         components: Mapping[str, "RewardOutput"] | None = None,
     ) -> "RewardOutput":
-        """An output for a sample that could not be scored; `reason` says why in words."""
+        """An output for a sample that could not be scored; `reason` is the message."""
         return cls(None, status=status, reason=reason, metadata=dict(metadata or {}), components=dict(components or {}))
 
     @property

@@ -1,4 +1,4 @@
-"""Read what a function returned: one checked output per sample, or an error that says what is wrong."""
+"""Read the return value of a function: one checked output per sample, or an error message."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,7 @@ class NotOnePerSample(InvalidOutput):
 def as_output(value: Any, trajectory: Trajectory, seconds: float | None = None, pure: bool = False) -> RewardOutput:
     """The checked output for a function's return value for one sample, with its latency.
 
-    The output that a `pure` reward made is nobody else's and is not copied.
+    The output of a `pure` reward is not shared and therefore not copied.
     """
     if value is None:
         return RewardOutput(None, status=Status.SKIPPED, reason=RETURNED_NONE, latency_s=seconds)

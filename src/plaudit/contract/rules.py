@@ -64,7 +64,7 @@ class Rule(ABC):
         return {}
 
     def shares(self, count: int) -> Sequence[float]:
-        """How much each input's score counts in the combined score."""
+        """The weight of each input's score in the combined score."""
         return [1.0] * count
 
     def bounds(self, parts: Sequence[Bounds]) -> Bounds | None:
@@ -381,7 +381,7 @@ def _term(weight: Weight, part: str) -> str:
 
 
 def _written(value: object) -> str:
-    """A setting as it is written in an expression: no digit is lost."""
+    """The form of a setting in an expression: no digit is lost."""
     if isinstance(value, tuple):
         return f"({', '.join(map(_written, value))})"
     if not isinstance(value, int | float):

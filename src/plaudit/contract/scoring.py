@@ -32,7 +32,7 @@ _clock = time.perf_counter
 
 
 class Style(enum.Enum):
-    """How a reward is called."""
+    """The call convention of a reward."""
 
     SAMPLE = "compute_reward(trajectory)"
     BATCH = "compute_rewards(trajectories)"
@@ -149,7 +149,7 @@ def needs_loop(reward: Any) -> bool:
 
 
 def check_concurrency(reward: Any) -> int:
-    """How many calls of an async reward may be under way at once, or InvalidSettings."""
+    """The number of calls of an async reward that may run at the same time; raises InvalidSettings."""
     concurrency = reward.concurrency
     if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
         raise InvalidSettings(f"{reward.name}: concurrency is a whole number of at least 1, got {concurrency!r}")
@@ -267,7 +267,7 @@ class _Unit:
 
 
 class _Replaced(Sequence[Trajectory]):
-    """The samples of a unit, some of them replaced by what a reward wants its part to see."""
+    """The samples of a unit, some of them replaced by versions that a part of the reward gets."""
 
     def __init__(self, samples: Sequence[Trajectory], changed: Mapping[int, Trajectory]) -> None:
         self._samples, self._changed = samples, changed

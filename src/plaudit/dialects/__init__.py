@@ -26,7 +26,7 @@ _WITHOUT_DIALECT = (
 
 @cache
 def known_systems() -> dict[str, System]:
-    """The systems by name, imported when first asked for: a built-in reward needs no other system's convention."""
+    """The systems by name, imported on first use: a built-in reward needs no other system's convention."""
     modules = [
         importlib.import_module(f"{systems.__name__}.{module_info.name}")
         for module_info in pkgutil.iter_modules(systems.__path__)
@@ -84,7 +84,7 @@ def recognise(candidate: Any, imports: Iterable[str] = (), name: str | None = No
 
 
 def convention_of(reward: RewardFunction) -> str:
-    """What a plaudit reward is called beside the conventions of others."""
+    """The name of a reward's convention; plaudit's own rewards have one too."""
     return "plaudit function" if isinstance(reward, FunctionReward) else "plaudit"
 
 

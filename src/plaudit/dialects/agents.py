@@ -122,7 +122,7 @@ def _action_builder(client: type) -> Any:
     names = [name for name in hints if name != "return"]
     kind = hints.get(names[0]) if names else None
     if not isinstance(kind, type):
-        raise AgentError(f"{client.__name__}: annotate the action of `_step_payload`, so that one can be made")
+        raise AgentError(f"{client.__name__}: annotate the action of `_step_payload`, which is built from text")
     fields = getattr(kind, "model_fields", None) or {field.name: field for field in _dataclass_fields(kind)}
     texts = [name for name in fields if name in _TEXT_FIELDS] or list(inspect.signature(kind).parameters)[:1]
     return lambda text: kind(**{texts[0]: text})

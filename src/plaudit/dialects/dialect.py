@@ -152,6 +152,6 @@ def name_of(foreign: Any) -> str:
 
 
 def truth_as_text(trajectory: Trajectory) -> Any:
-    """The ground truth as data sets of texts hold it: numbers are written out, the rest is as it is."""
+    """The ground truth in the form of text data sets: numbers are written out, other values are unchanged."""
     truth = trajectory.ground_truth
     return str(truth) if isinstance(truth, int | float) and not isinstance(truth, bool) else truth

@@ -47,7 +47,9 @@ def _read_row(row: tuple[Any, ...]) -> RewardOutput | None:
 
 
 def read_result(returned: Any, key: str = "score") -> Any:
-    """A number as it is; `key` of a mapping is the reward, as is the first value of a tuple; the rest is metadata."""
+    """Read a result: a number is returned unchanged; of a mapping `key` is the reward, of a tuple the first value; the
+    rest is metadata.
+    """
     if isinstance(returned, tuple) and len(returned) > 1:
         return RewardOutput(as_number("reward", returned[0]), metadata={"parts": list(returned[1:])})
     if not isinstance(returned, Mapping):
@@ -59,7 +61,7 @@ def read_result(returned: Any, key: str = "score") -> Any:
 
 
 def read_object(returned: Any) -> Any:
-    """An object with a `reward` as an output; numbers and outputs as they are."""
+    """Read an object with a `reward` as an output; numbers and outputs are returned unchanged."""
     if isinstance(returned, RewardOutput) or not hasattr(returned, "reward"):
         return returned
     metadata = getattr(returned, "metadata", None)

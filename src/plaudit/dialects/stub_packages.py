@@ -25,7 +25,7 @@ StubTable: TypeAlias = Mapping[str, Mapping[str, object]]
 
 @dataclass(frozen=True, slots=True)
 class LazyStub:
-    """A name or a table that is imported when a file asks for it, because it needs other packages."""
+    """A name or a table that is imported on first use, because it needs other packages."""
 
     module: str
     name: str
@@ -103,7 +103,7 @@ class StubFinder(MetaPathFinder, Loader, AbstractContextManager["StubFinder"]):
         """Nothing to run: the module was made with its names."""
 
     def look_up(self, module: str, name: str) -> object:
-        """What a name stands for that a module does not hold yet."""
+        """The object for a name that a module does not hold yet."""
         if self._has_module(f"{module}.{name}"):
             raise AttributeError(name)  # the import system then imports the submodule
         names = self.table(module).get(module, {})

@@ -190,7 +190,7 @@ def _rubrics(rubric: Any) -> Iterator[Any]:
 
 
 def _record_failures(rubric: Any) -> None:
-    """Let reward functions tell when they raise, which a rubric turns into 0."""
+    """Record exceptions of reward functions, which a rubric turns into 0."""
     for each in _rubrics(rubric):
         each.funcs = [_recording(function) for function in each.funcs]
 

@@ -195,7 +195,7 @@ class GroupSums:
 
 
 def compare_group(old: Sequence[float], new: Sequence[float]) -> GroupSums | None:
-    """The sums of one group; None for a group of one."""
+    """The agreement of two rewards on one group; None for a group of one."""
     if len(old) < 2:
         return None
     ordered, agreed = _compare_pairs(old, new)
@@ -247,7 +247,7 @@ def _compare_pairs(old: Sequence[float], new: Sequence[float]) -> tuple[int, int
 
 
 def _ranks(values: Sequence[float]) -> list[int]:
-    """The rank of each value, from 0; those that hardly differ from the next lower one share it."""
+    """The rank of each value, from 0; values that hardly differ from the next lower one share its rank."""
     ranks, rank, before = [0] * len(values), 0, -math.inf
     for index in sorted(range(len(values)), key=values.__getitem__):
         rank += before > -math.inf and values[index] - before > DEAD_SPREAD

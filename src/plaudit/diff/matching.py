@@ -22,7 +22,7 @@ from plaudit.trajectory import Trajectory
 __all__ = ["ScoredPair", "compare_files", "compare_pairs", "compare_rewards", "pair_files", "pair_rewards"]
 
 ScoredPair = tuple[Trajectory, RewardOutput, RewardOutput]
-"""A sample with what the old reward and the new one say of it."""
+"""A sample with the outputs of the old and the new reward."""
 
 
 def compare_rewards(
@@ -35,7 +35,7 @@ def compare_rewards(
     deadline_s: float | None = None,
     workers: int | None = None,
 ) -> Difference:
-    """Score the same samples with both rewards and say what differs."""
+    """Score the same samples with both rewards and report the differences."""
     pairs = pair_rewards(old, new, trajectories, backend=backend, deadline_s=deadline_s, workers=workers)
     return compare_pairs(pairs, threshold=threshold)
 
@@ -43,7 +43,7 @@ def compare_rewards(
 def compare_files(
     old: str | Path, new: str | Path, *, threshold: float = THRESHOLD, columns: Mapping[str, str] | None = None
 ) -> Difference:
-    """Compare what two scored files say of the same samples."""
+    """Compare the outputs of two scored files for the same samples."""
     return compare_pairs(pair_files(old, new, columns=columns), threshold=threshold)
 
 
@@ -76,7 +76,7 @@ def pair_rewards(
 def pair_files(old: str | Path, new: str | Path, *, columns: Mapping[str, str] | None = None) -> Iterator[ScoredPair]:
     """The samples of two scored files, in the order of the new one.
 
-    The old file is read only as far as the new one asks for it, so files in one order need little memory.
+    The old file is read only as far as the new one requires, so files in the same order need little memory.
     """
     first = _read_scored(old, columns)
     waiting: dict[_Key, deque[RewardOutput]] = {}

@@ -1,1 +1,1 @@
-"""Rewards that call an endpoint: bounded, paced, tried again, and quick to give up on one that is down."""
+"""Rewards that call an endpoint: with limits on calls and rates, retries, and a circuit breaker."""

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 POLL_S = 0.05
-"""How often waiting callers check whether the prober has returned; it may run in another event loop."""
+"""The interval at which waiting callers check whether the prober has returned; it may run in another event loop."""
 
 T = TypeVar("T")
 Clock: TypeAlias = Callable[[], float]
@@ -52,11 +52,11 @@ class EndpointPolicy:
     """
 
     concurrency: Count = 32
-    """How many calls may run at once."""
+    """The number of calls that may run at the same time."""
     per_second: Positive | None = None
-    """How many calls may start per second, evenly spaced; None sets no limit."""
+    """The number of calls that may start per second, evenly spaced; None sets no limit."""
     tries: Count = 4
-    """How often a sample is sent before it is given up."""
+    """The number of requests for a sample before it fails."""
     first_wait_s: NonNegative = 0.5
     """Upper bound of the first backoff; doubles per retry, with jitter."""
     longest_wait_s: NonNegative = 30.0
@@ -66,7 +66,7 @@ class EndpointPolicy:
     breaker_after: Count = 10
     """After this many failures in a row, over all samples, the breaker opens and nothing is sent."""
     breaker_rest_s: NonNegative = 30.0
-    """How long the breaker stays open before one sample is sent as a probe."""
+    """The seconds that the breaker stays open before one sample is sent as a probe."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -86,7 +86,7 @@ class CallResult(Generic[T]):
 
 
 class CallFailed(Exception):
-    """A call was given up: `status` and the message say why."""
+    """A call failed after its last try: `status` and the message give the reason."""
 
     def __init__(self, status: Status, words: str, attempts: int, waited_s: float) -> None:
         super().__init__(words)
@@ -194,7 +194,7 @@ class _Call:
             self._breaker.record_failure(self, fault.words)  # 429 does not mean down, unless it never ends
 
     def waited_s(self) -> float:
-        """How long the call waited between and before its tries."""
+        """The seconds that the call waited between and before its tries."""
         return round(max(0.0, self._clock() - self._began - self._running_s), 3)
 
 
@@ -239,7 +239,7 @@ class Breaker:
             return Permission.DOWN if resting and self._probe_failed else Permission.WAIT
 
     def wait_s(self) -> float:
-        """How long to wait before asking again."""
+        """The seconds to wait before the next try."""
         with self._lock:
             return max(POLL_S, (self._rests_until or 0.0) - self._clock())
 
@@ -270,7 +270,7 @@ class Breaker:
                 self._prober = None
 
     def words(self) -> str:
-        """Why nothing is sent."""
+        """The message that explains why no request is sent."""
         with self._lock:
             return f"endpoint is down: {self._failures} failures in a row, the last one {self._last}"
 

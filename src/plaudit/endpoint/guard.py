@@ -87,7 +87,7 @@ class Usage:
 
     @classmethod
     def of(cls, outputs: Iterable[RewardOutput]) -> "Usage":
-        """The sum over all outputs and their components."""
+        """The sum of the usage that all outputs and their components report."""
         total = cls()
         for output in outputs:
             for metadata in _reports(output):

@@ -1,4 +1,4 @@
-"""POST JSON to a server that speaks OpenAI's protocol: judges and samplers share this client.
+"""POST JSON to a server with OpenAI's protocol: judges and samplers share this client.
 
 The key is sent in a header and removed from whatever the server repeats. Proxies and keys of the environment are not
 used. Pace, retries and time limits are those of the channel that calls `post`.
@@ -25,7 +25,8 @@ MAX_WORDS = 300
 
 @dataclass(frozen=True, slots=True)
 class KeySource:
-    """Where the API key is: the name of an environment variable, or the path of a file; neither if there is no key.
+    """The source of the API key: the name of an environment variable, or the path of a file; neither if there is no
+    key.
 
     The key itself is kept in no object. It is read when it is sent, so it is never printed, logged or pickled, and a
     worker on another machine reads its own.

@@ -30,7 +30,9 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class DatasetSummary:
-    """What became of a dataset: files scored now, those skipped as done before, and those that failed and why."""
+    """The result of scoring a dataset: files scored now, files skipped because they were done, and failed files with
+    reasons.
+    """
 
     scored: list[Path] = field(default_factory=list)
     skipped: list[Path] = field(default_factory=list)
@@ -39,7 +41,7 @@ class DatasetSummary:
 
     @property
     def samples(self) -> int:
-        """How many samples the files scored now hold."""
+        """The number of samples in the files scored now."""
         return self.statuses.total()
 
 
@@ -129,7 +131,7 @@ def _targets(source: PathLike | Sequence[PathLike], home: Path) -> dict[Path, Pa
 
 
 def _in_folder(folder: Path, home: Path) -> list[tuple[Path, Path]]:
-    """The rollouts files at any depth; hidden ones, those that begin with an underscore and outputs are left out."""
+    """The rollouts files at any depth, except hidden ones, names that begin with an underscore, and outputs."""
     if not folder.is_dir():
         raise RolloutsError(f"{folder} is not a folder; name a folder of rollouts files, or give a list of files")
     files = []

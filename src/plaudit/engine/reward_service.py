@@ -90,7 +90,7 @@ class RewardHandler:
 
 
 def pack_samples(samples: Sequence[Trajectory]) -> bytes:
-    """Samples in bytes, each packed on its own; in place of one that cannot be packed stands the reason."""
+    """Samples in bytes, each packed on its own; a sample that cannot be packed is replaced by the reason."""
     packed: list[bytes | str] = []
     for sample in samples:
         try:

@@ -92,7 +92,7 @@ class Scorer:
         return InlineRunner(self.reward, self.stats, self._size)
 
     def score(self, trajectories: Samples) -> list[RewardOutput]:
-        """One output per trajectory, in order; the samples of a group may stand anywhere."""
+        """One output per trajectory, in order; the samples of a group may be at any positions."""
         return [scored.output for scored in self.score_stream(trajectories, interleaved=True)]
 
     def score_stream(self, trajectories: Samples, *, interleaved: bool = False) -> Iterator[ScoredRollout]:
@@ -116,7 +116,7 @@ class Scorer:
             stop.set()
 
     def close(self) -> None:
-        """End all workers; a cache that was given as a path is closed, one that was given is left open.
+        """End all workers; close a cache that was given as a path, but not one that was given open.
 
         A stream that another thread is still reading raises `ScoringFailed` there.
         """
@@ -154,7 +154,7 @@ def score(
     memory_mb: int | None = None,
     cache: Cache | str | Path | None = None,
 ) -> list[RewardOutput]:
-    """One output per trajectory, in order; what could not be scored says so in its status and reason.
+    """One output per trajectory, in order; a sample that could not be scored has a status and a reason.
 
     Trajectories may be dicts, as the lines of a rollouts file, or the path of such a file. `reward` is a reward, a
     plain function, or a spec string as `plaudit.load` takes. Deadlines need `backend="processes"`; to score again and
@@ -167,7 +167,7 @@ def score(
 
 
 def _together(reward: Any) -> int:
-    """How many samples a unit should hold at least: those that a function may have under way, or take in one call."""
+    """The least number of samples of a unit: the number of concurrent calls of a function, or its largest batch."""
     if reward.call_style is Style.COMPOUND:
         return max(map(_together, reward.parts))
     calls = check_concurrency(reward) if reward.is_async and reward.call_style is Style.SAMPLE else 1

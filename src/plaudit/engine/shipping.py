@@ -1,7 +1,7 @@
-"""How a reward travels to another process: as its spec where it has one, else by value.
+"""Send a reward to another process: as its spec where it has one, else by value.
 
-A reward given as a spec is loaded anew over there, exactly as here. Objects go by cloudpickle, which also carries
-functions written in a notebook or a script; what lives in a file that was loaded by path goes by value too.
+A reward given as a spec is loaded anew in that process, exactly as in this one. Objects go by cloudpickle, which also
+carries functions written in a notebook or a script; what lives in a file that was loaded by path goes by value too.
 """
 
 import importlib
@@ -21,7 +21,7 @@ __all__ = ["Shipment"]
 
 @dataclass(frozen=True, slots=True)
 class Shipment:
-    """A reward that can travel; `open()` gives it back in whatever process it arrives.
+    """A reward in a form that can be sent; `open()` restores it in the receiving process.
 
     A reward that `was_loaded` by the sender has shown its warnings there: each warning is printed once.
     """
@@ -55,7 +55,7 @@ class Shipment:
                 cloudpickle.unregister_pickle_by_value(module)
 
     def as_given(self) -> RewardFunction | str:
-        """The reward as it was given, for a scorer of this process to send on: its spec, or else the reward."""
+        """The original argument, for a scorer of this process to pass on: its spec, or else the reward."""
         return self.open() if self.spec is None else self.spec
 
     def preload(self) -> None:

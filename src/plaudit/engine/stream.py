@@ -60,7 +60,7 @@ class UnitResult:
 
 
 class UnitSize:
-    """How many samples the next unit holds: as many as take about 10 ms, learned from the outputs so far."""
+    """The number of samples of the next unit: as many as take about 10 ms, estimated from the outputs so far."""
 
     def __init__(self, fixed: int | None = None, least: int = 1) -> None:
         self._is_fixed, self._least = fixed is not None, least
@@ -120,7 +120,7 @@ class OrderedStream:
 
     @property
     def unreleased(self) -> int:
-        """How many samples were read and not released."""
+        """The number of samples that were read and not released."""
         return self._read - self._released
 
     def cut(self) -> Unit | None:

@@ -14,7 +14,7 @@ MEAN = (OnUnscored.MEAN, OnUnscored.RAISE)
 
 
 class Grouping(StrEnum):
-    """How the samples of a group reach an exported reward."""
+    """The form in which the samples of a group reach an exported reward."""
 
     CALL = "in one call"
     COLLECTED = "collected"  # one sample a call, in one process: they wait for each other
@@ -38,7 +38,7 @@ class Export:
 
     @property
     def name(self) -> str:
-        """What `plaudit export` calls it: `verl`, `verl:batch`."""
+        """The name for `plaudit export`: `verl`, `verl:batch`."""
         return f"{self.system}:{self.form}" if self.form else self.system
 
     @property

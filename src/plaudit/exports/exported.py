@@ -49,7 +49,7 @@ _Scoring: TypeAlias = Callable[[list[Any]], Sequence[Any]]
 
 
 class OnUnscored(StrEnum):
-    """What a trainer is given for a sample that was not scored."""
+    """The value that a trainer gets for a sample that was not scored."""
 
     NONE = "none"
     NAN = "nan"
@@ -59,7 +59,7 @@ class OnUnscored(StrEnum):
 
 
 class SampleResult(NamedTuple):
-    """What became of one sample: its output, and the number for the trainer (None only under `OnUnscored.NONE`)."""
+    """The result of one sample: its output, and the number for the trainer (None only under `OnUnscored.NONE`)."""
 
     output: RewardOutput
     value: float | None
@@ -67,7 +67,7 @@ class SampleResult(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ExportSettings:
-    """What an exported reward is made with; `components` are the names that every output of the reward may have.
+    """The settings of an exported reward; `components` are the names of components that its outputs may have.
 
     `takes_none`: the trainer leaves out a sample whose reward is None or NaN.
     """
@@ -358,7 +358,7 @@ def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _remedy(sample: Trajectory, output: RewardOutput) -> str:
-    """How to map a column, if the sample has no ground truth and that may be the reason."""
+    """A hint how to map a column, if the sample has no ground truth and this may be the reason."""
     if sample.ground_truth is not None or not sample.columns or output.status in (Status.TIMEOUT, Status.MEMORY):
         return ""
     guess = next(iter(sample.columns)) if len(sample.columns) == 1 else "COLUMN"

@@ -95,7 +95,7 @@ def write_shim(reward: str, trainer: str, file: Path, **options: Any) -> Shim:
 
 
 class ScorerRecipe:
-    """What builds a scorer, here or where it was pickled to."""
+    """The arguments that build a scorer, here or in the process that unpickles them."""
 
     def __init__(self, reward: RewardLike | str, options: Mapping[str, Any]) -> None:
         self.reward, self.options = reward, options

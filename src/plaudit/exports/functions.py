@@ -40,7 +40,7 @@ class FluxExport(ExportedReward):
 
     @property
     def name(self) -> str:
-        """What Flux's composites list it by."""
+        """The name of the reward in the lists of Flux's composites."""
         return self.__name__
 
     compute_reward = ExportedReward.__call__

@@ -114,7 +114,7 @@ def graded_sentence(response: str, ground_truth: str) -> float:
 
 @control(WORDS, "cat sun map bus egg hat")
 def exact_count(response: str, ground_truth: int) -> float:
-    """Exactly so many words, of letters alone."""
+    """The required number of words, of letters alone."""
     return float(len(response.split()) == ground_truth and response.replace(" ", "").isalpha())
 
 
@@ -159,7 +159,7 @@ def same_rows(response: str, ground_truth: str) -> float:
 
 @control(ITEMS, "done\n")
 class fair_world(Boxes):  # noqa: N801
-    """The item, and nothing else, was taken when the end was announced."""
+    """At the announced end the item was taken, and no other."""
 
     def pay(self, is_known: bool, is_right: bool, is_over: bool) -> float:
         return float(is_right)

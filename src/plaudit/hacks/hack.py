@@ -122,7 +122,7 @@ def control(exercise: Exercise, exploit: str | Callable[[Row], str]) -> Callable
 
 
 def list_hacks() -> tuple[Hack, ...]:
-    """All hacks, then the controls, as they are declared."""
+    """All hacks, then the controls, in the order of declaration."""
     for module in MODULES:
         importlib.import_module(f"plaudit.hacks.{module}")
     return tuple(_DECLARED.values())

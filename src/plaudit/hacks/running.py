@@ -61,7 +61,7 @@ OF_WORLDS = (  # an action ends with its line
 
 
 class JudgedReward(CompoundReward):
-    """The reward of a hack as it is; the true score of each sample stands in the metadata, where nothing reads it."""
+    """The reward of a hack, unchanged; the true score of each sample is in the metadata, which nothing reads."""
 
     def __init__(self, hack: str) -> None:
         declared = find_hack(hack)
@@ -106,7 +106,7 @@ def train_hack(
 
 
 def audit_hack(hack: Hack, budget: Budget | None = None) -> AuditReport:
-    """What `plaudit audit` finds about the reward before training; it is shown the prompts with honest responses."""
+    """The audit of the reward before training; it gets the prompts with honest responses."""
     if hack.is_world:
         return audit_environment(load_agent(hack.spec))
     respond = hack.exercise.respond

@@ -43,7 +43,7 @@ def take_image(
 
 
 def _cache_folder() -> Path:
-    """Where root file systems are kept; nobody else may enter it, since images have setuid programs."""
+    """The folder of the root file systems; no other user may enter it, since images have setuid programs."""
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "plaudit", "images")
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)

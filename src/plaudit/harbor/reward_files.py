@@ -36,7 +36,7 @@ def read_rewards(read: Callable[[str, int], tuple[str, bytes]], key: str = "rewa
 
 
 def _compare_text(output: RewardOutput, read: Callable[[str, int], tuple[str, bytes]]) -> RewardOutput:
-    """The output, with a reason where `reward.txt` says something else: older programs read that file first."""
+    """The output, with a reason where `reward.txt` differs: older programs read that file first."""
     kind, data = read("reward.txt", MOST_BYTES)
     try:
         is_same = kind == "missing" or float(data) == output.reward

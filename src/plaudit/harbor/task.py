@@ -75,7 +75,7 @@ class Task:
 
     @property
     def mode(self) -> str:
-        """Where the verifier runs: in the agent's live workspace (shared, Harbor's default) or in a fresh one."""
+        """The place of the verifier: the agent's live workspace (shared, Harbor's default) or a fresh one."""
         verifier = self.table("verifier")
         declared = verifier.get("environment_mode")
         separate = "environment" in verifier or (self.folder / "tests" / "Dockerfile").exists()
@@ -106,7 +106,9 @@ class Task:
         return {name: _VARIABLE.sub(_from_host, str(value)) for name, value in variables.items()}
 
     def obstacle(self, *, takes_images: bool = False) -> str:
-        """Why the task cannot be run; empty where nothing is known against it. An engine takes prebuilt images."""
+        """The reason why the task cannot be run; empty if none is known. With `takes_images`, prebuilt images are
+        possible.
+        """
         environment = self.table("environment")
         dockerfile = (self.folder / "environment" / "Dockerfile").is_file()
         compose = any((self.folder / "environment").glob("docker-compose.y*ml"))

@@ -35,7 +35,7 @@ TRACING = (
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """What is done in the agent phase: files put into the workspace, and a command."""
+    """The agent phase of a trial: files put into the workspace, and a command."""
 
     name: str
     files: Mapping[str, bytes | Path] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Solution:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came of one trial."""
+    """The result of one trial."""
 
     task: str
     solution: str
@@ -262,7 +262,7 @@ def run_task(
     key: str = "reward",
     tests: Path | None = None,
 ) -> Trial:
-    """Run a task once; where it cannot be run, the trial says why."""
+    """Run a task once; if it cannot be run, the trial has the reason."""
     try:
         chosen = solution_of(solution, task)
         with TaskRunner(task, runtime, mode, key) as runner:

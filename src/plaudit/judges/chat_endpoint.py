@@ -1,4 +1,4 @@
-"""Ask a server that speaks OpenAI's chat protocol for verdicts.
+"""Request verdicts from a server with OpenAI's chat protocol.
 
 A verdict is a JSON object. It is requested in words and by a JSON schema, or by words alone if the server refuses the
 schema. Every request passes through the channel of the endpoint, which limits, paces and retries the calls of all
@@ -60,7 +60,7 @@ class ChatEndpoint:
         if not isinstance(self.sampling, Mapping):
             raise InvalidSettings(f"sampling is a mapping such as {{'temperature': 0.7}}, got {self.sampling!r:.60}")
         if taken := sorted(_OURS & self.sampling.keys()):
-            raise InvalidSettings(f"sampling cannot hold {', '.join(taken)}: the judge sets what it asks")
+            raise InvalidSettings(f"sampling cannot hold {', '.join(taken)}: the judge sets these fields itself")
         set_field(self, "policy", read_settings(EndpointPolicy, self.policy, "policy"))
         if self.prices is not None:
             set_field(self, "prices", _checked_prices(self.prices))
@@ -79,7 +79,7 @@ class ChatEndpoint:
 
     @property
     def concurrency(self) -> int:
-        """How many calls may run at once."""
+        """The number of calls that may run at the same time."""
         return self._policy.concurrency
 
     @property
@@ -136,7 +136,7 @@ class ChatConnection:
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """The result of one question; `verdict` is None if `status` is not ok, and `reason` says why."""
+    """The result of one question; `verdict` is None if `status` is not ok, and `reason` gives the cause."""
 
     verdict: Verdict | None
     status: Status = Status.OK

@@ -43,7 +43,7 @@ class _Pair:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How a judge compares the members of a group."""
+    """The way in which a judge compares the members of a group."""
 
     name: str
     endpoint: ChatEndpoint
@@ -136,7 +136,7 @@ class Comparison:
     async def ask_both_orders(
         self, connection: ChatConnection, one: SampleTexts, two: SampleTexts
     ) -> tuple[CallOutcome, CallOutcome]:
-        """What the judge answers where `one` is the first, and where `two` is."""
+        """The judge's answers with `one` in the first place, and with `two` in the first place."""
         first, second = self._comparison(one, two), self._comparison(two, one)
         return await asyncio.gather(ask(connection, first), ask(connection, second))
 
@@ -190,7 +190,7 @@ class Comparison:
     def _report(
         self, outputs: list[RewardOutput], texts: dict[int, SampleTexts], outcomes: Sequence[CallOutcome]
     ) -> list[RewardOutput]:
-        """The outputs; the first member tells what the calls of the whole group took."""
+        """The outputs; the first member reports the usage of all calls of the group."""
         if texts and outcomes:
             outputs[min(texts)].metadata.update(report_calls(outcomes), model=self.endpoint.model)
         return outputs

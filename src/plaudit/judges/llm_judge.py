@@ -34,7 +34,7 @@ __all__ = ["JudgePanel", "LLMJudge", "RubricJudge", "RubricReward"]
 
 Mode: TypeAlias = Literal["pointwise", "pairwise", "ranked"]
 AHEAD = 8
-"""A batch of a judge is so many times the concurrency of its endpoint, so that few calls wait for the slowest."""
+"""The batch size of a judge as a multiple of its endpoint's concurrency, so that few calls wait for the slowest."""
 GOOD = Rubric((Criterion(UNNAMED),))
 
 
@@ -58,7 +58,7 @@ class RubricJudge(TextLimits, Votes, RewardFunction):
         self._set("max_batch", AHEAD * self.chat_endpoint.concurrency)
 
     async def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
-        """The outputs of some samples, all asked about at once within the limits of the endpoint."""
+        """The outputs of some samples; all requests run at once within the limits of the endpoint."""
         async with self.chat_endpoint.connect() as connection:
             calls = [attempt(self.name, partial(self._judge, connection, each)) for each in trajectories]
             return list(await asyncio.gather(*calls))
@@ -293,7 +293,7 @@ class JudgePanel(CompoundReward):
 
 
 def _names(judges: Sequence[RewardFunction]) -> list[str]:
-    """The names of the judges; those that share one are numbered."""
+    """The names of the judges; equal names are numbered."""
     names = [judge.name for judge in judges]
     return [
         name if names.count(name) == 1 else f"{name}_{names[: index + 1].count(name)}"

@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"([+-]?\d{1,12}(?:\.\d{1,12})?)(?:\s*/\s*(\d{1,12}(?:\.\d{
 
 
 class Unreadable(Exception):
-    """A reply has no valid verdict; the message says what it has instead."""
+    """A reply has no valid verdict; the message describes its content."""
 
 
 class VerdictField(Protocol):
@@ -201,7 +201,7 @@ _ABOUT_FENCES = (
 
 
 MAX_TRIES = 64
-"""How many occurrences of the nonce are tried, and how many opening braces before each of them."""
+"""The number of occurrences of the nonce that are tried, and of opening braces before each of them."""
 MAX_CHARS = 200_000
 MAX_SHOWN = 80
 _CUT_OFF = {"length", "max_tokens"}
@@ -229,7 +229,7 @@ class Verdict:
 
 
 def read_verdict(reply: ChatReply, fields: Sequence[VerdictField], code: str | None) -> Verdict:
-    """The one verdict in a reply; Unreadable says why there is none.
+    """The one verdict in a reply; raises Unreadable with the reason if there is none.
 
     Without a code the whole reply must be one JSON object.
     """
@@ -320,7 +320,7 @@ def _objects(text: str, code: str) -> list[dict[str, Any]]:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Reject duplicate JSON keys."""
     if len({name for name, _ in pairs}) < len(pairs):
-        raise ValueError("a name stands twice")
+        raise ValueError("a name occurs twice")
     return dict(pairs)
 
 

@@ -29,12 +29,12 @@ class Votes:
 
     _: KW_ONLY
     votes: Count = 1
-    """How often each question is asked; the median counts."""
+    """The number of times that each question is asked; the median counts."""
     max_spread: Share = 0.5
-    """How far votes may lie apart, as a share of the scale; beyond it the sample is unparsed."""
+    """The largest distance of two votes, as a share of the scale; beyond it the sample is unparsed."""
 
     def request_fields(self, endpoint: ChatEndpoint) -> dict[str, Any]:
-        """What a request needs so that votes may differ; an error where they could not."""
+        """The request fields with which votes may differ; an error if they could not differ."""
         if self.votes == 1:
             return {}
         if endpoint.sampling.get("temperature", VOTING_TEMPERATURE) == 0:
@@ -65,7 +65,7 @@ class Rating:
 async def rate(
     connection: ChatConnection, endpoint: ChatEndpoint, texts: SampleTexts, rubric: Rubric, votes: Votes
 ) -> Rating:
-    """The rating of a response; where the judge fails, every criterion says why."""
+    """The rating of a response; if the judge fails, every criterion has the reason."""
     questions = [_question(endpoint, texts, rubric, votes, number) for number in range(votes.votes)]
     outcomes = tuple(await asyncio.gather(*(ask(connection, question) for question, _ in questions)))
     changes = questions[0][1].changes

@@ -94,7 +94,7 @@ class Rubric:
 
     @property
     def fields(self) -> tuple[VerdictField, ...]:
-        """What a verdict holds: a value for each criterion, called `score` or `met` where there is one."""
+        """The fields of a verdict: a value for each criterion, called `score` or `met` if there is only one."""
         if len(self.criteria) == 1:
             return (self.criteria[0].verdict_field("met" if self.criteria[0].scale == YES_NO else "score"),)
         return tuple(criterion.verdict_field(criterion.name) for criterion in self.criteria)

@@ -38,7 +38,7 @@ _TEMPLATE_MARKS = re.compile(
 
 
 class Refused(Exception):
-    """The judge is not asked about a sample; the message says why."""
+    """The judge gets no request for this sample; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,12 @@ class TextLimits:
     reference: Literal["auto", "required", "never"] = "auto"
     """Whether the ground truth is shown to the judge: where there is one, always, never."""
     max_chars: Annotated[int, Meta(ge=100)] = 60_000
-    """How long prompt, response and reference may each be."""
+    """The number of characters that prompt, response and reference may each have."""
     too_long: Literal["refuse", "truncate"] = "refuse"
-    """How to handle a longer text: skip the sample, or leave out the middle."""
+    """The handling of a longer text: skip the sample, or leave out the middle."""
 
     def read_texts(self, trajectory: Trajectory) -> SampleTexts:
-        """The texts of a sample; Refused where it cannot be shown as it is."""
+        """The texts of a sample; raises Refused if it cannot be sent to the judge."""
         reference = None if self.reference == "never" else _as_text(trajectory.ground_truth)
         if reference is None and self.reference == "required":
             raise Refused("there is no ground truth, and the judge needs one as its reference")

@@ -24,15 +24,15 @@ LONGEST_ANSWER = 100
 
 @dataclass(frozen=True, slots=True)
 class GivenAnswer:
-    """The answer of one response: where the response stands in the file, and what the reward paid."""
+    """The answer of one response: the response's position in the file, and its reward."""
 
     row: int
     trajectory: Trajectory
     text: str | None
     source: str
-    """How the response marks its answer; empty if none was read."""
+    """The mark of the answer in the response; empty if no answer was read."""
     committed: bool = True
-    """Whether the response stands by its answer (no hedge, no second answer)."""
+    """Whether the response commits to its answer (no hedge, no second answer)."""
     paid: bool | None = None
     """Whether the reward counts the response as right; None if it was not scored."""
 

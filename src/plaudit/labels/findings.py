@@ -29,7 +29,7 @@ _DIGITS, _WORD = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
 
 
 class FindingKind(StrEnum):
-    """What is probably wrong."""
+    """The probable fault of a label or reward."""
 
     WRONG_LABEL = "wrong label"
     REJECTED = "right answer not paid"
@@ -161,7 +161,7 @@ def _wrong_label(group: AnswerGroup, suspicion: Suspicion) -> LabelFinding:
 
 
 def _misjudged(group: AnswerGroup) -> list[LabelFinding]:
-    """Where what was paid does not follow from the answers of a group."""
+    """The findings about rewards that contradict the answers of their group."""
     rejected = [each for each in group.agreeing.answers if each.paid is False and each.committed]
     paid = [each for cluster in group.others for each in cluster.answers if each.paid]
     unequal = [

@@ -30,14 +30,14 @@ CHI_SQUARE_95 = 3.841
 
 
 class Votes(NamedTuple):
-    """How the answers of a group divide: how many equal the label, and the sizes of the other clusters."""
+    """The counts of the answers of a group: how many equal the label, and the sizes of the other clusters."""
 
     agree: int
     others: tuple[int, ...]
 
 
 class Suspicion(NamedTuple):
-    """How probable it is that the label is wrong, and that each other cluster is the true answer."""
+    """The probability that the label is wrong, and for each other cluster that it is the true answer."""
 
     wrong: float
     truths: tuple[float, ...]
@@ -78,7 +78,7 @@ class LabelModel:
         self.interval = self._likelihood_interval() if len(counts) else (0.0, 1.0)
 
     def suspect(self, votes: Votes) -> Suspicion:
-        """How probable it is that the label of a group is wrong."""
+        """Compute the probability that the label of a group is wrong."""
         likelihoods = _likelihoods(votes)
         log_cells = np.log(self._shares.cells).reshape(len(PASS_RATES), len(CONCENTRATIONS))
         right = math.log1p(-self.error_rate) + np.logaddexp.reduce((likelihoods.right + log_cells).ravel())

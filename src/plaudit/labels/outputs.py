@@ -23,7 +23,7 @@ MASK_COLUMN = "label_suspect"
 
 
 class Decision(StrEnum):
-    """What a person decided on a finding."""
+    """The decision of a person on a finding."""
 
     LABEL_RIGHT = "label right"
     LABEL_WRONG = "label wrong"

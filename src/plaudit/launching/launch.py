@@ -70,14 +70,14 @@ class LaunchFiles:
     is_chat: bool
     max_new_tokens: int
     count: int | None = None
-    """How many prompts there are to train on; None if the data are not here."""
+    """The number of prompts to train on; None if the data are not on this machine."""
     has_columns: bool = False
     written: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchContext:
-    """What arguments are computed from; `notes` collects what means something else in the trainer."""
+    """The values that arguments are computed from; `notes` collects settings with another meaning in the trainer."""
 
     config: RunConfig
     files: LaunchFiles
@@ -94,7 +94,7 @@ class LaunchContext:
 
 @dataclass(frozen=True, slots=True)
 class TrainerTable:
-    """How one trainer's command and data are written."""
+    """The command and the data format of one trainer."""
 
     name: str
     program: Callable[[LaunchContext], Sequence[str]]
@@ -108,7 +108,7 @@ class TrainerTable:
     write: Callable[[str, Any], list[str]]
     """An argument as words of the command."""
     data: str
-    """What data elsewhere must be like."""
+    """The required form of data that are not on this machine."""
     ending: str
     row: Callable[[Trajectory, str, bool], dict[str, Any]]
     """A prompt as a row of data, with the name of the label's column, and whether prompts are chats."""
@@ -204,7 +204,7 @@ def _write_files(config: RunConfig, table: TrainerTable, folder: Path) -> Launch
     """Write the reward file and the data for a trainer into a folder."""
     data_config, spec = config.data, config.training.reward_function
     if config.model.path is None:
-        raise InvalidSettings("the embedded model is plaudit's; name one that others can load: model.path=owner/name")
+        raise InvalidSettings("only plaudit has this model; name one that the trainer can load: model.path=owner/name")
     if spec is None and config.training.agent_file is None:
         raise InvalidSettings(
             "a built-in task's reward lives in plaudit; name one: training.reward_function=my.py:name"

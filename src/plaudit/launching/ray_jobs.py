@@ -74,7 +74,7 @@ class RayJob:
 
     @property
     def commands(self) -> str:
-        """How to follow or stop the job from a shell."""
+        """The shell commands that follow or stop the job."""
         address = f"--address {shlex.quote(self.address)}"
         follow, stop = f"ray job logs --follow {address} {self.id}", f"ray job stop {address} {self.id}"
         return f"follow it with `{follow}`, end it with `{stop}`"

@@ -151,7 +151,5 @@ def _choose(path: str | Path, name: str, candidates: list[type]) -> type | None:
     named = [each for each in candidates if each.__name__ == name]
     possible = named or candidates
     if len(possible) > 1:
-        raise AgentError(
-            f"{path} has {', '.join(each.__name__ for each in possible)}; call the one that is meant {name}"
-        )
+        raise AgentError(f"{path} has {', '.join(each.__name__ for each in possible)}; name the intended one {name}")
     return possible[0] if possible else None

@@ -127,7 +127,7 @@ class _CompletionsReward(FunctionReward):
 
 
 def build(target: SpecTarget, arguments: Arguments | None = None, dialect: str | None = None) -> Loaded:
-    """The reward that a spec names, or an error that says what it is instead."""
+    """The reward that a spec names, or an error that names the kind of object found instead."""
     instance = _instantiate(target, arguments)
     if isinstance(instance, RewardFunction):
         return Loaded(instance, convention_of(instance), target.origin)
@@ -176,7 +176,7 @@ def signature_of(callable_: Any) -> inspect.Signature:
 
 
 def _is_foreign_class(candidate: Any) -> bool:
-    """Whether it is a class and not one of ours, which no dialect needs to be asked about: there are many to import."""
+    """Whether it is a class that plaudit does not define, so that dialects must be imported to read it."""
     return isinstance(candidate, type) and not issubclass(candidate, RewardFunction)
 
 

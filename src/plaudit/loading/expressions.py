@@ -107,9 +107,9 @@ def _read_rewards(value: Any, shape: Shape, as_reward: Callable[[Any], Any]) -> 
 
 
 LookUp: TypeAlias = Callable[[str, Arguments | None], Loaded]
-"""Finds what a name or a dotted name stands for."""
+"""Finds the object of a name or a dotted name."""
 Specs: TypeAlias = Callable[[str], Loaded]
-"""Finds what a quoted spec stands for."""
+"""Finds the reward of a quoted spec."""
 
 USING = "using"
 OPTIONS = ("dialect", "scope", "max_batch", "chat_template")
@@ -122,7 +122,7 @@ _SIGNS: dict[type[ast.AST], Callable[[Any], Any]] = {ast.USub: operator.neg, ast
 
 
 def build_expression(text: str, look_up: LookUp, specs: Specs) -> Loaded:
-    """The reward that an expression stands for."""
+    """The reward of an expression."""
     value = evaluate(text, look_up, specs)
     if isinstance(value, Loaded):
         return value
@@ -217,7 +217,7 @@ class _Expression:
         return self.look_up(dotted, arguments)
 
     def as_reward(self, value: Any) -> Any:
-        """Where a reward is asked for, text is a spec."""
+        """Read a value as a reward: text is a spec."""
         return self.specs(value).reward if isinstance(value, str) else value
 
     def argument(self, node: ast.AST) -> Any:

@@ -59,7 +59,7 @@ def find_module_with(name: str, path: str) -> str:
 
 
 def name_absent_model(error: BaseException) -> BaseException:
-    """The error, or one that names the missing Hugging Face model if the error does not name it."""
+    """The error, or a new one with the name of the missing Hugging Face model if the error lacks it."""
     if not isinstance(error, OSError):
         return error
     names = [

@@ -141,7 +141,7 @@ class RewardModule:
 
 
 def _fault_of(name: str, value: Any) -> str:
-    """Why a class is no reward: its base is not provided, or it has no method that computes a reward."""
+    """The reason why a class is no reward: its base is not provided, or it has no method that computes a reward."""
     if isinstance(value, Missing):
         return f"{name} cannot be used: {value.error}"
     if not isinstance(value, type):

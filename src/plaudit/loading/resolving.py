@@ -187,7 +187,7 @@ class _SpecResolver:
     def rewardkit_folder(self, text: str) -> Loaded:
         path = (self.folder / text).resolve()
         if not any(path.rglob("*.py")) and not any(path.rglob("*.toml")):
-            raise RewardNotLoaded(f"{path} has no files of rewardkit's criteria; other rewards are loaded from a file")
+            raise RewardNotLoaded(f"{path} has no rewardkit criteria; to load another reward, name its file")
         from plaudit.dialects.systems.rewardkit import RewardkitFolder  # noqa: PLC0415 - a worker starts in less time
 
         return Loaded(RewardkitFolder(path), "rewardkit folder", path.name)
@@ -248,7 +248,7 @@ def _no_such_module(dotted: str) -> RewardNotLoaded:
 
 
 def _working_folder() -> Path:
-    """The folder that relative paths count from; where it was deleted, one that holds nothing."""
+    """The folder that relative paths start from; an empty one if the folder was deleted."""
     try:
         return Path.cwd()
     except FileNotFoundError:

@@ -92,7 +92,9 @@ def _passes(limit: str) -> bool:
 
 
 def _cache_file(current: str) -> Path:
-    """One file per machine, version of torch and value of the variable: home folders may be shared by machines."""
+    """The cache file of this machine, torch version and value of the environment variable: machines may share a home
+    folder.
+    """
     machine = (platform.node(), platform.release(), platform.machine(), *_cpu_flags())
     key = "\n".join((importlib.metadata.version("torch"), current, *machine))
     folder = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")

@@ -39,7 +39,7 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class InputFormat:
-    """How samples become text: `write` gives the text; `whole` if the text has its special tokens already."""
+    """The conversion of samples to text: `write` returns the text; `whole` if it has its special tokens already."""
 
     write: Callable[[Any, Trajectory], Text]
     whole: bool = False
@@ -160,4 +160,4 @@ FORMATS: dict[str, InputFormat] = {
     "pair": InputFormat(_write_pair),
     "response": InputFormat(_write_response),
 }
-"""How a sample is shown to a model: by its chat template, as one text, as a pair, or the response alone."""
+"""The formats of a sample for a model: its chat template, one text, a pair, or the response alone."""

@@ -55,7 +55,7 @@ class LoadedModel:
 
     @property
     def context(self) -> int | None:
-        """How many tokens the model can read; None if nothing limits them."""
+        """The number of tokens that the model can read; None if nothing limits them."""
         config = self.model.config
         positions = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
         if positions is not None and getattr(config, "model_type", "") in _OFFSET_POSITIONS:

@@ -213,7 +213,7 @@ def _most_tokens(loaded: LoadedModel) -> int:
 
 
 def _cut_batches(lengths: Sequence[int], batch_size: int, most_tokens: int) -> list[list[int]]:
-    """Indices, longest samples first, in batches of at most so many samples and tokens."""
+    """Indices, longest samples first, in batches of at most `batch_size` samples and a limited number of tokens."""
     batches: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
         if batches and len(batches[-1]) < min(batch_size, max(1, most_tokens // max(1, lengths[batches[-1][0]]))):

@@ -90,7 +90,7 @@ class ModelFolder:
 
 
 def locate_model(name: str | os.PathLike[str], *, purpose: str, download: bool = False) -> ModelFolder:
-    """The folder of the model with this name; InvalidSettings says what is missing and what to do."""
+    """The folder of the model with this name; InvalidSettings names what is missing and the remedy."""
     text = os.fspath(name) if isinstance(name, str | os.PathLike) else name
     if not isinstance(text, str) or not text.strip() or "\0" in text:
         raise InvalidSettings(f"{purpose} needs a model: the folder that holds it, or its name; got {name!r:.60}")
@@ -207,7 +207,7 @@ def smollm2_file() -> Path:
 
 
 def unpacked_folder(path: Path) -> Path:
-    """Where the unpacked model of a GGUF file is kept: one place for all copies of the file."""
+    """The folder of the unpacked model of a GGUF file: the same for all copies of the file."""
     hub: Any = require("huggingface_hub.constants", extra="models", purpose=_PURPOSE)
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -35,7 +35,7 @@ POOLINGS: dict[str, Callable[[Any, Any], Any]] = {
     "pooling_mode_max_tokens": lambda states, mask: states.masked_fill(mask == 0, float("-inf")).max(dim=1).values,
     "pooling_mode_mean_tokens": lambda states, mask: (states * mask).sum(dim=1) / mask.sum(dim=1),
 }
-"""How the vectors of tokens become that of a text, by the names that sentence-transformers saves."""
+"""The functions that pool token vectors into a text vector, by the names that sentence-transformers saves."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -155,7 +155,7 @@ MEASURES: dict[str, Callable[[float, float], float]] = {
     "gain": lambda with_it, without: with_it - without,
     "improvement": lambda with_it, without: 1.0 - math.exp(min(50.0, without - with_it)),
 }
-"""What the reward is, of the mean log-probability of the truth's tokens with and without the reasoning."""
+"""The reward as a function of the mean log-probability of the truth's tokens with and without the reasoning."""
 WITH_BASELINE = ("gain", "improvement")
 
 

@@ -28,7 +28,7 @@ _starter: ThreadPoolExecutor | None = None
 
 
 def describe_exit(code: int | None) -> str:
-    """How a process ended, in words."""
+    """A description of an exit code."""
     if code is None:
         return "it closed its pipe"
     if code >= 0:
@@ -99,7 +99,7 @@ class _TemplateProcess:
             self._control.send(RECORD.pack(KILL, number, 0))
 
     def exit_code(self, number: int) -> int | None:
-        """How a worker ended; None if it has not ended after a while."""
+        """The exit code of a worker; None if it has not ended after a while."""
         until = time.monotonic() + EXIT_S
         while number not in self._exit_codes and self._receive(until - time.monotonic()):
             pass
@@ -186,7 +186,7 @@ class ChildProcess:
     def receive(self) -> list[bytes]:
         """The frames that have arrived since the last call.
 
-        Sets `was_woken` if the worker asked for this, and `has_ended` when it closed its end.
+        Sets `was_woken` if the worker requested it, and `has_ended` when it closed its end.
         """
         wakes = _read(self.reading)
         self.was_woken, self.has_ended = bool(wakes), wakes == b""
@@ -197,7 +197,7 @@ class ChildProcess:
         return self._frames.take_all()
 
     def exit_code(self) -> int | None:
-        """How it ended; negative for a signal, None if it has only closed its pipe and continues."""
+        """The exit code of the process; negative for a signal, None if it has only closed its pipe and continues."""
         return self._template.exit_code(self._number)
 
     def kill(self) -> None:

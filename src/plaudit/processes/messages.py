@@ -61,7 +61,7 @@ def decode_output(message: bytes) -> RewardOutput:
 
 
 def pack_outputs(outputs: Sequence[RewardOutput]) -> bytes:
-    """Outputs in bytes, each packed on its own; one that cannot be pickled becomes an error that says so."""
+    """Outputs in bytes, each packed on its own; an output that cannot be pickled becomes an error with the reason."""
     return pickle.dumps([_packed(output) for output in outputs], pickle.HIGHEST_PROTOCOL)
 
 

@@ -84,10 +84,10 @@ class PoolUnit:
     began: float = 0.0
     result: bytes | None = None
     failure: RewardOutput | None = None
-    """Why the unit as a whole could not be scored."""
+    """The failure of the unit as a whole, if it could not be scored."""
 
     def message(self) -> bytes:
-        """The unit as it is sent to a worker."""
+        """The message that sends the unit to a worker."""
         in_order = {((), index): [decode_output(message)] for index, message in self.outputs.items()}
         task = {
             "body": self.body, "known": self.known | in_order, "one_at_a_time": self.one_at_a_time,
@@ -160,7 +160,7 @@ class Worker:
             unit.tries = 0
 
     def expires(self, deadline_s: float | None) -> float:
-        """When the call under way is overdue."""
+        """The time at which the running call is overdue."""
         if deadline_s is None or not self.units or not self.is_ready or self.is_sending:
             return float("inf")
         if self.in_order:
@@ -225,7 +225,7 @@ class Pool:
 
     @property
     def load(self) -> int:
-        """How many units are waiting or being scored."""
+        """The number of units that are waiting or being scored."""
         return len(self.queue) + sum(len(worker.units) for worker in self.workers)
 
     def submit(self, unit: PoolUnit) -> None:
@@ -277,7 +277,7 @@ class Pool:
                     self._replace(worker, "deadline", output)
 
     def next_expiry(self) -> float:
-        """When `expire` must be called, on the clock `time.monotonic`."""
+        """The time at which `expire` must be called, on the clock `time.monotonic`."""
         return min((worker.expires(self.limits.deadline_s) for worker in self.workers), default=float("inf"))
 
     def discard(self, is_unwanted: Callable[[PoolUnit], bool]) -> None:
@@ -373,7 +373,7 @@ class Pool:
         self.queue.appendleft(unit)
 
     def _blame(self, worker: Worker, unit: PoolUnit, output: RewardOutput) -> bool:
-        """Mark the call that the worker was lost in; False if it is not known which one that was."""
+        """Mark the call during which the worker died; False if that call is unknown."""
         calls = worker.suspects(self.limits.deadline_s if output.status is Status.TIMEOUT else None)
         if len(calls) == 1:
             unit.known[calls[0].path, calls[0].first] = [output] * calls[0].size

@@ -29,7 +29,7 @@ MEBIBYTE = 1 << 20
 EXIT_MEMORY = 75
 """The exit code of a worker that ran out of memory in a call after earlier calls had left memory behind."""
 WAKE_S = 0.01
-"""How long finished calls may wait before the parent is woken to read of them."""
+"""The time that finished calls may wait before the parent is woken to read them."""
 LEFT_SHARE = 0.1  # of the memory limit, which a worker may hold beyond what it held at its start
 
 
@@ -37,7 +37,7 @@ class Handler(Protocol):
     """Scores units in the worker."""
 
     in_order: bool
-    """Whether samples are called one after the other, so that an output says which call has ended and which starts."""
+    """Whether samples are called one after the other, so that an output shows which call has ended and which starts."""
 
     def __call__(self, body: bytes, progress: "UnitProgress") -> bytes:
         """Score one unit; the result goes to the parent."""
@@ -47,7 +47,7 @@ class Service(ABC):
     """The service of a worker. It is pickled by the parent, read by the template and opened in each worker."""
 
     def preload(self) -> None:  # noqa: B027 - most services share nothing
-        """Load what all workers may share, in the template; a PlauditError says why no worker can be used."""
+        """Load the objects that all workers may share, in the template; PlauditError if no worker can be used."""
 
     def describe(self, handler: Any) -> dict[str, Any]:
         """The message to the parent about an opened handler."""
@@ -55,7 +55,7 @@ class Service(ABC):
 
     @abstractmethod
     def open(self) -> Handler:
-        """Load what takes long; a PlauditError says why the worker cannot be used."""
+        """Load objects that take long to load; PlauditError if the worker cannot be used."""
 
 
 class UnitProgress(Progress):
@@ -87,7 +87,7 @@ class UnitProgress(Progress):
         self._outgoing.write(message, wake=True)  # the parent starts the clock of the call
 
     def expect(self, count: int) -> None:
-        """Report how many samples a unit holds that is scored in order, if the parent cannot know."""
+        """Report the number of samples of a unit that is scored in order, if the parent cannot know it."""
         self._outgoing.write(STARTED + pickle.dumps(((), 0, count), pickle.HIGHEST_PROTOCOL))
 
     def ended(self, call: Call, outputs: list[RewardOutput]) -> None:

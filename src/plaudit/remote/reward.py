@@ -107,7 +107,7 @@ class RemoteReward(RewardFunction):
         return [output for index in range(len(chunks)) for output in outputs[index]]
 
     def _score_chunk(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
-        """The outputs of some samples in one request; in several where that is refused for a part of them."""
+        """The outputs of some samples in one request; in several where the server refuses a part of them."""
         count = len(trajectories)
         try:
             body, content_type = self._protocol.encode(trajectories)
@@ -156,7 +156,7 @@ class RemoteReward(RewardFunction):
                     f"it was reloaded and its scope is {about['scope']!r} now, not {self.scope!r}: load it again"
                 )
             warnings.warn(
-                f"{self.name} is another version now than when it was last asked (key {key}, before {self.key}): "
+                f"{self.name} has another version than at the last request (key {key}, before {self.key}): "
                 f"{', '.join(link.url for link in self._servers.links)} reloaded it, or do not all serve the same",
                 stacklevel=2,
             )

@@ -23,7 +23,7 @@ EXPLAINED = 0.8  # of the variance of the reward: below it, the shares of compon
 
 
 class Level(enum.StrEnum):
-    """How much a remark asks for attention."""
+    """The importance of a remark."""
 
     GOOD = "good"
     NOTE = "note"
@@ -32,7 +32,7 @@ class Level(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a part of the report shows, in one sentence, and what to do about it; `advice` is empty for nothing."""
+    """The result of a part of the report, in one sentence, and advice; `advice` is empty if nothing need be done."""
 
     topic: str
     level: Level
@@ -378,4 +378,4 @@ ADVICE = {
     "duplicates.within": "Little variety is left within groups: raise the temperature, or stop here.",
     "latency.uneven": "A few slow samples hold up whole batches: set a deadline, and look at the slowest ones.",
 }
-"""What to do, by topic and state; a state that is not listed needs nothing."""
+"""The advice by topic and state; a state that is not listed has none."""

@@ -122,7 +122,7 @@ class Agreement:
 
     @property
     def count(self) -> int:
-        """How many samples were compared."""
+        """The number of samples that were compared."""
         return self.right_right + self.right_wrong + self.wrong_right + self.wrong_wrong
 
     @property
@@ -195,7 +195,7 @@ class AgreementBuilder(_ColumnReader):
 
 
 def read_label(column: str, label: Any) -> bool:
-    """Whether a label of a column says right; raises RolloutsError if it says neither right nor wrong."""
+    """Whether a label of a column means right; raises RolloutsError if it means neither right nor wrong."""
     known = _LABELS.get(str(label).strip().lower().removesuffix(".0"))
     if known is None:
         raise RolloutsError(

@@ -13,7 +13,7 @@ MAX_ADDRESS = 60
 
 
 def response_messages(trajectory: Trajectory) -> list[Mapping[str, Any]] | None:
-    """The messages of a response that has more than one text; None if the response says it all."""
+    """The messages of a response that has more than one text; None if the response contains everything."""
     messages = trajectory.columns.get(KEPT_MESSAGES)
     is_chat = isinstance(messages, list) and all(isinstance(each, Mapping) for each in messages)
     return messages if is_chat and messages else None

@@ -36,7 +36,7 @@ class CoveredMean:
 
     @classmethod
     def of(cls, values: Iterable[float | None]) -> "CoveredMean":
-        """The mean of `values`, in which None stands for an unscored sample.
+        """The mean of `values`, in which None marks an unscored sample.
 
         >>> CoveredMean.of([1.0, 0.0, None, None])
         CoveredMean(scored=0.5, overall=0.25, unscored=0.5)
@@ -55,7 +55,7 @@ class CoveredMean:
 
     @classmethod
     def from_metrics(cls, metrics: Mapping[str, float], name: str) -> "CoveredMean | None":
-        """What `to_metrics` wrote; None if there is no such metric."""
+        """The value that `to_metrics` wrote; None if there is no such metric."""
         overall = metrics.get(f"{name}_all", metrics.get(name))
         return None if overall is None else cls(metrics.get(name), overall, metrics.get(f"{name}_unscored", 0.0))
 

@@ -21,7 +21,7 @@ MAX_FAILURES = 5
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """How many values lie in [low, high); the last bin includes its end, and a bin of one value has low == high."""
+    """The number of values in [low, high); the last bin includes its end, and a bin of one value has low == high."""
 
     low: float
     high: float
@@ -139,7 +139,7 @@ class Summary:
 
     @property
     def ok(self) -> int:
-        """How many samples were scored."""
+        """The number of scored samples."""
         return self.statuses.get(Status.OK.value, 0)
 
     def _repr_html_(self) -> str:
@@ -262,7 +262,7 @@ class StepPoint:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How far late values of one kind differ from early ones: the reward, the score, the length, or a component."""
+    """The distance of late values of one kind from early ones: the reward, the score, the length, or a component."""
 
     name: str
     component: bool
@@ -336,7 +336,9 @@ class FailurePattern:
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """How responses fail, and which kinds of response earn clearly more (`high`) or less (`low`) than others."""
+    """The patterns of failing responses, and the kinds of response that earn clearly more (`high`) or less (`low`) than
+    others.
+    """
 
     responses: int
     failing: int

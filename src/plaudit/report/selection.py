@@ -42,7 +42,7 @@ class Condition:
 
     @classmethod
     def parse(cls, text: str) -> "Condition":
-        """The condition as it is written: `task=math`, `level >= 3`, `model != gpt2`."""
+        """The text form of the condition: `task=math`, `level >= 3`, `model != gpt2`."""
         match = _CONDITION.fullmatch(text)
         if match is None:
             raise RolloutsError(f"a condition is COLUMN=VALUE, !=, <, <=, >, >= or ~, such as level>=3; got {text!r}")

@@ -33,7 +33,7 @@ MAX_CHARACTERS, MAX_ROLLOUTS = 20_000_000, 10_000
 RIGHT = 0.5
 """A response counts as right from this score on."""
 SLOWEST = 5
-"""How many of the slowest samples are kept."""
+"""The number of the slowest samples that are kept."""
 DIGEST_BITS = 64
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -160,7 +160,7 @@ class Samples:
 
     @cached_property
     def comparable(self) -> "Groups":
-        """What can be compared: the groups with two scored samples or more; if there are none, the whole run."""
+        """The groups with two scored samples or more; if there are none, the whole run as one group."""
         return self.comparable_among(self.scored)
 
     def comparable_among(self, chosen: npt.NDArray[np.bool_]) -> "Groups":

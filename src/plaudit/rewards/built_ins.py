@@ -13,7 +13,7 @@ BuiltIn: TypeAlias = type[RewardFunction] | partial[RewardFunction]
 
 
 class _BuiltIns(Mapping[str, BuiltIn]):
-    """Rewards by name; each is imported when it is first asked for, since a worker needs one of them."""
+    """Rewards by name; each is imported on first use, since a worker needs one of them."""
 
     def __init__(self, locations: dict[str, str]) -> None:
         self._locations = locations

@@ -227,14 +227,14 @@ def _names_entry_point(truth: Any) -> bool:
 
 
 def _read_prompt(trajectory: Trajectory) -> str:
-    """The prompt without what a model said in it."""
+    """The prompt without messages of a model in it."""
     if isinstance(trajectory.prompt, str):
         return trajectory.prompt
     return "\n\n".join(message_text(message) for message in trajectory.prompt if message["role"] != "assistant")
 
 
 def _find_names(suite: Suite) -> tuple[str, ...]:
-    """The names that the program must define, as far as the tests tell."""
+    """The names that the program must define, as far as the tests show."""
     if isinstance(suite, CallSuite):
         return (suite.function.rpartition(".")[2],)
     if isinstance(suite, AssertSuite | FileSuite) and suite.entry_point:

@@ -26,7 +26,7 @@ FLOOD_FROM = 10  # words; in shorter responses most words may well be keywords
 
 @dataclass(frozen=True, repr=False)
 class KeywordReward(RewardFunction):
-    """1.0 when all `required` and all `bonus` words are said and no `penalty` word is; in [0, 1].
+    """1.0 when all `required` and all `bonus` words occur and no `penalty` word does; in [0, 1].
 
     `bonus` (0.1 each) and `penalty` (0.15 each) may map words to amounts of their own. The bonus amounts, at most half,
     are set aside of the 1.0; the required words earn the rest, by the share of them that is said.

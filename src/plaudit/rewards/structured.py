@@ -14,7 +14,7 @@ class StructuredOutputReward(Structured, VerifierReward):
     __doc__ = Structured.__doc__
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        """The output has a score only where the row asks for something: form alone says nothing about being right."""
+        """The output has a score only where the row has requirements: form alone does not make an answer right."""
         output = super().compute_reward(trajectory)
         if not output.ok or self.read(trajectory).of_row:
             return output

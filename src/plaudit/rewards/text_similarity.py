@@ -83,7 +83,7 @@ def discount_copying(rate: Callable[[str, str], float], answer: str, prompt: str
 
 
 def answer_text(response: str) -> str:
-    """The part of a response that counts: its one `<answer>`, else everything but the thinking."""
+    """The part of a response that counts: its one `<answer>`, else everything but the thoughts."""
     visible = without_thinking(response)
     blocks = find_blocks(visible, "answer")
     return blocks[0].text if len(blocks) == 1 else visible

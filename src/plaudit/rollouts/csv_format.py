@@ -43,7 +43,7 @@ class CsvSource:
                 reader = csv.DictReader(file, strict=True)
                 names = reader.fieldnames or []
                 if len(set(names)) != len(names):
-                    raise RolloutsError(f"{self.name}:1: a column name stands twice in {names}")
+                    raise RolloutsError(f"{self.name}:1: a column name occurs twice in {names}")
                 line = reader.line_num + 1
                 for row in reader:
                     yield line, row

@@ -92,7 +92,7 @@ def _json_columns(notes: dict[bytes, bytes]) -> frozenset[str] | None:
 
 
 def _kinds(rows: Iterator[dict[str, Any]]) -> dict[str, str]:
-    """How each column is stored: as its one plain type, or as JSON text where types are mixed, nested or null."""
+    """The storage type of each column: its one plain type, or JSON text where types are mixed, nested or null."""
     kinds: dict[str, str] = {"prompt": "text", "response": "text"}
     for row in rows:
         for name, value in row.items():

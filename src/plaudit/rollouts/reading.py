@@ -51,7 +51,7 @@ class BadLine:
 
 
 class RolloutsReader:
-    """Iterate over it to get the rollouts; each iteration starts anew, and says afterwards what it met.
+    """Iterate over it to get the rollouts; each iteration starts anew, and its attributes then describe the lines read.
 
     `bad` holds the first hundred lines that were left out, `bad_count` counts them all, and `torn` tells that the file
     ends in half a line, as an interrupted write leaves it.
@@ -120,7 +120,7 @@ def _refuse_duplicate(rollout: Rollout, number: int, seen: dict[Any, int]) -> No
     first = seen.setdefault(key, number)
     if first != number:
         raise RolloutsError(
-            f"the id {trajectory.id!r} stands on line {first} already; every rollout needs its own, "
+            f"the id {trajectory.id!r} occurs on line {first} already; every rollout needs its own, "
             "so if it names the prompt, read it as the group: --columns group=id"
         )
 

@@ -39,7 +39,7 @@ def read_completed(path: str | os.PathLike[str]) -> Completed:
     """The progress of an output file; a missing file has no samples."""
     file = Path(path)
     if file.suffix.lower() != ".jsonl":
-        raise RolloutsError(f"{file}: such a file appears only when it is complete; resume needs .jsonl")
+        raise RolloutsError(f"{file}: such a file is written only when it is complete; resume needs .jsonl")
     if not file.exists():
         return Completed(file, 0, None)
     source, count, last = LineSource.of_file(file), 0, (0, b"")
@@ -94,7 +94,7 @@ SUFFIX = ".run.json"
 
 
 def record_path(out: Path) -> Path:
-    """Where the record of an output file lies."""
+    """The path of the record of an output file."""
     return out.with_name(f"{out.name}{SUFFIX}")
 
 

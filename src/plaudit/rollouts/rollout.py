@@ -1,4 +1,4 @@
-"""One line of a rollouts file: a trajectory and, once it is scored, what the reward said about it.
+"""One line of a rollouts file: a trajectory and, once it is scored, its reward output.
 
 The output stands under the key `reward_output` beside the trajectory's own keys; every other key is kept as it came.
 """

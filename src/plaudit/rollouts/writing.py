@@ -146,7 +146,7 @@ def _converted_sink(convert: Convert, path: Path, mode: Mode, overwrite: bool) -
         require("pyarrow", extra="parquet", purpose="writing Parquet")
     if mode != "new":
         raise RolloutsError(
-            f"{path}: such a file appears only when it is complete, so nothing can be added to it; "
+            f"{path}: such a file is written only when it is complete, so nothing can be added to it; "
             f"write {path.name.partition('.')[0]}.jsonl, which can be continued"
         )
     if not overwrite:

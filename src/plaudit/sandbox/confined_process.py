@@ -120,7 +120,7 @@ def write_sealed(descriptor: int, content: bytes) -> None:
 
 
 class ProcessHost(Protocol):
-    """What holds confined processes: a server, or for a judge the client it works for."""
+    """The owner of confined processes: a server, or, for a judge, the client that the judge works for."""
 
     tier: Tier
     clock_is_local: bool  # whether reading the clock costs next to nothing
@@ -133,14 +133,14 @@ class ProcessHost(Protocol):
         """Kill a process, and have it reaped."""
 
     def exit_code_of(self, process: LockedProcess) -> int:
-        """How a process that is dead ended: its exit code, or minus the signal that killed it."""
+        """The exit code of a dead process, or minus the number of the signal that killed it."""
 
     def clock_of(self, process: LockedProcess) -> Callable[[], float]:
         """A function that gives the processor seconds that a process has used."""
 
 
 class Budget:
-    """How long a whole verdict may take on the wall; programs that really compute get more."""
+    """The time limit of a whole verdict on the wall clock; programs that use the processor get more."""
 
     FACTOR = 10.0  # of the processor time used: a busy machine must not turn right answers wrong
 

@@ -32,7 +32,7 @@ class NotPlain(ValueError):
 
 
 class Container(NamedTuple):
-    """How one kind of mutable container is taken apart, built and filled.
+    """The functions that split, build and fill one kind of mutable container.
 
     `parts` are values of which the first `header` build an empty container (`make`) and the others are its contents
     (`fill`); those in the slice `hashed` are keys. Contents are compared by identity, or as the bytes that `raw` gives.

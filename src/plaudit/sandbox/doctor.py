@@ -61,7 +61,7 @@ class Diagnosis:
 
 
 def attempts(server: ForkServer, limits: RunLimits = ATTEMPT_LIMITS) -> list[tuple[str, bool]]:
-    """What a program tried that must be refused, and whether it succeeded."""
+    """The forbidden actions that a program tried, and whether each succeeded."""
     with Program(server, server.take(limits), limits) as program:
         program.load(REACHING_OUT)
         outcome = program.call("reach_out")

@@ -18,7 +18,7 @@ T = TypeVar("T", bound=_Closable)
 
 
 class IdlePool(Generic[K, T]):
-    """What is idle, by its kind, the oldest first; as a context manager it leaves no process behind."""
+    """The idle objects by their kind, the oldest first; as a context manager it leaves no process behind."""
 
     def __init__(self, most: int, make: Callable[[K], T]) -> None:
         self._most, self._make = most, make

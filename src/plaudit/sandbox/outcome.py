@@ -15,7 +15,7 @@ __all__ = ["UNDEFINED", "CallStatus", "Outcome", "Raised"]
 
 
 class CallStatus(Enum):
-    """How a load or a call ended; after all but the first three, and after EXITED, the program is gone."""
+    """The end of a load or a call; after all but the first three, and after EXITED, the program is gone."""
 
     RETURNED = "returned"
     RAISED = "raised"
@@ -81,7 +81,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
     @property
     def reason(self) -> str:
-        """How it ended, in words."""
+        """The end of the call as a message."""
         details = {
             CallStatus.RAISED: str(self.error),
             CallStatus.EXITED: f"exit code {self.exit_code}",

@@ -42,7 +42,7 @@ class Program:
     def load(self, source: str, stdin: bytes | None = None) -> Outcome:
         """Run a source as a module; with `stdin`, as a script (`__name__ == "__main__"`), which then is over."""
         if self._loaded:
-            raise SandboxError("a program is loaded once; open another for another source")
+            raise SandboxError("a program can be loaded only once; open a new one for another source")
         self._loaded = True
         request = frame(dumps(["load", source, stdin is not None]).encode())
         if stdin is None:
@@ -146,7 +146,7 @@ class Program:
             return {"status": CallStatus.BAD_REPLY, "error": Raised(("BadReply",), str(error)[:200])}
 
     def _explain_stop(self, stopped: Stopped) -> dict[str, Any]:
-        """How a process ended that sent no answer."""
+        """The output for a process that ended without an answer."""
         if stopped.status is not None:
             return {"status": stopped.status}
         self._reaped = True

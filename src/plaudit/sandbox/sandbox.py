@@ -121,7 +121,7 @@ class Sandbox:
 
 
 def _check_server(server: ForkServer, limits: RunLimits) -> None:
-    """Raise unless a program on this server is refused what it must be refused."""
+    """Raise unless this server refuses its programs everything that the sandbox forbids."""
     if server.tier is Tier.NONE:
         why = "; ".join(f"{one.name}: {one.detail}" for one in server.protections.confinement if not one.active)
         raise _UnfitServer(f"no protection is available here ({why}); allow_unsafe=True runs programs without any")

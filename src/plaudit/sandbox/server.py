@@ -126,7 +126,7 @@ class ForkServer:
         return seconds
 
     def exit_code_of(self, process: LockedProcess) -> int:
-        """How a process that is dead ended: its exit code, or minus the signal that killed it."""
+        """The exit code of a dead process, or minus the number of the signal that killed it."""
         try:
             self._control.send(STATUS + str(process.number).encode())
             return int(self._control.recv(256))

@@ -87,7 +87,7 @@ _VIEW_CLASSES = {type(getattr(kind(), name)()): name for kind in (dict, OrderedD
 
 
 def copy_view(value: Any) -> Any:
-    """A view of a dict, of a copy of what it shows; anything else as it is."""
+    """A view of a dict, over a copy of its content; any other value is returned unchanged."""
     shown = _VIEW_CLASSES.get(type(value))
     return value if shown is None else _VIEWS[shown](list(value))
 

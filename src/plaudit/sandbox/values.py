@@ -281,7 +281,7 @@ class Graph:
 
 
 def _unshared_count() -> int:
-    """What `sys.getrefcount` tells in `release` of a container that only its entry refers to."""
+    """The count that `sys.getrefcount` reports in `release` for a container that only its entry refers to."""
     entries = {0: Entry([], CONTAINERS[list], None, is_own=True)}
     for number in list(entries):
         entry = entries[number]

@@ -96,7 +96,7 @@ class RewardServer:
             raise
 
     async def reload(self) -> None:
-        """Read the tokens and the certificate again and load the current rewards; what fails stays as it was."""
+        """Read the tokens and the certificate again and load the current rewards; if one fails, the old one stays."""
         self._reload_credentials()
         await self.app.pools.reload()
 
@@ -141,7 +141,7 @@ class RewardServer:
         await self.app.close()
 
     async def _end_requests(self, http: _HttpServer) -> None:
-        """After `drain_s` seconds, or when asked to stop again: answer what is under way with 503, then disconnect."""
+        """After `drain_s` seconds, or at a second request to stop: answer running requests with 503 and disconnect."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._stop_asked_again.wait(), self.settings.drain_s)
         await self.app.close()

@@ -1,4 +1,4 @@
-"""One batch of a step: prompts are sampled, responses scored, and groups that teach nothing replaced.
+"""One batch of a step: prompts are sampled, responses scored, and groups without a learning signal replaced.
 
 A batch follows from the config, the step and the weights alone: its random numbers come from the seed and the step, so
 a resumed run draws what an uninterrupted one would have drawn.
@@ -38,11 +38,11 @@ class Batch:
     reasons: dict[str, int]
     """The number of groups left out, by reason."""
     position: int
-    """How many prompts had been taken from the stream when it was complete."""
+    """The number of prompts taken from the stream when the batch was complete."""
     epoch: float
-    """How often all prompts had been taken by then."""
+    """The number of passes over all prompts by then."""
     staleness: int
-    """By how many updates the sampling policy was older."""
+    """The number of updates since the weights of the sampling policy."""
     sample_s: float
     reward_s: float
     stream_state: dict[str, Any] = field(default_factory=dict)
@@ -179,7 +179,7 @@ def filter_groups(scored: Iterable[tuple[Trajectory, RewardOutput]], settings: F
 
 
 def _reason_to_drop(outputs: Sequence[RewardOutput], settings: FilterConfig) -> str:
-    """Why a group is left out; the empty string when it stays."""
+    """The reason why a group is left out; the empty string when it stays."""
     if settings.by == "none":
         return ""
     scored = [output for output in outputs if output.ok]
@@ -206,7 +206,7 @@ class SequentialBatches:
         self._collector, self._sampler = collector, sampler
 
     def next(self, step: int) -> Batch:
-        """The batch of a step, drawn with the policy as it is."""
+        """The batch of a step, drawn with the current policy."""
         return self._collector.collect(step, self._sampler)
 
     def close(self) -> None:
@@ -234,7 +234,7 @@ class PrefetchedBatches:
         self._requested = 0
 
     def next(self, step: int) -> Batch:
-        """The batch of a step; those of the steps after it are requested, with the policy as it is now."""
+        """The batch of a step; batches of the steps after it are requested, with the current policy."""
         self._requested = max(self._requested, step - 1)
         if not self._pending:
             self._request(step, step)

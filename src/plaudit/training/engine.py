@@ -31,7 +31,7 @@ class Progress(Protocol):
         """A training step was taken; step 0 is the evaluation before the first."""
 
     def note(self, text: str) -> None:
-        """Something else that the user should know."""
+        """Print a note for the user."""
 
 
 class NoProgress:
@@ -93,10 +93,10 @@ def train(
     overwrite: bool = False,
     progress: "Progress | None" = None,
 ) -> "Outcome":
-    """Train a policy as the config says, with the engine it names; everything about the run is in `config.output_dir`.
+    """Train a policy with the config and its engine; everything about the run is in `config.output_dir`.
 
-    `reward` replaces the config's reward. `resume` continues from the newest checkpoint, or begins where there
-    is none; `overwrite` replaces a run that is in the folder.
+    `reward` replaces the config's reward. `resume` continues from the newest checkpoint, or begins where there is none;
+    `overwrite` replaces a run that is in the folder.
     """
     engine = ENGINES[config.engine]
     limit_instructions()

@@ -118,7 +118,7 @@ class EpisodeSampler(Sampler):
 
 
 class EpisodeScorer:
-    """The rewards that environments gave; episodes without any are scored by `otherwise`, if there is one."""
+    """The rewards of the environments; episodes without one are scored by `otherwise`, if it is set."""
 
     def __init__(self, otherwise: Scoring | None = None) -> None:
         self.otherwise = otherwise
@@ -149,7 +149,7 @@ def _start(row: Trajectory, seed: int) -> EpisodeStart:
 
 
 def _first_text(tokenizer: Any, row: Trajectory) -> str:
-    """The prompt as the model sees it; a start token that the tokenizer would put before a text is written out."""
+    """The prompt as the model sees it, including a start token that the tokenizer would add to a text."""
     text = prompt_text(tokenizer, row.prompt)
     start = getattr(tokenizer, "bos_token", None) or ""
     if not start or text.startswith(start):
@@ -160,7 +160,7 @@ def _first_text(tokenizer: Any, row: Trajectory) -> str:
 def _sampling_settings(
     settings: SamplingSettings, context: int | None, token_ids: list[int], sampling_params: Any
 ) -> SamplingSettings:
-    """The settings with what an episode's params say of them; an action is no longer than the model's context lets."""
+    """The settings, changed by an episode's sampling parameters; an action is limited by the model's context."""
     stop = get_param(sampling_params, "stop", ())
     temperature = float(get_param(sampling_params, "temperature", settings.temperature))
     if temperature != settings.temperature:
@@ -189,7 +189,7 @@ def _sampling_settings(
 def _trajectory(
     row: Trajectory, group: int, episode: Episode, spans: Sequence[Sequence[tuple[int, int]]]
 ) -> Trajectory:
-    """The sample that an episode is; `spans` are the offsets of the tokens of each segment in its text."""
+    """The sample of an episode; `spans` are the offsets of the tokens of each segment in its text."""
     offsets, start = [], 0
     for segment, segment_spans in zip(episode.segments, spans, strict=True):
         offsets += [(start + begin, start + end) for begin, end in segment_spans]
@@ -210,7 +210,7 @@ def _episode_metadata(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def _environment_output(trajectory: Trajectory) -> RewardOutput | None:
-    """What the environment said of the episode; None where it left that to a reward."""
+    """The environment's reward for the episode; None where the environment gave none."""
     about = _episode_metadata(trajectory)
     logs, score = about.get("logs", {}), about.get("score")
     if about.get("status", "ok") != "ok":

@@ -291,7 +291,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def _length(trajectory: Trajectory) -> float:
-    """In tokens that the model chose, where they are known, else in words."""
+    """The length in tokens that the model chose, where they are known, else in words."""
     return float(len(trajectory.response.split()) if trajectory.tokens is None else trajectory.tokens.chosen)
 
 
@@ -309,7 +309,7 @@ def open_model(
     """
     if "://" in spec:
         if model is None:
-            raise InvalidSettings(f"{spec} may serve several models; name the one that is meant (--model NAME)")
+            raise InvalidSettings(f"{spec} may serve several models; select one (--model NAME)")
         sampler = EndpointSampler(spec, model, api_key_env=api_key_env)
         return TrainedModel(model, sampler, PromptTemplate(), sampler.settings.max_new_tokens)
     config = _config_of(spec)
@@ -324,7 +324,7 @@ def open_model(
 
 
 def load_run_task(spec: str, reward: RewardLike | str | None = None) -> Task | None:
-    """What the run in a folder was trained on, with its held-out prompts; None for anything but a run.
+    """The task that the run in a folder was trained on, with its held-out prompts; None if the folder is not a run.
 
     `reward` takes the place of the run's.
     """
@@ -352,7 +352,7 @@ def _config_of(spec: str) -> RunConfig | None:
 
 
 def _model_path(spec: str) -> str:
-    """Where the model that a spec names is: a run keeps its own in a folder."""
+    """The path of the model that a spec names: a run keeps its own in a folder."""
     folder = RunFolder(Path(spec))
     if not folder.holds_run:
         return spec

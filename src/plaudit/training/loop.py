@@ -20,7 +20,7 @@ __all__ = ["train"]
 
 
 def train(config: RunConfig, options: RunOptions) -> Outcome:
-    """Train a policy as the config says and leave everything about it in `config.output_dir`."""
+    """Train a policy with the config and leave everything about it in `config.output_dir`."""
     with open_run(config, options) as run:
         return _Loop(run, options.progress).run()
 
@@ -39,7 +39,7 @@ class _Loop:
         self.after: dict[str, float] = {}
 
     def run(self) -> Outcome:
-        """Train to the end, or until a signal asks to stop."""
+        """Train to the end, or until a signal requests a stop."""
         for note in self._run.task.notes:
             self.progress.note(note)
         newest = self.checkpoints.newest()
@@ -123,7 +123,7 @@ class _Loop:
         return int(state["step"])
 
     def _finish(self) -> None:
-        """Save the model and what a reader wants to see of the run."""
+        """Save the model, the samples and the report."""
         self._save_model()
         samples_after = self.held_out.sample_responses(self.sampler)
         write_report(self.folder, self.config, self.held_out.prompts, self.samples_before, samples_after)

@@ -21,7 +21,7 @@ __all__ = ["batch_metrics", "reward_metrics", "split_by", "split_metrics", "step
 
 
 def step_metrics(batch: Batch, updated: Mapping[str, float], *, update_s: float, step_s: float) -> dict[str, Any]:
-    """Everything metrics.jsonl says of a step but its evaluation; `updated` are the numbers of the policy update."""
+    """All values of a step in metrics.jsonl except its evaluation; `updated` are the numbers of the policy update."""
     return {
         "step": batch.step,
         "epoch": batch.epoch,

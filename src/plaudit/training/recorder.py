@@ -36,7 +36,7 @@ __all__ = [
 
 
 class Recorder:
-    """Writes each step to metrics.jsonl, rollouts.jsonl and the logs that the config asks for, and reports it."""
+    """Writes each step to metrics.jsonl, rollouts.jsonl and the configured logs, and reports it."""
 
     def __init__(self, config: RunConfig, folder: RunFolder, progress: Progress, *, first_step: int) -> None:
         self._config, self._progress = config, progress
@@ -48,7 +48,7 @@ class Recorder:
         self._watch = self._open_watch(folder)
         self._has_noted_truncation = False
         self.problem: str | None = None
-        """Why the run should end, by a sign that the config names."""
+        """The reason to end the run, from a sign that the config names."""
 
     def step(self, metrics: Mapping[str, Any], batch: Batch | None = None) -> None:
         """Record one step; the evaluation before the first has no batch."""
@@ -68,7 +68,7 @@ class Recorder:
         self._log.flush()
 
     def close(self) -> None:
-        """Finish all files and logs."""
+        """Close all files and logs."""
         self._log.close()
         for writer in self._writers:
             writer.close()

@@ -80,7 +80,7 @@ class Run:
 
     @property
     def max_new_tokens(self) -> int:
-        """How many tokens a sample may have, over all turns."""
+        """The number of tokens that a sample may have, over all turns."""
         return self.sampling.max_new_tokens * (self.limits.max_steps or 1 if self.limits else 1)
 
     def build_sampler(self, policy: Policy) -> Sampler:

@@ -1,4 +1,4 @@
-"""The folder of a run: its files, its checkpoints, and how a new run, a resumed one and an old one are told apart.
+"""The folder of a run: its files, its checkpoints, and how a new, a resumed and an old run are distinguished.
 
 A resumed run cuts metrics.jsonl and rollouts.jsonl back to what they were at its checkpoint, so that every step stands
 in them once. A checkpoint is complete or absent: it is written to a temporary folder, synced to disk and renamed; only
@@ -39,7 +39,7 @@ MAY_CHANGE_ON_RESUME = (
     "training.log_rewards",
     "training.save_reward_analysis",
 )
-"""What may differ between a run and its continuation: nothing of it changes what was learnt so far."""
+"""The keys that may differ between a run and its continuation: none of them changes what was learned so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class RunFolder:
         return self.config.is_file()
 
     def open(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
-        """Continue with the run that is here where `resume` says so, else begin one."""
+        """Continue with the run in this folder if `resume` is set, else begin one."""
         if resume:
             self.check_continues(config)
             self.save_config(config)
@@ -157,7 +157,7 @@ class RunFolder:
             shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
 
     def sizes(self) -> dict[str, int]:
-        """How long the files that grow are now, for a checkpoint."""
+        """The current sizes of the files that grow, for a checkpoint."""
         return {path.name: path.stat().st_size if path.exists() else 0 for path in (self.metrics, self.rollouts)}
 
     def cut_back(self, sizes: dict[str, int]) -> None:

@@ -27,7 +27,7 @@ _TOKEN = re.compile(rf"({_OPERAND})|[-+*/×÷−x]")
 
 
 def false_sums(text: str) -> Iterator[str]:
-    """Every sum in the text whose result is not the one stated, as written.
+    """Every sum in the text whose stated result is wrong, unchanged.
 
     >>> list(false_sums("2 + 2 = 4, and 13 * 2 = 27."))
     ['13 * 2 = 27']
@@ -41,7 +41,7 @@ def false_sums(text: str) -> Iterator[str]:
 def false_equations(
     text: str, value_of: Callable[[str], Value | None], agree: Callable[[Value, Value], bool]
 ) -> Iterator[str]:
-    """Every equation with two neighbouring sides that are values and do not agree; other sides say nothing.
+    """Every equation with two neighbouring sides that are values and do not agree; other sides are ignored.
 
     >>> from plaudit.verify.numbers import parse_number
     >>> list(false_equations("2 + 1 = 3, 4 = 5 dogs, 2 = 3", parse_number, lambda one, other: one == other))
@@ -56,7 +56,7 @@ def false_equations(
 
 
 def _precision(stated: str, result: Fraction) -> Fraction:
-    """How far off a stated result may be: one unit of its last place, if it is rounded at all."""
+    """The tolerance of a stated result: one unit of its last place, if it is rounded at all."""
     decimals = len(stated.partition(".")[2])
     exact = (result * 10**decimals).denominator == 1
     return Fraction(1, 10**9) if exact else Fraction(1, 10**decimals)

@@ -17,7 +17,7 @@ CARDS = Path(__file__).parent / "cards"
 
 
 class Measurement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How often a verifier was wrong on labelled responses, and how long it took."""
+    """The measured error rates of a verifier on labelled responses, and its time."""
 
     command: str
     right: int
@@ -44,7 +44,7 @@ class Measurement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a user needs to know before trusting a verifier."""
+    """The facts that a user needs before trusting a verifier."""
 
     inputs: dict[str, str]
     """Columns and what they hold; the data sets that have them."""

@@ -74,7 +74,7 @@ def _is_python(block: Fenced) -> bool:
 
 
 def _dedent(block: str) -> str:
-    """A block without the indent of the list item that it may stand in."""
+    """A block without the indent of its list item."""
     lines = block.strip("\n").split("\n")
     indent = len(lines[0]) - len(lines[0].lstrip())
     if indent and all(line.startswith(lines[0][:indent]) or not line.strip() for line in lines):

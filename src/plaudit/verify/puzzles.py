@@ -245,7 +245,7 @@ def _find_grid(text: str, size: int) -> Grid | None:
 
 
 def _find_fault(grid: Grid) -> str:
-    """What is repeated or out of range in a grid; zeros are empty cells of a puzzle. Empty if nothing is."""
+    """The repeated or out-of-range value of a grid; zeros are empty cells of a puzzle. Empty if there is none."""
     size, side = len(grid), math.isqrt(len(grid))
     units = {f"row {row + 1}": list(cells) for row, cells in enumerate(grid)}
     units |= {f"column {column + 1}": [cells[column] for cells in grid] for column in range(size)}
@@ -294,7 +294,7 @@ class KnightsKnaves(Verifier[Mapping[str, str]]):
         written = need_truth(sample, "solution_text_format")
         solution = _roles(written) if isinstance(written, str) else None
         if not solution:
-            raise InvalidTrajectory(f"the solution says of each person once what they are, got {written!r:.60}")
+            raise InvalidTrajectory(f"the solution must state the role of each person once, got {written!r:.60}")
         return solution
 
     def judge(self, task: Mapping[str, str], answer: Answer) -> Verdict:
@@ -314,7 +314,7 @@ class KnightsKnaves(Verifier[Mapping[str, str]]):
 
 
 def _roles(text: str) -> dict[str, str] | None:
-    """What a text says that people are; None if it says two things of somebody."""
+    """The roles that a text assigns to people; None if it assigns two to one person."""
     roles: dict[str, str] = {}
     for statement in _STATEMENT.finditer(text):
         names = [statement["name"]] if statement["name"] else _BETWEEN_NAMES.split(statement["names"])

@@ -205,7 +205,7 @@ def _headed_blocks(text: str, names: Sequence[str]) -> list[Block]:
 
 
 def headed_sections(text: str) -> list[Block]:
-    """What stands under each heading in markdown, by its title in lower case."""
+    """The text under each heading in markdown, by its title in lower case."""
     headings = list(HEADING.finditer(text)) if "#" in text else []
     ends = [*(heading.start() for heading in headings), len(text)][1:]
     return [

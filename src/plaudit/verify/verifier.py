@@ -24,14 +24,14 @@ Response: TypeAlias = str | Message | Sequence[Message]
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """How right a response is, in [0, 1], or None if that cannot be decided; and why."""
+    """The degree to which a response is right, in [0, 1], or None if that cannot be decided; and the reason."""
 
     score: float | None
     reason: str
     components: Mapping[str, "Verdict"] = {}  # a Struct copies it
     """The parts of the verdict by name: constraints, fields, measures."""
     details: Mapping[str, Any] = {}
-    """What was read from the response, as plain data."""
+    """The values read from the response, as plain data."""
 
     @property
     def passed(self) -> bool:
@@ -81,7 +81,7 @@ class Verifier(ABC, Generic[Task]):
 
     @abstractmethod
     def read(self, sample: Trajectory) -> Task:
-        """What the row asks for; raises InvalidTrajectory if that cannot be told. Ignores the response."""
+        """The task that the row states; raises InvalidTrajectory if it states none. Ignores the response."""
 
     @abstractmethod
     def judge(self, task: Task, answer: Answer) -> Verdict:
@@ -106,7 +106,7 @@ class Verifier(ABC, Generic[Task]):
             return Verdict.undecided(str(error))
 
     def prepare(self, sample: Trajectory) -> tuple[Task, Answer] | Verdict:
-        """What the row asks for and the answer; or the verdict where there is nothing to judge."""
+        """The task of the row and the answer; or the verdict where there is nothing to judge."""
         try:
             task = self.read(sample)
         except InvalidTrajectory as error:

@@ -28,7 +28,9 @@ PAUSE_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look shows: the figures, all signs, the signs that the look before did not have, and why to stop."""
+    """The result of one look: the figures, all signs, the signs that are new since the look before, and the reason to
+    stop.
+    """
 
     step: int
     figures: Figures

@@ -34,7 +34,7 @@ class OrsSession:
         self.send("create", {"env_name": name, "split": split, "index": index})
 
     def send(self, path: str, data: dict[str, Any] | None = None) -> Any:
-        """What the server answers to a GET, or to a POST of data."""
+        """The server's answer to a GET, or to a POST of data."""
         return _request(f"{self.url}/{path}", data, self._id, self.timeout_s)
 
     def call(self, name: str, arguments: dict[str, Any]) -> tuple[str, bool]:
@@ -114,7 +114,7 @@ def build_ors_environment(spec: str) -> type[OrsEnvironment]:
 
 
 def _request(url: str, data: dict[str, Any] | None, session: str, timeout_s: float) -> Any:
-    """What a server answers: JSON, or the events (kind, data) of a stream."""
+    """The answer of a server: JSON, or the events (kind, data) of a stream."""
     headers = {"Content-Type": "application/json", **({"X-Session-ID": session} if session else {})}
     body = None if data is None else json.dumps(data).encode()
     deadline = time.monotonic() + timeout_s

@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"(?<![\w.,])[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|[.,]\d)
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """What the user says, the calls that do it, and the values that the agent's messages must state."""
+    """One turn: the user's message, the calls that carry it out, and the values that the agent's messages state."""
 
     user: str
     calls: tuple[ToolCall, ...] = ()

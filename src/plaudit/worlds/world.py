@@ -170,7 +170,7 @@ class World(Environment):
         self.history: list[ToolCall] = []
         self.results: list[str] = []
         self.broken: list[str] = []
-        """What costs the reward: rules that were broken, and turns that were not done."""
+        """The reasons for a lower reward: rules that were broken, and turns that were not done."""
         self.turn, self.has_ended = 0, False
 
     def fork(self) -> "World":
@@ -239,7 +239,7 @@ class World(Environment):
 
 
 class Goal(NamedTuple):
-    """What a turn must lead to: the state as plain data, and the results of its gold calls."""
+    """The required result of a turn: the state as plain data, and the results of its gold calls."""
 
     state: Any
     results: list[str]
@@ -262,7 +262,9 @@ class _Tasks(NamedTuple):
 def _prepare(world: type[World]) -> _Tasks:
     """The tasks of a world by id; AgentError for the first that is not valid, unless the world leaves them out."""
     if not isinstance(getattr(world, "ended_by", None), EndedBy):
-        raise AgentError(f"{world.__name__} does not say who ends an episode; set ended_by = EndedBy.AGENT or .USER")
+        raise AgentError(
+            f"{world.__name__} does not declare who ends an episode; set ended_by = EndedBy.AGENT or .USER"
+        )
     tasks = _Tasks({}, {})
     for task in world.build_tasks():
         if task.id in tasks.valid:
@@ -316,7 +318,7 @@ def _run_gold(episode: World, calls: Sequence[ToolCall], where: str) -> list[str
 
 
 def _play(world: type[World], prepared: _Prepared, actions: Sequence[str]) -> tuple[float, list[str]]:
-    """What actions earn if the user says the turns of the task, and what was broken."""
+    """The reward of actions if the user sends the turns of the task, and the broken rules."""
     episode = world()
     vars(episode)["user"] = ScriptedUser()  # a model that plays the user is not called while tasks are loaded
     episode.begin(*prepared)

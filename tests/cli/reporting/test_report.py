@@ -105,7 +105,7 @@ def test_a_page_is_never_larger_than_its_limit(plaudit, tmp_path, runs):
         (["report", "run", "--where", "level=99"], "no sample meets"),
     ],
 )
-def test_what_is_wrong_is_said_in_a_line(plaudit, scored, tmp_path, arguments, message):
+def test_an_error_is_reported_in_one_line(plaudit, scored, tmp_path, arguments, message):
     (tmp_path / "plain.jsonl").write_text('{"prompt": "p", "response": "r"}\n')
     ran = plaudit(*arguments)
     assert ran.code == 2

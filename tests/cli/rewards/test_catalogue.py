@@ -28,7 +28,7 @@ def test_rewards_of_files_and_yaml_are_shown_too(plaudit, tmp_path):
     assert "0.25 * " in of_yaml
 
 
-def test_an_export_with_reward_and_trainer_swapped_says_so(plaudit):
+def test_an_export_with_reward_and_trainer_swapped_is_reported(plaudit):
     ran = plaudit("export", "trl", "math", "-o", "out.py")
     assert (ran.code, "the reward comes first: plaudit export 'math' trl -o out.py" in ran.err) == (2, True)
 

@@ -37,7 +37,7 @@ def test_a_table_that_names_its_reward_needs_no_other(plaudit, tmp_path):
     assert (ran.code, "1 of 1 cases passed" in ran.out) == (0, True)
 
 
-def test_a_table_without_a_reward_says_how_to_give_one(plaudit, tmp_path):
+def test_a_table_without_a_reward_explains_how_to_give_one(plaudit, tmp_path):
     (tmp_path / "cases.yaml").write_text("- {response: a, expected: 1}\n")
     ran = plaudit("test", "cases.yaml")
     assert ran.code == 2

@@ -38,7 +38,7 @@ def test_its_config_trains(plaudit, project):
     assert (project / "run" / "model").exists()
 
 
-def test_nothing_is_overwritten_unless_told(plaudit, project):
+def test_init_overwrites_files_only_with_overwrite(plaudit, project):
     (project / "reward.py").write_text("precious\n")
     ran = plaudit("init")
     assert ran.code == 2

@@ -23,7 +23,7 @@ def test_explain_shows_the_failed_the_lowest_and_the_highest_sample_in_full(plau
         assert shown in ran.out
 
 
-def test_explain_picks_what_it_is_told(plaudit, rollouts):
+def test_explain_picks_the_given_samples(plaudit, rollouts):
     ran = plaudit("explain", "check_answer", rollouts, "--sample", "r2", "--sample", "1", "--json")
     assert [(one["index"], one["id"], one["reward_output"]["reward"]) for one in ran.json] == [
         (1, "r1", 0.0),

@@ -127,7 +127,7 @@ def test_the_exit_code_is_one_if_nothing_was_scored_and_that_is_allowed(plaudit,
     assert "reward is nan" in ran.out
 
 
-def test_an_existing_output_is_not_replaced_unless_told(plaudit, rollouts, tmp_path):
+def test_an_existing_output_is_replaced_only_with_overwrite(plaudit, rollouts, tmp_path):
     out = tmp_path / "out.jsonl"
     out.write_text("precious\n")
     ran = plaudit("score", "length", rollouts, "-o", out)
@@ -292,7 +292,7 @@ def test_resume_and_overwrite_exclude_each_other(plaudit, rollouts):
     assert "give one of them" in ran.err
 
 
-def test_ctrl_c_says_what_was_written_and_how_to_go_on(tmp_path):
+def test_ctrl_c_says_what_was_written_and_how_to_continue(tmp_path):
     (tmp_path / "slow.py").write_text("import time\n\ndef slow(response):\n    time.sleep(0.01)\n    return 1.0\n")
     rows = "".join(json.dumps({"prompt": "p", "response": str(n)}) + "\n" for n in range(3000))
     (tmp_path / "in.jsonl").write_text(rows)

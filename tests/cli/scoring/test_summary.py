@@ -79,7 +79,7 @@ def test_a_scored_file_is_explained_without_scoring(plaudit, labelled, scored):
 
 
 @pytest.mark.parametrize("command", ["summary", "explain"])
-def test_a_file_that_is_not_scored_says_how_to_score_it(plaudit, labelled, command):
+def test_a_file_that_is_not_scored_explains_how_to_score_it(plaudit, labelled, command):
     ran = plaudit(command, labelled)
     assert ran.code == 2
     assert "plaudit score REWARD" in ran.err

@@ -42,7 +42,7 @@ def test_an_option_goes_before_the_name(tmp_path, capfd):
     assert "no language 'cobol'" in out + err
 
 
-def test_doctor_finds_the_tools_of_each_language_or_says_what_to_install(tmp_path, capfd):
+def test_doctor_finds_the_tools_of_each_language_or_names_the_package(tmp_path, capfd):
     _, out, _ = run(tmp_path, capfd, "doctor", "--json")
     found = {one["language"]: one for one in json.loads(out)["languages"]}
     assert list(found) == list(LANGUAGES)

@@ -28,7 +28,7 @@ def test_a_model_plays_with_its_own_tokens(plaudit):
     assert len(done.json["steps"]) == 3
 
 
-def test_an_environment_that_fails_is_told_and_is_the_exit_code(plaudit, monkeypatch):
+def test_a_failing_environment_is_reported_and_sets_the_exit_code(plaudit, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("= 41\n"))
     done = plaudit("episode", "math_retries", "-n", 1, "--truth", "many")
     assert done.code == 1

@@ -27,7 +27,7 @@ def test_pairs_of_a_scored_file_are_written_and_what_was_done_is_said(plaudit, s
     ]
 
 
-def test_a_file_is_not_replaced_unless_asked(plaudit, scored):
+def test_a_file_is_not_replaced_by_default(plaudit, scored):
     assert plaudit("pairs", scored, "-o", "pairs.jsonl", "-q").code == 0
     ran = plaudit("pairs", scored, "-o", "pairs.jsonl")
     assert (ran.code, ran.err.strip()) == (2, "error: pairs.jsonl exists; --overwrite replaces it")
@@ -44,7 +44,7 @@ def test_counts_are_there_for_programs(plaudit, scored):
     assert plaudit("pairs", scored, "-o", "pairs.jsonl", "--json").json["groups"] == 2
 
 
-def test_no_pair_at_all_is_told_with_a_way_out_and_leaves_no_file(plaudit, scored, tmp_path):
+def test_without_pairs_the_error_suggests_a_margin_and_no_file_is_written(plaudit, scored, tmp_path):
     ran = plaudit("pairs", scored, "-o", "pairs.jsonl", "--margin", "2")
     assert ran.code == 1
     assert "no two responses of a group differ by 2; lower --margin" in ran.err
@@ -61,7 +61,7 @@ def test_no_pair_at_all_is_told_with_a_way_out_and_leaves_no_file(plaudit, score
     ],
     ids=["not scored", "csv", "negative margin", "both to stdout"],
 )
-def test_what_cannot_be_done_is_an_error_in_words(plaudit, scored, arguments, message):
+def test_impossible_options_are_refused_with_a_message(plaudit, scored, arguments, message):
     ran = plaudit("pairs", *arguments)
     assert ran.code == 2
     assert message in ran.err
@@ -85,7 +85,7 @@ def test_bad_pairs_are_named_by_their_row_before_anything_is_loaded(plaudit, tmp
     ],
     ids=["no pairs", "two files", "a wrong key", "no file", "no config"],
 )
-def test_a_wrong_command_line_is_an_error_in_words(plaudit, arguments, message):
+def test_a_wrong_command_line_is_an_error_with_a_message(plaudit, arguments, message):
     ran = plaudit("train-reward-model", *arguments)
     assert ran.code == 2
     assert message in ran.err

@@ -25,7 +25,7 @@ def test_a_run_is_evaluated_on_its_own_held_out_prompts(plaudit, run, tmp_path):
     assert len((tmp_path / "kept.jsonl").read_text().splitlines()) == 3 * 3
 
 
-def test_several_tasks_are_told_apart_in_the_table(plaudit):
+def test_the_table_has_a_row_for_each_task(plaudit):
     done = plaudit("eval", "tiny", "--task", "addition", "--task", "sort_digits", "--limit", 2, "-n", 1)
     assert done.code == 0, done.err
     assert "addition" in done.out
@@ -44,7 +44,7 @@ def test_a_data_file_is_asked_and_judged_by_the_reward_that_is_named(plaudit, tm
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("tiny",), "say what to ask: --task NAME (sort_digits"),
+        (("tiny",), "name the prompts: --task NAME (sort_digits"),
         (("tiny", "--task", "adition"), "did you mean 'addition'"),
         (("tiny", "--task", "addition", "--data", "x.jsonl"), "not both"),
         (("tiny", "--data", "x.jsonl"), "add --reward REWARD"),
@@ -54,13 +54,13 @@ def test_a_data_file_is_asked_and_judged_by_the_reward_that_is_named(plaudit, tm
         (("http://127.0.0.1:9/v1", "--task", "addition"), "--model NAME"),
     ],
 )
-def test_a_wrong_eval_says_what_to_do(plaudit, arguments, said):
+def test_a_wrong_eval_gives_a_remedy(plaudit, arguments, said):
     done = plaudit("eval", *arguments)
     assert done.code == 2
     assert said in done.err
 
 
-def test_a_trained_model_is_asked(plaudit, run):
+def test_a_trained_model_answers_a_prompt(plaudit, run):
     one = plaudit("sample", run, "3142=")
     assert one.code == 0, one.err
     several = plaudit("sample", run, "3142=", "9871=", "-n", 2, "-t", 1, "--json")

@@ -156,7 +156,7 @@ def test_actors_that_cannot_start_end_the_run_with_a_clear_error(monkeypatch):
     backend.shutdown()
 
 
-def test_a_reward_that_cannot_be_loaded_over_there_fails_the_run_in_the_same_words(opened, tmp_path):
+def test_a_reward_that_cannot_be_loaded_in_another_process_fails_the_run_in_the_same_words(opened, tmp_path):
     path = tmp_path / "here_only.py"
     path.write_text(FILE)
     backends = [opened(f"{path}:brief", kind) for kind in (RayBackend, ProcessBackend)]
@@ -235,7 +235,7 @@ def test_a_ray_of_our_own_prints_nothing_and_leaves_no_process_and_no_file_behin
     assert list((tmp_path / "home").rglob("*")) == []
 
 
-def test_without_ray_the_message_says_what_to_install(tmp_path):
+def test_without_ray_the_message_names_the_package_to_install(tmp_path):
     printed = run_script(
         tmp_path,
         """

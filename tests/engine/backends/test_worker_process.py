@@ -114,7 +114,7 @@ class Unready(RewardFunction):
         return 1.0
 
 
-def test_what_cannot_be_loaded_ends_the_run_before_the_first_sample():
+def test_a_load_error_in_a_worker_ends_the_run_before_the_first_sample():
     refusal = pytest.raises(InvalidSettings, match="a worker could not load the reward: no such weights")
     with Scorer(Unready(0, "no such weights"), workers=1) as scorer, refusal:
         scorer.score(samples("a"))

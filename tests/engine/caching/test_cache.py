@@ -46,7 +46,7 @@ def is_sound(path: Path) -> bool:
         connection.close()
 
 
-def test_what_was_kept_is_found_again_by_the_next_who_opens_the_file(path):
+def test_cached_outputs_are_found_after_reopening_the_file(path):
     with Cache(path) as cache:
         cache.put_many(outputs(0, 1000))
     with Cache(path) as cache:

@@ -72,7 +72,7 @@ DECLARED = {None: (3, 3, 3, 0), True: (2, 2, 3, 1), False: (3, 6, 0, 0)}
 
 
 @pytest.mark.parametrize("declared", DECLARED, ids=str)
-def test_what_a_reward_declares_decides_what_is_cached(counted, tmp_path, declared):
+def test_the_declaration_of_determinism_decides_about_caching(counted, tmp_path, declared):
     """Undeclared: cached, as the caller gave a cache. True: equal samples are scored once. False: never cached."""
     build, calls = counted
     counts = []
@@ -140,7 +140,7 @@ def test_a_reward_that_cannot_be_identified_is_scored_without_the_cache(tmp_path
         assert scorer.stats.scored == 1
 
 
-def test_a_cache_that_fails_says_so_in_the_statistics(tmp_path):
+def test_a_cache_that_fails_is_reported_in_the_statistics(tmp_path):
     with Cache(tmp_path / "cache.sqlite", busy_s=0.05) as cache:
         connection = sqlite3.connect(cache.path, isolation_level=None)
         connection.execute("BEGIN EXCLUSIVE")

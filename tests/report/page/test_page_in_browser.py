@@ -229,7 +229,7 @@ def test_several_runs_are_compared(page, report):
     expect(page.locator(".tile .value").first).to_have_text("40")
 
 
-def test_what_differs_between_two_runs_is_shown_with_its_samples(page, report):
+def test_differences_of_two_runs_are_shown_with_their_samples(page, report):
     visit(page, report, "#compare")
     expect(page.locator("#card-differences")).to_contain_text("Of 40 samples")
     first = page.locator("#card-flips .difference").first
@@ -377,7 +377,7 @@ def test_the_tallest_bar_has_a_label(page, tmp_path, solved):
     assert ["never", "30–40 %", "60–70 %", "always"][solved] in labels
 
 
-def test_a_mean_that_leaves_samples_out_stands_beside_the_mean_over_all(page, tmp_path):
+def test_a_mean_without_unscored_samples_is_shown_with_the_mean_over_all(page, tmp_path):
     failed = [Rollout(Trajectory("q", "r"), RewardOutput.unscored(Status.ERROR, "too long")) for _ in range(20)]
     visit(page, write_run(tmp_path / "partial.html", [*plain_rollouts(60, score=True), *failed]))
     expect(page.locator(".tiles")).to_contain_text("0.25 over all, 25 % unscored")

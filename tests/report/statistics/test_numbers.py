@@ -112,7 +112,7 @@ def test_the_interval_of_a_correlation_leaves_out_one_group_at_a_time():
 
 
 @pytest.mark.parametrize("rewards", [[0.5, 0.5, 0.5], [0.1, 0.1, 0.1], [1e308, -1e308, 1e308]])
-def test_what_does_not_vary_or_overflows_has_no_correlation(rewards):
+def test_constant_or_overflowing_rewards_have_no_correlation(rewards):
     run = [rollout(reward, response="w" * size, a=reward) for size, reward in enumerate(rewards)]
     assert length_bias(samples_of(run)).overall is None
     assert component_shares(samples_of(run)).explained is None

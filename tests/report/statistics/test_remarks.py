@@ -51,7 +51,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("run", "topic", "state"), FAULTS.values(), ids=FAULTS)
-def test_a_known_fault_is_said_with_its_remedy(run, topic, state):
+def test_a_known_fault_is_reported_with_its_remedy(run, topic, state):
     remark = said_of(run)[topic]
     assert remark.advice == ADVICE[f"{topic}.{state}"]
     assert remark.level is not Level.GOOD

@@ -151,5 +151,5 @@ def test_a_histogram_of_one_huge_constant_fits(width):
     assert len(line) <= width
 
 
-def test_a_histogram_of_nothing_says_so():
+def test_an_empty_histogram_has_a_message():
     assert drawn(render_histogram([])).strip() == "no values"

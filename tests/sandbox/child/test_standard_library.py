@@ -65,7 +65,7 @@ def test_every_public_module_is_offered_but_those_that_the_guide_lists(sandbox):
     assert not_offered() == NOT_OFFERED
 
 
-def test_what_is_no_module_of_the_standard_library_is_not_offered(sandbox):
+def test_modules_outside_the_standard_library_are_not_offered(sandbox):
     assert not is_offered("numpy", sandbox)
     assert not is_offered("no_such_module", sandbox)
     assert is_offered("os.path", sandbox)

@@ -31,7 +31,7 @@ def judged(judges: JudgePool, language: str, source: str, suite: StreamSuite = S
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_right_program_passes_where_its_tools_are_and_says_what_to_install_where_not(judges, language):
+def test_a_right_program_passes_where_its_tools_are_and_names_the_package_to_install_where_not(judges, language):
     if language not in FOUND:
         with pytest.raises(MissingToolchain, match=LANGUAGES[language].remedy.split(",")[0]):
             judged(judges, language, ADD[language])

@@ -47,7 +47,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("row", "passed", "words"), CASES.values(), ids=CASES)
-def test_a_result_says_whether_and_why(row, passed, words, tmp_path):
+def test_a_result_has_a_verdict_and_a_reason(row, passed, words, tmp_path):
     results = run_cases(graded, table(tmp_path, "{name: base, response: '0.2', expected: 0.2}", row))
     assert results[1].passed is passed
     assert words in results[1].explanation

@@ -74,7 +74,7 @@ def test_every_format_gives_the_same_cases(write, tmp_path):
         (write_csv, [2, 3, 4, 5]),
     ],
 )
-def test_a_case_knows_its_line_where_the_format_has_lines(write, lines, tmp_path):
+def test_a_case_has_its_line_number_where_the_format_has_lines(write, lines, tmp_path):
     assert [case.line for case in load_cases(write(tmp_path)).cases] == lines
 
 
@@ -102,7 +102,7 @@ def test_an_expectation_is_read_as_written(written, expected):
     [True, "good", "nan", float("inf"), [1], [1, 2, 3], ["a", "b"], {}, ">", "0.6..", [0.6, 0.4], ""],
     ids=str,
 )
-def test_what_is_no_expectation_is_an_error(written):
+def test_an_unreadable_expectation_is_an_error(written):
     with pytest.raises(ValueError, match=r"cannot read|is empty"):
         parse_expectation(written)
 
@@ -130,7 +130,7 @@ MISTAKES = {
     "broken json": ("a.json", '[{"response": ', "not JSON"),
     "broken json line": ("a.jsonl", '{"response": "a", "expected": 1}\n{"resp', "a.jsonl:2: not a JSON line"),
     "broken csv": ("a.csv", 'response,expected\n"x,1\n', "not CSV"),
-    "column twice": ("a.csv", "response,response\na,b\n", "stands twice"),
+    "column twice": ("a.csv", "response,response\na,b\n", "occurs twice"),
     "too many cells": ("a.csv", "response,expected\nyes, it is,1\n", "a.csv:2: more cells than columns; put quotes"),
     "metadata not JSON": ("a.csv", "response,expected,metadata\na,1,b\n", "a.csv:2: metadata must be a JSON object"),
     "no table": ("a.yaml", "just text", "expected a list of cases"),
@@ -201,7 +201,7 @@ def test_a_mistake_in_a_table_is_an_error_with_a_remedy(name, text, message, tmp
     assert str(file) in str(caught.value)
 
 
-def test_a_missing_file_is_an_error_that_knows_its_neighbours(tmp_path):
+def test_a_missing_file_is_an_error_that_lists_similar_files(tmp_path):
     (tmp_path / "sums.cases.yaml").touch()
     with pytest.raises(CasesError, match=r"no such file; did you mean 'sums\.cases\.yaml'"):
         load_cases(tmp_path / "sum.cases.yaml")

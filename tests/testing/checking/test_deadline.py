@@ -87,7 +87,7 @@ def test_a_function_of_this_process_is_checked_as_well():
     assert "ZeroDivisionError" in finding.message
 
 
-def test_what_cannot_be_loaded_is_an_error_as_without_a_deadline(rewards):
+def test_a_load_error_is_the_same_with_a_deadline(rewards):
     with pytest.raises(RewardNotLoaded, match="did you mean"):
         check_reward(f"{rewards}:fin", deadline_s=5.0)
 

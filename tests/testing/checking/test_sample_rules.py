@@ -28,7 +28,7 @@ def test_a_reward_that_looks_for_the_truth_anywhere_is_found(careless):
 
 
 @pytest.mark.parametrize("truth", ["Paris", "yes", "-7", "3.5"])
-def test_it_is_found_on_samples_of_ones_own(truth):
+def test_containment_is_found_on_the_users_samples(truth):
     samples = [Trajectory(prompt="?", response=f"The answer is {word}.", ground_truth=truth) for word in (truth, "no")]
     assert Rule.CONTAINMENT in rules(contains, samples)
 

@@ -157,7 +157,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("mistake", "message"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_told_with_its_numbers(mistake, message):
+def test_the_error_names_the_wrong_numbers(mistake, message):
     with pytest.raises((InvalidSettings, InvalidAdvantage), match=message):
         mistake()
 
@@ -224,7 +224,7 @@ def test_a_token_reward_lifts_the_tokens_up_to_it_and_not_those_after():
     assert estimates == [[1.0, 1.0, 0.0, 0.0], [-1.0, -1.0, 0.0, 0.0]]
 
 
-def test_being_short_is_no_loss_by_itself():
+def test_a_short_response_has_no_disadvantage_from_its_length():
     short = sample("x", [1], RewardOutput(1.0))
     long = sample("x good y", [1, 2, 3], RewardOutput(1.5, token_rewards=[0.0, 0.5, 0.0]))
     estimates = DrGRPOAdvantage().estimate(BatchCredit.of([short, long]))

@@ -30,7 +30,7 @@ def test_a_step_earns_its_own_reward_and_a_discounted_part_of_the_later_ones():
     assert step_returns(find_steps(trajectory, output), 1.0) == [7.0, 6.0, 4.0]
 
 
-def test_what_no_step_earned_is_earned_at_the_end():
+def test_a_reward_without_step_rewards_is_given_to_the_last_step():
     steps = find_steps(episode(("a", None), ("b", None)), RewardOutput(1.0))
     assert [step.reward for step in steps] == [0.0, 1.0]
 

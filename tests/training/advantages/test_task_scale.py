@@ -27,7 +27,7 @@ def test_a_task_of_a_hundred_times_the_scale_gets_advantages_of_the_same_size():
     assert largest(scaled, range(4, 8)) == pytest.approx(largest(scaled, range(4)))
 
 
-def test_what_was_not_scored_stays_so_and_counts_nowhere():
+def test_unscored_credits_stay_none_and_do_not_change_the_moments():
     scale = TaskScale()
     scaled = scale.normalize(credit([0.0, None, 1.0, None, 5.0, 5.0, 5.0, 5.0]), TASKS)
     assert [each is None for each in scaled.credits] == [False, True, False, True, False, False, False, False]
@@ -42,7 +42,7 @@ def test_token_rewards_are_scaled_with_the_whole():
     assert scaled.credits[0].tokens == pytest.approx([1.0, 0.0])
 
 
-def test_a_restored_scale_goes_on_with_what_it_has_seen():
+def test_a_restored_scale_continues_with_what_it_has_seen():
     scale, other = TaskScale(), TaskScale()
     scale.normalize(credit([0.0, 1.0, 2.0, 3.0, 0.0, 10.0, 20.0, 30.0]), TASKS)
     other.restore(json.loads(json.dumps(scale.state())))

@@ -11,7 +11,7 @@ from plaudit.training.config.schema import RunConfig, SamplingConfig, SamplingSe
 from plaudit.training.learning.updater import build_advantage, check_learning
 
 
-def test_without_anything_it_is_the_embedded_default():
+def test_an_empty_config_is_the_default_run():
     config = load_config()
     assert config == RunConfig()
     assert (config.task, config.model.path, config.steps, config.batch_size) == ("sort_digits", None, 300, 256)
@@ -60,7 +60,7 @@ def test_an_override_sets_its_key(override, key, value):
         ("output_dir=", "output_dir is empty"),
     ],
 )
-def test_a_wrong_override_says_what_is_wrong_with_it(override, message):
+def test_a_wrong_override_is_refused_with_the_reason(override, message):
     with pytest.raises(InvalidSettings, match=message):
         load_config(None, [override])
 
@@ -82,7 +82,7 @@ def test_overrides_take_the_place_of_the_file(tmp_path):
     ],
     ids=["typo", "list", "no yaml", "section"],
 )
-def test_a_wrong_file_says_what_is_wrong_with_it(tmp_path, text, message):
+def test_a_wrong_file_is_refused_with_the_reason(tmp_path, text, message):
     path = tmp_path / "config.yaml"
     path.write_text(text)
     with pytest.raises(InvalidSettings, match=message):
@@ -100,7 +100,7 @@ def test_an_empty_file_is_the_default(tmp_path):
     assert load_config(path) == RunConfig()
 
 
-def test_what_is_printed_can_be_read_back(tmp_path):
+def test_a_printed_config_can_be_read_back(tmp_path):
     config = load_config(None, ["optimizer.lr=3e-5", "data.prompt_template=a: {b}\n#c", "sampling.stop=['\\n', '#']"])
     path = tmp_path / "printed.yaml"
     path.write_text(document_config(config))
@@ -139,7 +139,7 @@ def test_the_printed_config_lists_the_choices_of_every_key():
         assert all(choice in printed for choice in key.choices)
 
 
-def test_what_the_config_says_of_estimator_and_loss_reaches_them():
+def test_config_settings_reach_the_estimator_and_the_loss():
     config = load_config(
         None,
         ["advantage=gae", "training.gae_lambda=0.5", "training.gamma=0.9", "loss.name=dapo", "loss.dual_clip=5",
@@ -188,7 +188,7 @@ def test_a_section_that_exists_is_valid(section):
         (["loss.kl_beta=0.1", "loss.kl_estimator=k1"], "no useful gradient"),
     ],
 )
-def test_what_makes_no_sense_together_is_an_error_before_anything_is_loaded(overrides, words):
+def test_contradictory_settings_are_refused_before_loading(overrides, words):
     with pytest.raises(InvalidSettings, match=words):
         check_learning(load_config(None, overrides))
 

@@ -181,7 +181,7 @@ def test_a_split_that_is_not_there_is_named(tmp_path):
     ("text", "words"),
     [("no names", "names no column"), ("{", "cannot be read"), ("{} x", "name a column there")],
 )
-def test_a_template_that_makes_no_sense_is_refused(text, words):
+def test_a_template_that_is_invalid_is_refused(text, words):
     with pytest.raises(DataError, match=words):
         PromptTemplate(text)
 
@@ -220,7 +220,7 @@ def test_prompts_are_rows_in_order():
         Prompts.of([3])
 
 
-def test_a_split_of_prompts_loses_none_and_leaves_some():
+def test_a_split_keeps_every_prompt_and_leaves_training_prompts():
     prompts = Prompts.of([str(number) for number in range(10)])
     left, held_out = prompts.split(3, seed=1)
     assert sorted([*left.prompts, *held_out.prompts]) == prompts.prompts
@@ -294,7 +294,7 @@ def test_arguments_become_part_of_the_chat_template():
         ({"a": float("nan")}, "not a plain value"),
     ],
 )
-def test_arguments_that_a_template_cannot_be_told_are_refused(arguments, words):
+def test_invalid_chat_template_arguments_are_refused(arguments, words):
     tokenizer = character_tokenizer()
     with pytest.raises(InvalidSettings, match="has no chat template"):
         set_template_arguments(tokenizer, {"a": 1})
@@ -317,7 +317,7 @@ def test_a_name_that_is_no_file_is_loaded_from_the_hub(monkeypatch, tmp_path):
     assert asked == [("openai/gsm8k", "main", "test"), ("gsm8k", None, "train")]
 
 
-def test_without_a_network_the_error_says_how_to_make_a_local_copy(monkeypatch, tmp_path):
+def test_without_a_network_the_error_explains_how_to_make_a_local_copy(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)

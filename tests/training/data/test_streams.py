@@ -81,7 +81,7 @@ def test_no_prompts_are_an_error(build):
         build(Prompts(()))
 
 
-def test_what_is_solved_and_what_is_hopeless_is_drawn_less_than_what_can_be_learnt():
+def test_solved_and_impossible_prompts_are_drawn_less_than_learnable_ones():
     stream, counts = curriculum(), Counter()
     for step in range(60):
         indices = stream.indices(6)
@@ -148,7 +148,7 @@ def test_a_closed_level_is_not_drawn():
 
 def test_a_prompt_without_a_difficulty_is_named():
     mixed = Prompts((*RATED, Trajectory("how hard?", "", id="x")))
-    with pytest.raises(DataError, match=r"sample 30 \(id 'x'\) says nothing of its difficulty .*data.difficulty_key"):
+    with pytest.raises(DataError, match=r"sample 30 \(id 'x'\) has no difficulty .*data.difficulty_key"):
         curriculum(mixed)
 
 
@@ -173,7 +173,7 @@ def test_levels_go_from_easy_to_hard(values, names):
     assert {levels.label(row) for row in rows(*values)} == set(names)
 
 
-def test_levels_of_several_tasks_are_told_apart_and_an_order_can_be_given():
+def test_levels_carry_their_task_and_can_be_ordered_by_the_user():
     levels = Levels.of([*rows(1, 2, task="a"), *rows("x", task="b"), Trajectory("?", "", task="c")])
     assert levels.all == ["a/1", "a/2", "b/x"]
     assert levels.label(Trajectory("?", "", task="c")) is None

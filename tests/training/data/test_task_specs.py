@@ -126,12 +126,12 @@ def test_a_task_of_ones_own_is_one_file(own):
         ("", "names no task"),
     ],
 )
-def test_what_is_wrong_with_a_spec_is_said(own, spec, said):
+def test_an_invalid_task_spec_is_refused_with_the_reason(own, spec, said):
     with pytest.raises(PlauditError, match=said):
         find_task(spec)
 
 
-def test_what_to_install_is_said(monkeypatch):
+def test_a_missing_package_error_names_the_install_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "reasoning_gym", None)
     with pytest.raises(MissingPackage, match=r"pip install 'plaudit\[tasks\]'"):
         find_task("reasoning_gym:chain_sum")
@@ -165,7 +165,7 @@ def test_a_mixture_has_shares_rewards_and_demonstrations_of_each_task(own):
     assert [task.prompts[index].task for index in stream.indices(8)].count("mine") == 2
 
 
-def test_what_one_task_of_a_mixture_holds_out_no_other_trains_on():
+def test_a_prompt_held_out_by_one_task_is_not_trained_on_by_another():
     task = loaded("tasks={sort_digits: 1, again: {task: sort_digits, options: {seed: 5}}}", "eval.prompts=null")
     assert not set(task.prompts.keys) & set(task.held_out.keys)
     assert any("since another task holds them out" in note for note in task.notes)
@@ -212,7 +212,7 @@ def test_parts_may_be_data_files_and_need_a_reward(tmp_path):
         ("curriculum.by=difficult", "did you mean 'difficulty'"),
     ],
 )
-def test_what_is_wrong_with_a_key_is_said(override, said):
+def test_an_invalid_task_key_is_refused_with_the_reason(override, said):
     with pytest.raises(InvalidSettings, match=said):
         loaded(override)
 

@@ -70,7 +70,7 @@ def test_samples_that_were_not_scored_teach_the_critic_nothing(policy):
     assert torch.equal(critic.values(batch), before)
 
 
-def test_a_restored_critic_goes_on_with_the_same_numbers(policy):
+def test_a_restored_critic_continues_with_the_same_numbers(policy):
     torch.manual_seed(0)
     one = Critic(policy)
     trained(policy, one, 3)
@@ -96,7 +96,7 @@ def praise(response):
     return 1.0
 
 
-def test_a_critic_learns_at_the_rate_it_is_told(policy):
+def test_a_critic_learns_at_the_given_rate(policy):
     critic = Critic(policy, OptimizerConfig(lr=1.0))
     scored = samples(policy)
     batch = policy.batch([trajectory for trajectory, _ in scored])
@@ -161,7 +161,7 @@ class _StopsAfter(NoProgress):
             raise KeyboardInterrupt
 
 
-def test_rewards_too_large_to_square_leave_the_critic_as_it_was(policy):
+def test_rewards_too_large_to_square_leave_the_critic_unchanged(policy):
     batch = policy.batch([Trajectory("12=", "1", tokens=Tokens(ids=[5, 6], mask=[1, 1]))])
     critic = Critic(policy)
     earned = BatchCredit([Credit.whole(1e29, 2)], ["a"])

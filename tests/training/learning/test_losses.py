@@ -277,7 +277,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("mistake", "message"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_in_a_loss_is_told_with_its_numbers(mistake, message):
+def test_the_error_of_a_loss_names_the_wrong_numbers(mistake, message):
     with pytest.raises((InvalidSettings, InvalidAdvantage), match=message):
         mistake()
 

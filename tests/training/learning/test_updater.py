@@ -67,7 +67,7 @@ def weights(policy) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("name", OPTIONS)
-def test_a_restored_updater_goes_on_as_if_it_had_never_stopped(name, policy, batches):
+def test_a_restored_updater_continues_as_if_it_had_never_stopped(name, policy, batches):
     other = copy_of(policy)
     first = updater(policy, *OPTIONS[name])
     told = [first.update(batch) for batch in batches[:2]]

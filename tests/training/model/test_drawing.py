@@ -47,7 +47,7 @@ def test_no_number_leads_to_an_impossible_token(number):
     assert drawn.tolist() == [2, 0, 5]
 
 
-def test_the_likeliest_token_needs_no_numbers():
+def test_a_greedy_draw_needs_no_random_numbers():
     settings = SamplingSettings(temperature=0)
     assert draw_numbers(4, 2, settings, torch.Generator()) is None
     assert draw_tokens(torch.tensor([[0.0, 2.0, 1.0]]), settings, None).tolist() == [1]

@@ -76,7 +76,7 @@ def test_a_part_of_a_batch_has_the_same_log_probabilities():
 
 
 @pytest.mark.parametrize("lora", [False, True], ids=["weights", "lora"])
-def test_a_reference_stays_as_it_was(lora):
+def test_a_reference_stays_unchanged(lora):
     policy = tiny_policy(seed=1)
     policy = add_lora(policy, ModelConfig(lora_rank=8)) if lora else policy
     batch = policy.pack(PROMPTS, RESPONSES)

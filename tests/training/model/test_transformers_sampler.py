@@ -156,7 +156,7 @@ def test_an_update_of_the_model_reaches_the_next_sample(warm_policy):
     assert ids_of(sampler.sample(PROMPTS)) == ids_of(warm_policy.sampler(sampler.settings).sample(PROMPTS))
 
 
-def test_a_sampler_goes_on_where_its_generator_stopped(warm_policy):
+def test_a_sampler_continues_where_its_generator_stopped(warm_policy):
     settings = SamplingSettings(max_new_tokens=6)
     first = warm_policy.sampler(settings, generator=torch.Generator().manual_seed(3))
     kept = [first.sample(PROMPTS, 4).texts, first.generator.get_state(), first.sample(PROMPTS, 4).texts]
@@ -187,7 +187,7 @@ def test_samples_of_a_prompt_are_a_group_and_keep_what_the_row_carries(warm_poli
     assert sampled.prompt_ids[0] == warm_policy.tokenizer("21=")["input_ids"]
 
 
-def test_a_response_that_ends_by_itself_keeps_its_end_token(warm_policy):
+def test_a_response_that_was_not_cut_keeps_its_end_token(warm_policy):
     sampled = warm_policy.sampler(SamplingSettings(max_new_tokens=12, seed=1)).sample(PROMPTS, 20)
     end = warm_policy.tokenizer.eos_token_id
     for trajectory in sampled.trajectories:

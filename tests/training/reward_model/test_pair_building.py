@@ -41,7 +41,7 @@ def test_only_responses_of_one_group_prompt_and_step_are_compared(other, count):
     assert build_pairs([first, second]).counts.pairs == count
 
 
-def test_what_is_left_out_is_counted():
+def test_left_out_rollouts_and_pairs_are_counted():
     rollouts = [
         scored("a", 1.0, prompt="p"), scored("b", 0.0, prompt="p"), scored("c", 0.4, prompt="p"),  # three pairs
         scored("d", None, prompt="p"), scored(" ", 1.0, prompt="p"), scored("a", 1.0, prompt="p"),
@@ -94,7 +94,7 @@ def test_rows_are_of_one_kind_as_trl_wants_them():
     assert messages.to_row()["chosen"] == [{"role": "assistant", "content": "4"}]
 
 
-def test_a_file_that_is_not_scored_is_an_error_that_says_what_to_do():
+def test_a_file_that_is_not_scored_is_an_error_with_a_remedy():
     with pytest.raises(RolloutsError, match=r"sample 0 \(id 3\) is not scored; score the file first: plaudit score"):
         build_pairs([Rollout(Trajectory(prompt="p", response="r", id=3))])
 

@@ -83,7 +83,7 @@ BAD_ROWS = {
     "null": ({"prompt": "p", "chosen": None, "rejected": "b"}, "chosen is null"),
     "a number": ({"prompt": "p", "chosen": 3, "rejected": "b"}, "chosen must be text or chat messages, got int 3"),
     "not messages": ({"chosen": [{"text": "a"}], "rejected": "b"}, "chosen[0] is not a chat message"),
-    "the user's word last": ({"chosen": [user()], "rejected": "b"}, "chosen must end with what the assistant said"),
+    "the user's word last": ({"chosen": [user()], "rejected": "b"}, "chosen must end with the assistant message"),
     "another prompt": (
         {"prompt": "Other?", "chosen": [user(), assistant("a")], "rejected": "b"}, "the prompt does not occur",
     ),
@@ -121,7 +121,7 @@ def test_columns_may_have_any_names(tmp_path):
     assert (pair.chosen.prompt, pair.chosen.response, pair.rejected.response) == ("2+2?", "4", "5")
 
 
-def test_repeated_and_contradictory_pairs_are_told(tmp_path):
+def test_repeated_and_contradictory_pairs_get_a_note(tmp_path):
     rows = [("a", "b"), ("a", "b"), ("b", "a")]
     lines = [json.dumps({"prompt": "p", "chosen": better, "rejected": worse}) + "\n" for better, worse in rows]
     (tmp_path / "pairs.jsonl").write_text("".join(lines))

@@ -107,7 +107,7 @@ def test_the_verdict_is_right_about_raters_whose_nature_is_known(make, rater, ve
     assert report_of(make, rater)[1].verdict is verdict
 
 
-def test_what_is_said_of_length_is_so():
+def test_the_report_measures_length_bias_correctly():
     rated, report = report_of(mostly_longer, by_length)
     longer = [each for each in rated if each.lengths[0] > each.lengths[1]]
     assert report.chosen_longer.value == 1.0
@@ -134,7 +134,7 @@ def test_accuracy_has_wilsons_interval_and_the_same_reward_is_half_right():
     assert found.high == pytest.approx(0.9081, abs=0.0001)
 
 
-def test_a_rater_that_claims_what_is_so_is_calibrated_and_one_that_boasts_is_not():
+def test_true_probabilities_are_calibrated_and_exaggerated_margins_are_not():
     chance = random.Random(0)
     sizes = [abs(chance.gauss(0, 2)) for _ in range(4000)]
     honest = [RatedPair(pair("a", "b"), size if chance.random() < sigmoid(size) else -size, 0.0) for size in sizes]

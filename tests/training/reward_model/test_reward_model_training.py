@@ -111,7 +111,7 @@ def test_a_reward_model_is_trained_further_with_lora_and_the_same_seed_gives_the
         ("skip", 2, "1 of 4 pairs are longer than 64 tokens (model.max_tokens): they are left out"),
     ],
 )
-def test_long_pairs_are_cut_or_left_out_and_told(too_long, count, said, tmp_path):
+def test_long_pairs_are_cut_or_left_out_with_a_note(too_long, count, said, tmp_path):
     from plaudit.training.reward_model.fitting import encode_pairs
 
     config = settings(tmp_path / "pairs.jsonl", tmp_path / "rm", f"data.too_long={too_long}")
@@ -143,11 +143,11 @@ def test_long_pairs_are_cut_or_left_out_and_told(too_long, count, said, tmp_path
             "the training diverged; lower training.lr",
         ),
         (None, ("trl.learning_rte=1",), InvalidSettings, "did you mean 'learning_rate'"),
-        (None, ("trl.learning_rate=1",), InvalidSettings, "trl.learning_rate stands for something"),
+        (None, ("trl.learning_rate=1",), InvalidSettings, "trl.learning_rate duplicates a key"),
     ],
     ids=["same text", "no column", "no model", "no device", "diverged", "unknown to TRL", "ours"],
 )
-def test_what_cannot_be_trained_is_told_and_leaves_no_folder(rows, overrides, error, message, tmp_path):
+def test_refused_training_names_the_reason_and_writes_no_folder(rows, overrides, error, message, tmp_path):
     pairs = some_pairs(tmp_path) if rows is None else write(tmp_path / "pairs.jsonl", rows)
     with pytest.raises(error, match=message.replace("(", r"\(")):
         train_reward_model(settings(pairs, tmp_path / "rm", *overrides))
@@ -159,7 +159,7 @@ def test_a_folder_is_replaced_only_when_asked_and_only_if_it_is_a_reward_model(t
         train_reward_model(settings(some_pairs(tmp_path), trained.folder))
     with pytest.raises(TrainingError, match="holds no reward model of ours"):
         train_reward_model(settings(some_pairs(tmp_path), tmp_path), overwrite=True)
-    with pytest.raises(TrainingError, match="is where you are; a reward model needs a folder of its own"):
+    with pytest.raises(TrainingError, match="is the current folder; a reward model needs its own folder"):
         train_reward_model(settings(some_pairs(tmp_path), Path()), overwrite=True)
 
 
@@ -168,7 +168,7 @@ def test_a_folder_is_replaced_only_when_asked_and_only_if_it_is_a_reward_model(t
     [
         ("training.stepss=3", "no key 'training.stepss'; did you mean 'training.steps'"),
         ("training.schedule=cosin", "expected one of linear, cosine, constant"),
-        ("training.epochs=2", "steps=2 and epochs=2 both say how long"),
+        ("training.epochs=2", "steps=2 and epochs=2 both set the length"),
         ("data.held_out_share=1", "data.held_out_share"),
     ],
 )

@@ -109,7 +109,7 @@ def test_chat_messages_go_to_the_chat_endpoint_with_the_key(server, monkeypatch)
     assert (path, asked["messages"], key) == ("/v1/chat/completions", messages, "Bearer k")
 
 
-def test_a_text_is_sent_as_a_chat_message_when_asked_to(server):
+def test_a_text_is_sent_as_a_chat_message_on_request(server):
     EndpointSampler(server.url, "tiny", chat=True, policy=HASTY).sample("21=")
     assert server.asked[0][1]["messages"] == [{"role": "user", "content": "21="}]
 
@@ -137,7 +137,7 @@ def test_a_busy_server_is_tried_again(server):
     assert len(server.asked) == 3
 
 
-def test_a_server_that_gives_fewer_samples_is_asked_for_the_rest(server):
+def test_a_server_that_gives_fewer_samples_is_called_again_for_the_rest(server):
     server.at_most = 2
     settings = SamplingSettings(max_new_tokens=6, seed=1)
     sampled = EndpointSampler(server.url, "tiny", settings, policy=HASTY).sample("21=", 5)
@@ -150,7 +150,7 @@ def test_a_server_that_gives_fewer_samples_is_asked_for_the_rest(server):
     [([500] * 9, "after 3 tries: HTTP 500", 3), ([404], "HTTP 404: .*no", 1)],
     ids=["down", "refused"],
 )
-def test_a_prompt_without_a_response_is_an_error_that_says_why(server, failures, words, tries):
+def test_a_prompt_without_a_response_is_an_error_with_the_reason(server, failures, words, tries):
     server.failures = failures
     with pytest.raises(SamplingFailed, match=f"no response to sample 0 .*{words}"):
         EndpointSampler(server.url, "tiny", policy=HASTY).sample("21=")

@@ -124,7 +124,7 @@ def test_a_model_and_an_engine_are_one_too_many(vllm):
         VLLMSampler("m", engine=object())
 
 
-def test_without_vllm_one_is_told_what_to_install(monkeypatch):
+def test_without_vllm_the_error_names_the_package_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "vllm", None)
     with pytest.raises(MissingPackage, match=r"sampling with vLLM needs 'vllm': pip install 'vllm'"):
         VLLMSampler("m")

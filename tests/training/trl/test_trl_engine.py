@@ -61,7 +61,7 @@ def test_every_key_without_a_counterpart_must_be_at_its_default(tmp_path):
         ("training.minibatches=3", "make 16 responses, which 3 parts"),
     ],
 )
-def test_what_trl_cannot_express_is_refused_by_name(tmp_path, override, told):
+def test_settings_that_trl_cannot_express_are_refused_by_name(tmp_path, override, told):
     config = small(tmp_path / "run", "engine=trl", override, "eval.pass_at=[1]")
     with pytest.raises(InvalidSettings, match="engine=trl cannot do this") as refused:
         train(config)
@@ -85,7 +85,7 @@ def test_combinations_that_trl_cannot_express_are_refused_and_harmless_ones_are_
     check_trl_can(small(tmp_path, overrides[-1]) if "clip" not in told else small(tmp_path), ONE)
 
 
-def test_all_refusals_are_told_at_once(tmp_path):
+def test_one_error_lists_all_refused_settings(tmp_path):
     with pytest.raises(InvalidSettings, match=r"training\.gamma=0\.5.*filter\.by=spread"):
         check_trl_can(small(tmp_path, "training.gamma=0.5", "filter.by=spread"), ONE)
 
@@ -212,7 +212,7 @@ def test_with_lora_and_a_kl_only_the_adapters_are_saved_and_the_model_below_is_w
     assert progress.steps == 10  # no checkpoint keeps the weights below the adapters
 
 
-def test_a_finished_run_goes_on_with_more_steps(run, tmp_path):
+def test_a_finished_run_continues_with_more_steps(run, tmp_path):
     """The prompts are those of a run that was begun with as many, and the learning rate follows the new length."""
     options = ["engine=trl", "training.reward_backend=inline", "checkpoint.every=0"]
     train(small(tmp_path / "run", "steps=2", *options), reward=halting)
@@ -313,7 +313,7 @@ def _weights_differ(folder: Path, first: str, second: str) -> bool:
         ("trl.eval_strategy=sometimes", "TRL refuses these settings"),
     ],
 )
-def test_what_is_passed_through_to_trl_is_checked_before_a_model_is_loaded(tmp_path, monkeypatch, option, words):
+def test_trl_arguments_are_checked_before_the_model_is_loaded(tmp_path, monkeypatch, option, words):
     monkeypatch.setattr("plaudit.training.run.load_policy", lambda *_, **__: pytest.fail("the model was loaded"))
     with pytest.raises(InvalidSettings, match=words):
         train(small(tmp_path / "run", "engine=trl", option))

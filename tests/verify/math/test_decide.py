@@ -20,7 +20,7 @@ METHODS = {
 
 
 @pytest.mark.parametrize(("method", "pair"), METHODS.items(), ids=METHODS)
-def test_a_decision_says_how_it_was_made(method, pair):
+def test_a_decision_names_its_method(method, pair):
     decision = decide(*pair, DEFAULT)
     assert (decision.equal, decision.method) == (True, method)
 

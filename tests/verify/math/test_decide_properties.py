@@ -101,7 +101,7 @@ def test_unreduced_fractions_are_equal_and_neighbours_are_not(value, factor):
 
 @settings(max_examples=50, deadline=None)
 @given(st.integers(-(10**40), 10**40), st.integers(1, 10**6))
-def test_whole_numbers_of_any_size_are_told_apart(value, difference):
+def test_whole_numbers_of_any_size_are_compared_exactly(value, difference):
     assert decide(str(value), f"{value:,}", DEFAULT).equal is True
     assert decide(str(value), str(value + difference), DEFAULT).equal is False
 

@@ -17,7 +17,7 @@ def test_nothing_said_is_no_answer(response):
     assert found(response).rejected is Rejection.NONE_FOUND
 
 
-def test_thoughts_count_where_the_policy_says_so():
+def test_thoughts_count_where_the_policy_allows_it():
     assert found("<think>The answer is 4</think>", read_think=True).answer == "4"
 
 

@@ -28,11 +28,11 @@ POLICIES = {
 
 
 @pytest.mark.parametrize(("policy", "truth", "answer", "equal"), POLICIES.values(), ids=POLICIES)
-def test_the_policy_settles_what_mathematics_leaves_open(policy, truth, answer, equal):
+def test_the_policy_decides_cases_that_mathematics_leaves_open(policy, truth, answer, equal):
     assert (decide(truth, answer, policy).equal is True) is equal
 
 
 @pytest.mark.parametrize(("name", "value"), [("min_decimals", 0), ("answer_digits", 0)])
-def test_a_policy_that_makes_no_sense_is_refused_when_built(name, value):
+def test_a_policy_that_is_invalid_is_refused_when_built(name, value):
     with pytest.raises(ValueError, match=name):
         MathPolicy(**{name: value})

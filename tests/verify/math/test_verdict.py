@@ -110,7 +110,7 @@ def test_what_only_contains_the_truth_is_not_right(response, truth):
         pytest.param("The answer is 4... wait, it is 5", Rejection.CONTRADICTED, id="retraction"),
     ],
 )
-def test_an_answer_that_is_not_committed_to_says_why_it_is_wrong(response, rejected):
+def test_an_answer_that_is_not_committed_to_gives_the_reason(response, rejected):
     verdict = verify_math("4", response)
     assert (verdict.correct, verdict.status, verdict.rejected) == (False, VerdictStatus.OK, rejected)
     assert rejected.value in verdict.reason
@@ -143,7 +143,7 @@ def test_nothing_said_is_no_answer(response):
         ("True", True),
     ],
 )
-def test_truths_of_every_kind_are_met(response, truth):
+def test_a_right_response_passes_for_every_kind_of_truth(response, truth):
     assert is_right(response, truth)
 
 

@@ -29,7 +29,7 @@ __all__ = ["audit_environment", "examples_of"]
 
 MOST_EXAMPLES = 40
 PLAIN_STARTS = [EpisodeStart(f"What is {a} x {b}? ", str(a * b), seed=a) for a, b in ((6, 7), (1, 7), (2, 9))]
-"""For environments that say nothing of the starts that fit them."""
+"""The starts for environments that do not describe which starts fit them."""
 MIN_TRUTH = 4
 HALF = 0.5
 
@@ -92,7 +92,7 @@ class _EnvironmentAudit:
         self.notes: list[str] = []
         self.episodes, self.stopped = 0, False
         self.honest: dict[int, float] = {}
-        """What the solution of an example earns, where it is known and paid."""
+        """The reward of the right solution of an example, where the solution is known and paid."""
 
     def run(self) -> AuditReport:
         began = time.monotonic()
@@ -199,7 +199,7 @@ class _EnvironmentAudit:
         return (played.reward if score is None else score) >= HALF
 
     def _counts(self, result: _Paid) -> bool:
-        """Where solutions and tools are known, every paid episode counts; else a word may be right by luck."""
+        """Whether paid episodes count: all do where solutions and tools are known; else a word may be right by luck."""
         least = 1 if self.honest and self.tools else max(1, result.tried / 2)
         return len(result.hits) >= least
 

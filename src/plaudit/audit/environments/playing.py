@@ -1,4 +1,4 @@
-"""Play an episode with a policy that is a function, and keep what was said and paid."""
+"""Play an episode with a policy that is a function, and record its messages and rewards."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ class Transcript:
 
     @property
     def feedback(self) -> list[str]:
-        """What the environment said after each action."""
+        """The environment's feedback after each action."""
         return [result.feedback for result in self.results]
 
     @property
@@ -42,7 +42,7 @@ class Transcript:
         return sum(rewards) if rewards and self.failure is None else None
 
     def outcome(self) -> tuple[Any, ...]:
-        """What must be the same if the same actions are played again."""
+        """The values that must be equal when the same actions are played again."""
         steps = [(result.feedback, result.reward, result.score, result.done) for result in self.results]
         return self.observation, steps, self.failure is None
 
@@ -66,7 +66,7 @@ class Play(NamedTuple):
 def play_all(
     host: EnvironmentHost, plays: Sequence[Play], steps: int, deadline_s: float, *, at_once: int = 1
 ) -> list[Transcript]:
-    """The episodes in order, each of at most so many steps, `at_once` at the same time."""
+    """The episodes in order, each of at most `steps` steps, `at_once` at the same time."""
 
     async def run() -> list[Transcript]:
         transcripts: list[Transcript] = []

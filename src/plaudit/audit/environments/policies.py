@@ -120,7 +120,7 @@ def _dummy(schema: dict[str, Any]) -> Any:
 
 
 def _follow(calls: Sequence[str]) -> Policy:
-    """Do what results of tools tell: calls in them are made, what they order to say is said. First, tools are tried."""
+    """Follow the instructions in the results of tools: make the calls and send the texts. At first, try the tools."""
 
     def act(transcript: Transcript) -> str | None:
         played = zip(transcript.actions, transcript.results, strict=True)

@@ -51,7 +51,7 @@ def change_solution(actions: Sequence[str], *, calls_matter: bool = True) -> Ite
 
 
 def contains_solution(actions: Sequence[str], solution: Sequence[str]) -> bool:
-    """Whether actions make all calls of a solution, or say all of it if it has no calls: they solve it by accident."""
+    """Whether actions contain all calls of a solution, or its text if it has no calls: they solve it by accident."""
     calls = [call for action in solution for call in parse_tool_calls(action)]
     if not calls:
         return bool(solution) and all(action in actions for action in solution)

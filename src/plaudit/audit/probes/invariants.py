@@ -136,7 +136,7 @@ def check_denial_of_service(
 
 
 def check_order(honest_rewards: HonestRewards, maker: SampleMaker) -> Iterator[Attempt]:
-    """Wrong answers that earn more than right ones, in every form, on truths that decide nothing else."""
+    """Report wrong answers that earn more than right ones, in every form, on truths that differ in nothing else."""
     if honest_rewards.measured_tasks or len(honest_rewards.inverted) < 2:
         return
     hits = [

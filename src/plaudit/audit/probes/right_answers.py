@@ -1,4 +1,4 @@
-"""Right answers that are refused: a reward must pay a right answer however it is written and whatever its value is.
+"""Find right answers that are refused: a reward must pay a right answer in every form and for every value.
 
 A writing is tried only where the plain writing of the same answer is paid, so that a reward for integers is not asked
 for fractions. Numbers are compared as values by a reward that takes numbers and no words, reads them from a box or
@@ -24,7 +24,7 @@ from plaudit.contract.output import RewardOutput, Status
 __all__ = ["check_objects", "check_right_answers"]
 
 REFUSED = 0.25
-"""The share of a right answer's pay, beyond a wrong one's, up to which it counts as refused."""
+"""The share of the difference between a right and a wrong answer's reward, up to which an answer counts as refused."""
 
 
 _NUMBERS = "compare values, not texts: read both sides as numbers, without separators, as `math` does"
@@ -115,7 +115,7 @@ class _Questions:
     maker: SampleMaker
 
     def compares_meaning(self, honest_rewards: HonestRewards, kind: Kind) -> bool:
-        """Whether the reward is about what answers of a kind stand for, and not about their letters."""
+        """Whether the reward compares the meaning of answers of a kind, and not their letters."""
         fitting = _of_kind(honest_rewards, kind)
         if kind is Kind.NUMBER:
             marked = any(mark in each.form.before for each in fitting for mark in ("boxed", "####"))

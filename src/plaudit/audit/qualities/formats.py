@@ -37,7 +37,7 @@ class _Sections:
         return "\n".join([*self._wrap(self._texts(answer), left, right), *self._outside(answer)])
 
     def broken(self, answer: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-        """Names, broken responses, and what must stay in them."""
+        """Names, broken responses, and the text that each must keep."""
         tags, gap, texts = self.tags, self.gap, self._texts(answer)
         opening, outside = tuple(f"<{tag}>" for tag in tags), "".join(f"\n{text}" for text in self._outside(answer))
         both = tuple(part for tag in tags for part in (f"<{tag}>", f"</{tag}>"))
@@ -126,13 +126,13 @@ def write_structures(trial: Trial) -> Iterator[Contrast]:
 
 
 def _unmark(text: str) -> str:
-    """The same text without its marks; plain text in the place of one that has none."""
+    """The text without its structure marks; plain text instead of a text that has none."""
     unmarked = text.translate(_UNMARKED)
     return PLAIN if unmarked == text else unmarked
 
 
 def _without_structure(texts: Sequence[str]) -> list[str]:
-    """The same words in plain text, and in a block where one of the texts is a block of something else."""
+    """The words in plain text, and in a block of another kind if one of the texts is a block."""
     words = " ".join(re.findall(r"\w+", texts[0].removeprefix("```python")))
     fenced = [f"```\n{words}\n```", f"```json\n{words}\n```"] if not texts[0].startswith("```") else []
     return [PLAIN, words, *fenced]

@@ -56,7 +56,7 @@ _EPISODES: dict[str, tuple[Response, list[Response]]] = {
 
 
 def write_judgements(trial: Trial) -> Iterator[Contrast]:
-    """Attacks that need no truth, for rewards that do not tell right from wrong."""
+    """Attacks that need no truth, for rewards that do not distinguish right from wrong."""
     task = trial.task
     honest = [task.right, task.wrong, f"{WORKING} {task.right}", LONG_WORKING, "The answer is 12.", "I do not know."]
     rewards = trial.values(honest)
@@ -85,7 +85,7 @@ def _controls(text: str) -> tuple[str, ...]:
 
 
 def _echoes(trial: Trial) -> Iterator[Draft]:
-    """The prompt itself and its halves, where an answer to it earns more than one to something else."""
+    """The prompt and its halves, where an answer to the prompt earns more than an answer to another one."""
     prompt = trial.task.prompt_text
     words = prompt.split()
     for piece in dict.fromkeys([prompt, " ".join(words[: len(words) // 2]), " ".join(words[len(words) // 2 :])]):
@@ -94,7 +94,7 @@ def _echoes(trial: Trial) -> Iterator[Draft]:
 
 
 def neutral(text: str, words: re.Pattern[str] = _WORDS) -> str:
-    """A text of the same shape that says nothing: words of the same lengths, the same punctuation, as varied."""
+    """A text of the same shape without content: words of the same lengths, the same punctuation, as varied."""
     seen: dict[str, str] = {}
 
     def replace_word(match: re.Match[str]) -> str:

@@ -26,7 +26,7 @@ class Answer:
     text: str
     task: Task
     truth: Any
-    """The ground truth; if there is none, the columns that the reward asks for."""
+    """The ground truth; if there is none, the columns that the reward reads."""
     other: str = ""
     words: tuple[str, ...] = ()
     """The words of the reward's code."""
@@ -53,7 +53,7 @@ class Answer:
 
     @cached_property
     def data(self) -> Any:
-        """The object or list that the text is in JSON, if the truth is the same one; else None."""
+        """The object or list of the text as JSON, if the truth is equal; else None."""
         truth = _read_object(self.truth) if isinstance(self.truth, str) else self.truth
         values = _read_object(self.text)
         return values if values is not None and values == truth else None

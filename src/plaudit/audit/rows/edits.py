@@ -54,7 +54,7 @@ def rewrite_object(value: Any) -> Iterator[str]:
 
 
 def _change(token: str, numbers: Sequence[str]) -> Iterator[str]:
-    """Values that are not the given one: numbers off by far more than a tolerance, words of other letters.
+    """Values that differ from the given one: numbers by far more than a tolerance, words in their letters.
 
     Of several numbers, such as those of a box, one is moved by more than all of them.
     """
@@ -72,7 +72,7 @@ def _change(token: str, numbers: Sequence[str]) -> Iterator[str]:
 
 
 def _replace(text: str, token: str, other: str) -> str:
-    """The text with another token wherever it has this one."""
+    """Replace a token in the text everywhere."""
     return TOKEN.sub(lambda match: other if match[0].casefold() == token else match[0], text)
 
 
@@ -86,7 +86,7 @@ def _change_value(value: Any) -> Iterator[Any]:
 
 
 def _vary(value: Any, vary: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
-    """The same object with one of its values varied."""
+    """Copies of the object with one value varied."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from ({**value, key: varied} for varied in _vary(inner, vary))
@@ -98,7 +98,7 @@ def _vary(value: Any, vary: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
 
 
 def _reduce(value: Any) -> Iterator[Any]:
-    """The same object without one of its parts, and with nothing in it."""
+    """Copies of the object without one of its parts, and an empty one."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield {name: each for name, each in value.items() if name != key}
@@ -116,7 +116,7 @@ def _certain(text: str, share: float = FULL, also: str | None = None, controls: 
 
 
 def _other_values(answer: Answer) -> Iterator[Draft]:
-    """One value of the truth changed wherever it stands; the sign of a number; any number, quoted text, case."""
+    """Replace one value of the truth everywhere; change the sign of a number; replace any number, quoted text, case."""
     text, leaves = answer.text, answer.leaves
     if answer.data is not None:
         yield from (_certain(json.dumps(each)) for each in islice(_vary(answer.data, _change_value), MOST_PARTS))
@@ -168,7 +168,7 @@ def _parts(answer: Answer) -> Iterator[Draft]:
 
 
 def _turned(answer: Answer) -> Iterator[Draft]:
-    """Items whose separator says that they have an order, in the other one."""
+    """Reverse items whose separator shows that they are ordered."""
     separator, items = answer.items
     if separator.strip() in (*ORDERED, ".") and items != items[::-1]:
         yield _certain(separator.join(items[::-1]))
@@ -191,7 +191,7 @@ def _reordered(answer: Answer) -> Iterator[Draft]:
 
 
 def _beside(answer: Answer) -> Iterator[Draft]:
-    """The right answer beside another one in both orders; an item beside a wrong one, or again and again."""
+    """The right answer together with another one, in both orders; an item with a wrong one, or repeated."""
     text, other, (separator, items) = answer.text, answer.other, answer.items
     for joint in ("\n", " or ", ", "):
         orders = f"{text}{joint}{other}", f"{other}{joint}{text}"
@@ -215,7 +215,7 @@ def _beside(answer: Answer) -> Iterator[Draft]:
 
 
 def cover_range(text: str, high: Sequence[str]) -> str:
-    """The text with 0 for the first half of its numbers, and the last ones of `high` for the others."""
+    """Replace the first half of the text's numbers by 0, and the others by the last numbers of `high`."""
     half = (len(NUMBER.findall(text)) + 1) // 2
     most = list(high) or ["9999"]
     values = iter(["0"] * half + (most[:1] * half + most)[-half:])
@@ -236,7 +236,7 @@ def _nothing(answer: Answer) -> Iterator[Draft]:
 
 
 def _form_alone(answer: Answer) -> Iterator[Draft]:
-    """The response without its words; those of the reward's code stay in a second one."""
+    """The response without its words; a second one keeps the words of the reward's code."""
     named = {word.casefold() for text in answer.words for word in re.findall(r"\w+", text)}
     for kept in (frozenset[str](), frozenset(named)):
         pieces = re.split(rf"({_TAG.pattern}|\w+)", answer.text)
@@ -274,7 +274,7 @@ def _surrounded(answer: Answer) -> Iterator[Draft]:
 
 
 def _row(answer: Answer) -> Iterator[Draft]:
-    """What the row holds, as the response; the items of a list alone, where the response is a text with all of them."""
+    """The content of the row as the response; single items of a list, where the response is a text with all of them."""
     if isinstance(answer.truth, list) and 0 < 2 * len(answer.tokens) < len(TOKEN.findall(answer.text)):
         yield from (_certain(joint.join(answer.leaves)) for joint in (", ", " "))
     for value in (answer.task.truth, *answer.task.columns.values()):
@@ -300,7 +300,7 @@ class Edit:
     write: Callable[[Answer], Iterator[Draft]]
     attacker: Attacker = Attacker.ORACLE
     family: str = ""
-    """Of a row without a verifier; empty where the form of the answer decides."""
+    """The family of attacks for a row without a verifier; empty where the form of the answer decides."""
 
 
 EDITS = (

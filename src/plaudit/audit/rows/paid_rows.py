@@ -48,7 +48,7 @@ class PaidRow:
     """Whether a verifier judges the responses."""
     wrong_output: RewardOutput | None = None
     other: float | None = None
-    """What the right response to another row earns, where it is less."""
+    """The reward of the right response to another row, where it is less."""
     nothing: float | None = None
 
     @property
@@ -196,7 +196,7 @@ def _find_known_rows(subject: Subject, maker: SampleMaker, samples: Sequence[Tra
 
 
 def _hit_on_broken_row(subject: Subject, maker: SampleMaker, row: PaidRow) -> Hit | None:
-    """No answer, paid on a row whose truth is empty or whose instructions nobody knows."""
+    """Report an empty answer that is paid on a row whose truth is empty or whose instructions are unknown."""
     for task in _broken_rows(row.task):
         judged = judge_by_row(task, task.wrong, like=row.task)
         if judged is None or judged.score is not None:

@@ -168,7 +168,7 @@ def episode(
 
 
 def _open_policy(policy: str, server: options.ServedModel, settings: Any) -> Any:
-    """What acts: a model with its own tokens, or a text policy for a server or a person."""
+    """The source of actions: a model with its own tokens, or a text policy for a server or a person."""
     if policy == HUMAN:
         return training.TextPolicySampler(_ask, settings)
     model = training.open_model(policy, model=server.served, api_key_env=server.api_key_env)
@@ -182,7 +182,7 @@ def _open_policy(policy: str, server: options.ServedModel, settings: Any) -> Any
 
 
 def _ask(text: str, _: Any) -> str:
-    """What the person at the terminal says; the end of the input ends the command."""
+    """The input of the person at the terminal; the end of the input ends the command."""
     print_message(escape_controls(text, keep="\n\t"))
     line = sys.stdin.readline()
     if not line:

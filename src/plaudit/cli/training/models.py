@@ -183,11 +183,11 @@ def _exams(
     if run_task is None:
         known = ", ".join(training.TASKS)
         raise InvalidSettings(
-            f"say what to ask: --task NAME ({known}, …: see `plaudit tasks`), or --data FILE with --reward REWARD"
+            f"name the prompts: --task NAME ({known}, …: see `plaudit tasks`), or --data FILE with --reward REWARD"
         )
     if not run_task.held_out:
         raise InvalidSettings(
-            f"the run in {model} held no prompts out; say what to ask: --data FILE with --reward REWARD"
+            f"the run in {model} held no prompts out; name the prompts: --data FILE with --reward REWARD"
         )
     return [_task_exam(run_task, reward, limit)]
 

@@ -113,7 +113,7 @@ def _remedy(counts: PairCounts, margin: float) -> str:
 
 STOPPED = 128
 LINES = 8
-"""How many lines a pipe gets."""
+"""The number of progress lines when the output is a pipe."""
 COLORS = {"not length-biased": "green", "length-biased": "red"}
 """By `LengthVerdict`, whose module imports numpy."""
 

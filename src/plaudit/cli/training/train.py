@@ -111,7 +111,7 @@ def _show(text: str) -> None:
 
 STOPPED = 128
 LINES = 12
-"""How many lines a pipe gets, besides evaluations."""
+"""The number of progress lines when the output is a pipe, in addition to evaluations."""
 EVALUATIONS = {
     "eval/score": "score", "eval/greedy": "greedy score", "eval/reward": "reward",
     "eval/greedy_reward": "greedy reward", "eval/length": "length",
@@ -243,13 +243,13 @@ def outcome_table(outcome: Outcome) -> RenderableType:
 
 
 def _by_task(metrics: Mapping[str, float]) -> list[str]:
-    """The keys that tell how well each of several tasks is done: scores, or rewards where there are none."""
+    """The keys of the metric of each of several tasks: scores, or rewards where there are none."""
     tasks = [key for key in metrics if key.startswith("eval/task/")]
     return [key for key in tasks if key.endswith("/score")] or [key for key in tasks if key.endswith("/reward")]
 
 
 def _numbers(metrics: Mapping[str, float]) -> str:
-    """What a line of 80 columns has room for; metrics.jsonl has the rest."""
+    """The metrics that fit into a line of 80 columns; metrics.jsonl has all of them."""
     shown = [f"{name} {_mean(metrics, name)}" for name in ("reward", "score") if name in metrics]
     return ", ".join(shown) or ("no sample scored" if metrics.get("status/ok") == 0.0 else "")
 

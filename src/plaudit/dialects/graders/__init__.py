@@ -1,4 +1,4 @@
-"""OpenAI graders: JSON that says how to grade, made into rewards."""
+"""OpenAI graders: JSON that describes the grading, converted to rewards."""
 
 import lazy_loader
 

@@ -15,7 +15,7 @@ class FluxTrajectory(Trajectory, frozen=True):
 
     @property
     def response_length(self) -> int:
-        """How many tokens the response has; 0 where they are not known."""
+        """The number of tokens of the response; 0 where it is not known."""
         return len(self.response_tokens)
 
     @property

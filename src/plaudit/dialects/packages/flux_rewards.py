@@ -44,7 +44,7 @@ class RewardBatchOutput:
 
     @property
     def batch_size(self) -> int:
-        """How many rewards there are."""
+        """The number of rewards."""
         return len(self.rewards)
 
     def mean_reward(self) -> float:

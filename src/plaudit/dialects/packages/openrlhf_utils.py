@@ -14,7 +14,9 @@ _POLICY = MathPolicy(units=Units.IGNORE, percent=Percent.UNIT, rounding=False)
 
 
 def last_boxed_only_string(string: str) -> str | None:
-    r"""The last `\boxed{…}` or `\fbox{…}` as it stands, however many braces; None if there is none or it is open."""
+    r"""The last `\boxed{…}` or `\fbox{…}` unchanged, with any number of nested braces; None if there is none or it is
+    open.
+    """
     start = string.rfind("\\boxed")
     if start < 0:
         start = string.rfind("\\fbox")

@@ -81,7 +81,7 @@ class TwinkleTrajectory(dict[str, Any]):
 
 
 def as_twinkle(trajectory: Any) -> Any:
-    """A trajectory of plaudit as Twinkle's; a dict as it is."""
+    """Convert a trajectory of plaudit to Twinkle's; a dict is returned unchanged."""
     return TwinkleTrajectory.of(trajectory) if isinstance(trajectory, Trajectory) else trajectory
 
 
@@ -114,7 +114,7 @@ def user_data_get(items: Any, key: str, default: Any = None) -> Any:
 
 
 def find_entry(items: Any, key: str) -> Sequence[Any] | None:
-    """The first entry under `key` in `user_data`, as it is."""
+    """The first entry under `key` in `user_data`, unchanged."""
     entries = items if isinstance(items, list) else []
     pairs = (each for each in entries if isinstance(each, list | tuple) and len(each) == 2)
     return next((each for each in pairs if each[0] == key), None)

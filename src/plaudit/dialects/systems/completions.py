@@ -32,7 +32,7 @@ _NOTE = (
 
 
 def _trainer_state(trajectories: Sequence[Trajectory]) -> SimpleNamespace:
-    """The state of the trainer, as far as the samples tell it."""
+    """The state of the trainer, as far as the samples contain it."""
     return SimpleNamespace(global_step=trajectories[0].training_step or 0)
 
 
@@ -42,7 +42,7 @@ def _no_log(trajectories: Sequence[Trajectory]) -> Callable[..., None]:
 
 
 _OF_TRL: dict[str, PerCall] = {"trainer_state": _trainer_state, "log_extra": _no_log, "log_metric": _no_log}
-"""What TRL itself passes to every function."""
+"""The arguments that TRL itself passes to every function."""
 
 
 def completions_reward(foreign: Any, *, form: str = "", per_call: Mapping[str, PerCall] = _OF_TRL) -> ForeignReward:
@@ -81,7 +81,7 @@ def _completion_ids(trajectory: Trajectory) -> Any:
 
 
 def _is_completions_function(candidate: Any) -> bool:
-    """Whether a function asks for completions, as text or as tokens."""
+    """Whether a function takes completions, as text or as tokens."""
     return not isinstance(candidate, type) and bool(_ASKED & set(parameters(candidate)))
 
 

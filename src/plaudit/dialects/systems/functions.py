@@ -46,7 +46,7 @@ def _matches_areal(candidate: Any) -> bool:
 
 
 def _matches_areal_if_imported(candidate: Any) -> bool:
-    """Whether a function of one completion leaves out the tokens, as those do that an agent calls."""
+    """Whether a function takes one completion but no tokens, like functions that an agent calls."""
     return inspect.isroutine(candidate) and "completions" in parameters(candidate)
 
 
@@ -99,7 +99,7 @@ class SlimeSample:
 
 
 def _slime_reward(foreign: Any) -> ForeignReward:
-    """A reward of a function of one sample, or of the samples of a group; of the class that its file has imported."""
+    """A reward of a function of one sample or of a group; samples have the class that the function's file imports."""
     imported = getattr(foreign, "__globals__", {}).get("Sample")
     sample = partial(_slime_sample, imported if isinstance(imported, type) else SlimeSample)
     convention = Convention(

@@ -90,7 +90,7 @@ def _output(score: Any) -> RewardOutput:
 
 
 def _number(value: Any) -> float:
-    """The number that Inspect's metrics count for a value; a text that stands for no number is an error, not 0."""
+    """The number that Inspect's metrics count for a value; a text that is no number is an error, not 0."""
     if isinstance(value, bool | int | float):
         return float(value)
     if isinstance(value, Mapping) and len(value) == 1:
@@ -157,7 +157,7 @@ class Target(list[str]):
 
 @dataclass
 class TaskState:
-    """A finished sample: what was asked, what was said, and what is known about it."""
+    """A finished sample: the input, the output, and the metadata."""
 
     input: Any
     messages: list[Any]
@@ -196,7 +196,7 @@ def _scorer(metrics: Any = None, name: str | None = None, **_: Any) -> Callable[
 
 
 def _leave(definition: Any = None, **_: Any) -> Any:
-    """A decorator of something that is no scorer, or a metric, which nothing computes here: the definition as it is."""
+    """A decorator that changes nothing, for objects that are no scorer, and for metrics, which are not used here."""
     return definition if callable(definition) else lambda decorated: decorated
 
 

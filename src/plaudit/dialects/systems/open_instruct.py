@@ -84,7 +84,7 @@ class VerifierConfig:
 
 @dataclass
 class VerificationResult:
-    """What a verifier returns."""
+    """The result of a verifier."""
 
     score: float
     cost: float = 0.0

@@ -110,7 +110,7 @@ class GraderRank:
 
 @dataclass
 class GraderError:
-    """What went wrong."""
+    """The error of a grader."""
 
     name: str
     error: str

@@ -69,7 +69,7 @@ def read_outputs(returned: Any, count: int) -> list[RewardOutput]:
 
 
 def request_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
-    """What OpenRLHF sends to a remote reward for these samples."""
+    """The columns that OpenRLHF sends to a remote reward for these samples."""
     names = {"query": "queries", "prompts": "prompts", "labels": "labels"}
     return {sent: [_ARGUMENTS[name](each) for each in trajectories] for sent, name in names.items()}
 

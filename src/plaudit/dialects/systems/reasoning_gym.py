@@ -24,7 +24,9 @@ from plaudit.trajectory import Trajectory
 __all__ = ["SOLVER", "SYSTEM", "ReasoningGymReward", "find_data_set"]
 
 SOLVER: Packages = {"pycosat": {"pycosat": {}}}
-"""A solver in C that reasoning-gym imports for one data set, and that has to be compiled: all others do without."""
+"""A solver in C that reasoning-gym imports for one data set, and that must be compiled; the other data sets work
+without it.
+"""
 _ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
 _SHAPE = ["answer", "entry"]
 _CALLABLE = inspect.Parameter.KEYWORD_ONLY
@@ -66,7 +68,7 @@ class ReasoningGymReward(ForeignReward):
 
     @cached_property
     def _loses_types(self) -> bool:
-        """Whether the data set judges an entry of its own otherwise once that went through JSON."""
+        """Whether the data set judges one of its own entries differently after a conversion to JSON."""
         if not hasattr(self.foreign, "__getitem__"):
             return False
         entry = self.foreign[0]

@@ -98,7 +98,7 @@ class RewardkitFolder(RewardFunction):
         return require("rewardkit", purpose=purpose, package="harbor-rewardkit")
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        """What rewardkit writes to reward.json for the workspace of the sample."""
+        """The value that rewardkit writes to reward.json for the workspace of the sample."""
         with _open_workspace(trajectory) as workspace, tempfile.TemporaryDirectory(prefix="plaudit-rewards-") as out:
             rewards = self._load().run(self.folder, workspace=workspace, output=Path(out) / "reward.json")
         remedy = f'add a [[reward]] with name = "{REWARD}" to {self.folder / "reward.toml"}'

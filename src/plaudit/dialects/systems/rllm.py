@@ -26,7 +26,7 @@ _EVALUATOR = ["task", "episode"]
 
 @dataclass
 class RLLMOutput:
-    """What rewards of rLLM return."""
+    """The result of rLLM's rewards."""
 
     reward: float
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Signal:
 
 @dataclass
 class EvalOutput:
-    """What evaluators of rLLM return."""
+    """The result of rLLM's evaluators."""
 
     reward: float
     is_correct: bool
@@ -109,7 +109,7 @@ class Rollout:
 
 @dataclass
 class Episode:
-    """What an agent did for a task."""
+    """The actions of an agent for a task."""
 
     id: str = "0:0"
     task: Any = None

@@ -64,7 +64,7 @@ def _state(sample: Mapping[str, Lookup], trajectory: Trajectory) -> dict[str, An
 
 
 def trace_reward(foreign: Any) -> ForeignReward:
-    """A reward of a coroutine function of the task's data and the trace of what was said."""
+    """A reward of a coroutine function of the task's data and the trace of the messages."""
     convention = Convention(
         names={"task": _task, "trace": _trace},
         fills_columns=False,
@@ -147,7 +147,7 @@ def _same(text: str) -> Any:
 
 
 class Parser:
-    """Reads the last thing the assistant said, through `extract_fn`."""
+    """Reads the assistant's last message, through `extract_fn`."""
 
     def __init__(self, extract_fn: Callable[[str], Any] = _same) -> None:
         self.extract_fn = extract_fn
@@ -280,7 +280,7 @@ def _thinks_once(text: str) -> bool:
 
 
 def _mark(function: Any = None, weight: float = 1.0, **_: Any) -> Any:
-    """`@vf.reward`, with and without arguments: the function as it is."""
+    """`@vf.reward`, with and without arguments: returns the function unchanged."""
     return function if callable(function) else lambda decorated: decorated
 
 

@@ -21,13 +21,13 @@ class BackendSettings:
 
 
 class Backend(Protocol):
-    """Where units are scored. Its methods are never called by two threads at once."""
+    """A place where units are scored. Its methods are never called by two threads at once."""
 
     survives_fork: bool
     """Whether a process that forked can build another one of these."""
 
     def wants_more(self, units: int) -> bool:
-        """Whether it would take another unit beside so many that are ready to be submitted."""
+        """Whether the backend would take another unit in addition to `units` that are ready to be submitted."""
 
     def submit(self, unit: Unit) -> None:
         """Take a unit."""

@@ -41,7 +41,7 @@ class CachedScores:
         self._digest = self._identify()
 
     def is_usable(self) -> bool:
-        """Whether the reward as it is now can be cached."""
+        """Whether the current version of the reward can be cached."""
         if self._stays:
             self._digest = self._identify()
         return bool(self._digest)
@@ -108,7 +108,7 @@ def _hash(sample: Trajectory) -> bytes:
 
 
 def _entries(units: Iterable[Unit]) -> Iterator[list[Trajectory]]:
-    """What is looked up together: a group or a batch, or a single sample."""
+    """The samples that share a cache entry: a group, a batch, or a single sample."""
     for unit in units:
         yield from [unit.trajectories] if unit.whole else ([sample] for sample in unit.trajectories)
 

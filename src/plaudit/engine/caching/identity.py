@@ -47,7 +47,7 @@ def reward_key(reward: RewardFunction) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RewardContents:
-    """What the key of a reward consists of, so that two keys can be compared part by part."""
+    """The parts of a reward's cache key, so that two keys can be compared part by part."""
 
     key: str
     python: str

@@ -19,7 +19,7 @@ ETC = (
     "pip.conf", "profile", "protocols", "python3", "python3.11", "python3.12", "python3.13", "resolv.conf", "security",
     "services", "shells", "skel", "ssl/certs", "ssl/openssl.cnf", "timezone",
 )  # fmt: skip
-"""What of the machine's /etc a workspace gets."""
+"""The entries of the machine's /etc that a workspace contains."""
 FOLDERS = (
     "app", "dev", "etc", "home", "mnt", "opt", "proc", "root", "run", "srv", "sys", "tmp", "usr",
     "var/cache/apt/archives/partial", "var/lib", "var/log/apt", "var/tmp",

@@ -49,7 +49,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Setup:
-    """What a workspace is made of."""
+    """The contents and settings of a workspace."""
 
     stage: str
     layers: list[Layer]

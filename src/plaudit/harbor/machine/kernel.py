@@ -158,7 +158,7 @@ def observe_calls(numbers: Iterable[int]) -> int:
 
 
 def next_call(listener: int) -> tuple[int, int, tuple[int, ...]]:
-    """The thread, number and arguments of a waiting call, which goes on when `answer_call` is called."""
+    """The thread, number and arguments of a waiting call, which continues when `answer_call` is called."""
     data = bytearray(80)
     ioctl(listener, RECEIVE_CALL, data)
     call, thread, _, number, _, _, *arguments = struct.unpack("=QIIiIQ6Q", data)
@@ -166,6 +166,6 @@ def next_call(listener: int) -> tuple[int, int, tuple[int, ...]]:
 
 
 def answer_call(listener: int, call: int) -> None:
-    """Let a waiting call go on as if nobody had looked at it."""
+    """Let a waiting call continue unchanged."""
     with contextlib.suppress(FileNotFoundError):  # its process was killed
         ioctl(listener, ANSWER_CALL, struct.pack("=QqiI", call, 0, 0, 1))

@@ -86,7 +86,7 @@ class Observer:
 
 
 def _use(name: str, flags: int) -> str:
-    """`write` makes the content new, `change` may keep what was there, `find` asks whether a program can be run."""
+    """`write` replaces the content, `change` may keep the old content, `find` checks whether a program can be run."""
     if "exec" in name:
         return "run"
     if "access" in name and flags & os.X_OK:

@@ -10,7 +10,7 @@ __all__ = ["UNCROSSED", "Packer"]
 
 MOST_ENTRIES, MOST_DEPTH = 100_000, 100
 PROTECTED = ("/tests", "/solution", "/logs/verifier")
-"""What never crosses, whatever a task declares."""
+"""The paths that are never copied, whatever a task declares."""
 UNCROSSED = (
     "bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "logs", "opt", "proc", "root", "run",
     "sbin", "solution", "sys", "tests", "usr", "var",

@@ -28,7 +28,7 @@ class Effects:
     global_names: set[GlobalName] = field(default_factory=set)
     objects: dict[int, Any] = field(default_factory=dict)
     unclear: str = ""
-    """Why the names cannot be known; empty if they are."""
+    """The reason why the names cannot be known; empty if they are known."""
 
     def __bool__(self) -> bool:
         return bool(self.global_names or self.objects or self.unclear)
@@ -41,14 +41,16 @@ class Effects:
         return _describe(self.objects[min(objects)]) if objects else None
 
     def unclear_hit(self, reached: Reached) -> str | None:
-        """Why it is unclear whether a walk reached any of this; None if it is clear."""
+        """The reason why it is unclear whether a walk reached one of these effects; None if it is clear."""
         if self.unclear:
             return f"names that cannot be known ({self.unclear})"
         return f"names that it computes ({reached.dynamic})" if self and reached.dynamic else None
 
 
 def effects_of(statement: ast.stmt, code: CodeType, namespace: dict[str, Any], foreign: set[str]) -> Effects:
-    """What a statement would have created or changed; `foreign` are names that earlier failures left out."""
+    """The names and objects that a statement would have created or changed; `foreign` are names that earlier failures
+    left out.
+    """
     reader = _Reader(statement, namespace, foreign)
     reader.read(statement)
     data = reach(*reader.values, data_only=True)
@@ -124,7 +126,7 @@ class _Reader:
             self.callees += [*hooks, base] if hooks else []
 
     def call(self, function: ast.expr, arguments: list[ast.expr]) -> None:
-        """A call may change its receiver and its arguments, and whatever a function of the user mentions."""
+        """A call may change its receiver, its arguments, and all objects that a function of the user mentions."""
         callee, first = self.nearest(function), self.resolve(arguments[0]) if arguments else _UNKNOWN
         if any(callee is each for each in (exec, eval, globals, locals)) or (callee is vars and not arguments):
             self.unclear = f"{callee.__name__}()"
@@ -146,13 +148,13 @@ class _Reader:
             self.callees += self.values[before:]  # these may call what they are given
 
     def nearest(self, node: ast.expr) -> Any:
-        """The object that an expression stands for, or else the nearest known one that it is read from."""
+        """The object of an expression, or else the nearest known object that it is read from."""
         while (value := self.resolve(node)) is _UNKNOWN and isinstance(node, ast.Attribute | ast.Subscript):
             node = node.value
         return value
 
     def resolve(self, node: ast.AST) -> Any:
-        """The object that a name, `a.b` or `a["b"]` stands for now, without running any code of the user."""
+        """The current object of a name, `a.b` or `a["b"]`, found without running code of the user."""
         if isinstance(node, ast.Name):
             value = self.namespace.get(node.id, getattr(builtins, node.id, _UNKNOWN))
         elif not isinstance(node, ast.Attribute | ast.Subscript) or (owner := self.resolve(node.value)) is _UNKNOWN:

@@ -64,20 +64,24 @@ class Reached:
     undefined: dict[str, str] = field(default_factory=dict)
     """Global names that neither the module nor Python has, and the function that reads them."""
     dynamic: str = ""
-    """Where the code uses names that cannot be known before it runs; empty if nowhere."""
+    """The place where the code uses names that cannot be known before it runs; empty if there is none."""
     sets_attributes: bool = False
     """Whether the code sets attributes of other objects than `self`."""
 
 
 def reach(*values: Any, data_only: bool = False) -> Reached:
-    """What values can use when they are called; with `data_only`, what they hold, without functions and classes."""
+    """The objects that values can use when they are called; with `data_only`, those that they hold, without functions
+    and classes.
+    """
     walk = _Walk(data_only)
     walk.run(list(values))
     return walk.reached
 
 
 def reach_statement(code: CodeType, namespace: dict[str, Any]) -> Reached:
-    """What a compiled statement can use when it is executed; bodies of functions that it defines do not run."""
+    """The objects that a compiled statement can use when it is executed; bodies of functions that it defines do not
+    run.
+    """
     walk = _Walk()
     walk.run(walk.values_of_code(code, namespace, "the statement", defined_only=True))
     return walk.reached
@@ -228,7 +232,7 @@ def _is_project_file(name: str) -> bool:
 
 
 def _members_of(owner: type) -> Iterator[Any]:
-    """What a class defines, without what Python keeps in it, such as its annotations."""
+    """The members that a class defines, without those that Python adds, such as its annotations."""
     kept = ("_",) if issubclass(owner, enum.Enum) else ("__", "_abc_")
     for name, value in vars(owner).items():
         if callable(value) or inspect.isroutine(value) or not name.startswith(kept):

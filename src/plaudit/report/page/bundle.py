@@ -49,7 +49,9 @@ def fill_page(template: str, slots: Mapping[str, str], data: bytes, blocks: byte
 
 @cache
 def content_policy(*, served: bool) -> str:
-    """What the page may do: run its own script, use its own style, and, where it is served, ask its server."""
+    """The content security policy: the page may run its own script, use its own style and, where it is served, ask its
+    server.
+    """
     return "; ".join(
         [
             "default-src 'none'",
@@ -85,5 +87,5 @@ def _style() -> str:
 
 
 def source_hash(text: str) -> str:
-    """How a content policy names a script or a style."""
+    """The hash by which a content policy names a script or a style."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

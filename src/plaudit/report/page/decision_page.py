@@ -24,7 +24,7 @@ D = TypeVar("D", bound=StrEnum)
 
 @dataclass(frozen=True, slots=True)
 class DecisionItem:
-    """What one decision is about; `key` names it in the file of decisions."""
+    """The subject of one decision; `key` names it in the file of decisions."""
 
     key: str
     heading: str
@@ -34,7 +34,7 @@ class DecisionItem:
     evidence: str = ""
     facts: Sequence[tuple[str, str]] = ()
     suggestion: str = ""
-    """What the field for a corrected label holds at first."""
+    """The initial value of the field for a corrected label."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,13 +37,13 @@ _PINNED = -1
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What goes into a page: the columns with the rows of each block, and the blocks by name, all gzip."""
+    """The content of a page: the columns with the rows of each block, and the blocks by name, all gzip."""
 
     head: bytes
     blocks: dict[str, bytes]
     columns: list[str]
     texts: int
-    """How many samples have their text in a block."""
+    """The number of samples whose text is in a block."""
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class PackedSamples:
             self._keep(bucket, row, jsonline.encode(_full_sample(rollout)))
 
     def pack(self, taken: int = 0) -> Packed:
-        """What fits; `taken` is how many bytes other things take."""
+        """Select the columns and blocks that fit; `taken` is the number of bytes of the other content."""
         left = self._max_bytes - taken
         columns: list[dict[str, Any]] = []
         for name, values in self._columns.items():

@@ -37,7 +37,7 @@ Metrics = Mapping[str, Sequence[tuple[int, float]]]
 
 @dataclass(frozen=True, slots=True)
 class ReportedRun:
-    """A run: its figures, what they say, its metrics, and its samples if a page is to be written."""
+    """A run: its figures, remarks on them, its metrics, and its samples if a page is to be written."""
 
     name: str
     figures: Figures
@@ -56,7 +56,7 @@ class ReportedRun:
 
 
 class ReportBuilder:
-    """Takes the rollouts of a run one by one; with `max_bytes`, also their samples, in about so many of a page."""
+    """Takes the rollouts of a run one by one; with `max_bytes`, also their samples, up to about that page size."""
 
     def __init__(self, name: str, max_bytes: int = 0) -> None:
         self.name = name
@@ -78,7 +78,7 @@ class ReportBuilder:
 def build_report(
     name: str, rollouts: Iterable[ScoredRollout], *, metrics: Path | None = None, max_bytes: int = 0
 ) -> ReportedRun:
-    """The report of scored rollouts; with `max_bytes`, their samples too, in about so many bytes of a page."""
+    """The report of scored rollouts; with `max_bytes`, their samples too, up to about that size of the page."""
     builder = ReportBuilder(name, max_bytes * 3 // 4)  # base64 takes a third more
     for rollout in rollouts:
         builder.add(rollout)

@@ -34,7 +34,7 @@ _TOO_FEW = 0.5
 
 
 def near_duplicates(samples: Samples, texts: KeptTexts) -> Duplicates | None:
-    """How alike the responses are; None if there is nothing to compare."""
+    """The similarity of the responses; None if there is nothing to compare."""
     equal: dict[bytes, list[int]] = {}  # rows by the digest of their words
     answers: dict[int, str | None] = {}
     sketches: list[array[int]] = []
@@ -113,7 +113,7 @@ class _Alike:
 
 
 def _answer(trajectory: Trajectory, group: int) -> str:
-    """What a right response answers: the ground truth; without one, each prompt has an answer of its own."""
+    """The key of the right answer: the ground truth; without one, the prompt."""
     return f"group {group}" if trajectory.ground_truth is None else repr(trajectory.ground_truth)
 
 

@@ -85,7 +85,7 @@ def summarize_groups(samples: Samples) -> GroupSummary:
 
 
 def length_bias(samples: Samples) -> LengthBias:
-    """How reward and length go together within the groups of a run."""
+    """The correlation of reward and length within the groups of a run."""
     scored = samples.scored
     return LengthBias(
         overall=_correlation(samples, samples.comparable),

@@ -61,7 +61,7 @@ class ResponseKinds:
 
 
 def find_patterns(samples: Samples, kinds: ResponseKinds) -> Patterns:
-    """What the responses of each kind earn, and what failures have in common."""
+    """The rewards of each kind of response, and the kinds that failures have in common."""
     rewards, scores = samples.rewards[kinds.rows], samples.scores[kinds.rows]
     failing = np.zeros(0, dtype=bool)
     if len(rewards):
@@ -94,7 +94,7 @@ def _paid_kinds(rewards: Floats, kinds: ResponseKinds) -> list[Kind]:
 
 
 def _failure_patterns(failing: npt.NDArray[np.bool_], kinds: ResponseKinds) -> tuple[FailurePattern, ...]:
-    """What is more common among failures than among the others, the largest difference first."""
+    """The kinds that are more common among failures than among the other responses, the largest difference first."""
     failed = int(failing.sum())
     others = len(failing) - failed
     patterns = []
@@ -111,7 +111,7 @@ def _failure_patterns(failing: npt.NDArray[np.bool_], kinds: ResponseKinds) -> t
 
 
 def _standard_error(members: int, failures: int, others: int) -> float:
-    """How much the shares of something in two sets differ by chance."""
+    """The standard error of the difference of a share between two sets."""
     if not others:
         return 0.0
     overall = members / (failures + others)
@@ -223,7 +223,7 @@ def _is_one_off(response: str, truth: str) -> bool:
 
 
 def _shared_prefix(one: str, other: str) -> int:
-    """How many characters both begin with."""
+    """The length of the common prefix."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 

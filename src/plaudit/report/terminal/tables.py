@@ -48,7 +48,7 @@ def render_summary(summary: Summary) -> RenderableType:
 
 
 def render_engine_stats(stats: ScorerStats) -> RenderableType:
-    """How the scoring itself went: workers and their use, waiting, losses, cache hits."""
+    """A table of the engine's figures: workers and their use, waiting, losses, cache hits."""
     facts = [f"{stats.workers} workers" if stats.workers > 1 else "1 worker"]
     if stats.utilisation is not None:
         facts.append(f"{stats.utilisation:.0%} busy")

@@ -34,7 +34,7 @@ __all__ = [
 
 
 class _Abstaining:
-    """Pays `abstention` for an answer that says that it does not know."""
+    """Pays `abstention` for an answer that declares ignorance."""
 
     abstention: float
     pure = True

@@ -109,7 +109,7 @@ class _Memory:
     def call_in_sequence(self, calls: Sequence[tuple[Any, ...]]) -> None:
         """Call functions of the C library one after the other without Python in between.
 
-        Each is a context of its own, which is followed by the next; AttributeError if there are no contexts.
+        Each call runs in its own `ucontext`, which continues with the next one; AttributeError if the library has none.
         """
         c, here = self._bare, ctypes.create_string_buffer(CONTEXT)
         contexts, stacks = [here], [ctypes.create_string_buffer(STACK) for _ in calls]

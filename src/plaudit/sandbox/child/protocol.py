@@ -29,7 +29,7 @@ FLAVOURS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """How a server is started: what it imports, which protections its children have, and where files are."""
+    """The start settings of a server: modules to import, protections of its children, and paths of files."""
 
     paths: Sequence[str]  # where modules besides the standard library are
     modules: Sequence[str]

@@ -35,7 +35,7 @@ TYPING = ("Any", "Callable", "Deque", "Dict", "FrozenSet", "Iterable", "List", "
 
 
 def make_service(channel: int = CHANNEL) -> Callable[[], None]:
-    """A function that answers the judge until it is gone, or an empty frame says that this is all.
+    """A function that answers the judge until it has ended, or sends an empty frame as its last message.
 
     Made in the server, as what is made there costs no child.
     """
@@ -68,7 +68,7 @@ class Runtime:
         self._dumps, self._loads = dumps, loads
 
     def answer(self, text: str) -> str:
-        """Do what a frame asks for; the reply as text."""
+        """Carry out the request of a frame; the reply as text."""
         kind, *rest = self._loads(text)
         try:
             reply = self._work[kind](*rest)

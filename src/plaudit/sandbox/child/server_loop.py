@@ -146,7 +146,7 @@ class ServerLoop:
         os.closerange(0, PROCESS + 1)
 
     def _reap(self, pid: int, *, answer: bool) -> None:
-        """Wait for a child that the owner has killed or seen die, and report how it ended where that is asked."""
+        """Wait for a child that the owner has killed or seen dead, and report its exit code if requested."""
         if self._profile.compiles:
             _kill_group(pid)
         _, status = os.waitpid(pid, 0)

@@ -63,7 +63,7 @@ class StandardLibrary:
                 vars(sys.modules[module])["available_timezones"] = self._zone_names
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """The spec of a module that is here."""
+        """The spec of a module that is in memory."""
         if name in self._extensions:
             return importlib.util.spec_from_file_location(
                 name, self._extensions[name], loader=ExtensionFileLoader(name, self._extensions[name])

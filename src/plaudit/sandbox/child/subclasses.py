@@ -52,7 +52,9 @@ def plain_base(value: Any) -> Any:
 
 @lru_cache
 def subclass_container(base: type) -> Container:
-    """How instances of subclasses of a mutable container are read and changed: by the methods of the base."""
+    """The container methods for subclasses of a mutable base: instances are read and changed by the methods of the
+    base.
+    """
     kind, plain = CONTAINERS[base], UNDERLYING[base]
     raw = kind.raw
     return kind._replace(

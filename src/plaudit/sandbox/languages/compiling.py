@@ -31,7 +31,7 @@ class CompileError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CompileLimits:
-    """What a compilation may use; processor time is that of the language, times of the clock ten times that."""
+    """The limits of a compilation; processor time is that of the language, wall-clock time ten times that."""
 
     memory_mb: int = 2048
     output_mb: int = 64
@@ -56,7 +56,7 @@ def main_class(source: str) -> str:
 def compile_program(
     toolchain: Toolchain, source: str, limits: CompileLimits = COMPILE_LIMITS, at_most: Tier = Tier.NAMESPACES
 ) -> bytes:
-    """The compiled program, or a script as it is; CompileError if the compiler refuses it."""
+    """The compiled program, or a script unchanged; CompileError if the compiler refuses it."""
     language = toolchain.language
     if not language.compile:
         return source.encode()

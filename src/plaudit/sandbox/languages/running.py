@@ -1,4 +1,4 @@
-"""Run compiled programs and scripts, each run in a locked-down process of its own, and tell how it ended.
+"""Run compiled programs and scripts, each run in a locked-down process of its own, and report the result.
 
 Servers are kept warm per tool-chain, shared by all threads of this process and started anew in a process that was
 forked from it. A compiled program is executed from memory and may open no file; a runtime may open itself and its

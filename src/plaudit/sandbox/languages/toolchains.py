@@ -24,7 +24,7 @@ ASK_S = 60.0
 
 
 class MissingToolchain(SandboxError):
-    """A language whose tools are not installed here, or do not work; says how to get them."""
+    """A language whose tools are missing or broken on this machine; the message names the package to install."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Toolchain:
 
 @lru_cache(maxsize=64)
 def find_toolchain(language: Language) -> Toolchain:
-    """The tools of a language; MissingToolchain says what to install."""
+    """The tools of a language; MissingToolchain names the package to install."""
     path = next(filter(None, map(shutil.which, language.tools)), None)
     if path is None:
         raise missing(language, f"none of {', '.join(language.tools)} is installed")
@@ -125,7 +125,7 @@ def _libraries(file: str) -> list[str]:
 
 
 def _links(home: str) -> list[str]:
-    """What links within an installation lead to outside of it, such as its configuration."""
+    """The targets outside of an installation that its links lead to, such as its configuration."""
     links = [path for path in Path(home).rglob("*") if path.is_symlink()]
     targets = {os.path.realpath(path) for path in links}
     return [target for target in targets if os.path.isfile(target) and not target.startswith(f"{home}/")]

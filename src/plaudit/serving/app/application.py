@@ -264,7 +264,7 @@ def _is_packed(route: Route, headers: dict[bytes, bytes]) -> bool:
 
 
 def _wait_s(headers: dict[bytes, bytes]) -> float:
-    """The seconds that a client wants to wait, from `x-deadline-s`."""
+    """The seconds that a client is ready to wait, from `x-deadline-s`."""
     try:
         seconds = float(headers.get(b"x-deadline-s", b"inf"))
     except ValueError:

@@ -34,7 +34,7 @@ REFUSALS = {
 
 
 class Refusal(msgspec.Struct):
-    """Why a request was refused."""
+    """The reason for refusing a request."""
 
     error: str
 

@@ -84,7 +84,7 @@ class RewardPools:
         self._metrics.losses[name, cause] += 1
 
     def _follow_version(self) -> None:
-        """A worker has loaded another version than the one that is served: reload, unless that is under way."""
+        """If a worker has loaded another version than the served one, reload, unless a reload is running."""
         if self._reloading is None or self._reloading.done():
             self.begin_reload()
 
@@ -96,7 +96,7 @@ class RewardPools:
             self._reloading = asyncio.get_running_loop().create_task(self.reload())
 
     async def reload(self) -> None:
-        """Load every reward again; one that cannot be loaded is served as before."""
+        """Load every reward again; if one cannot be loaded, its old version stays."""
         for name in list(self.current):
             try:
                 pool = await self._start_pool(name)

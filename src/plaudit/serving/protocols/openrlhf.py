@@ -87,13 +87,13 @@ def _response(query: str, prompt: str) -> str:
 
 
 def _behind_beginning(query: str, prompt: str) -> str:
-    """The response of a query that begins with a token that the prompt lacks; any other query as it is."""
+    """The response of a query that begins with a token that the prompt lacks; any other query unchanged."""
     begun = next((token for token in _BEGINNINGS if query.startswith(token + prompt)), None)
     return query if begun is None else query[len(begun) + len(prompt) :]
 
 
 def _without_endings(text: str) -> str:
-    """A text without the tokens at its end and the space around them; a text without such tokens as it is."""
+    """A text without the tokens at its end and the space around them; a text without such tokens is unchanged."""
     kept, end = len(text), _end_of_words(text, len(text))
     while (ending := next((each for each in _ENDINGS if text.endswith(each, 0, end)), None)) is not None:
         kept = end = _end_of_words(text, end - len(ending))

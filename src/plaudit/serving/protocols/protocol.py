@@ -26,12 +26,12 @@ __all__ = [
 
 T = TypeVar("T")
 MAX_DEPTH = 64
-"""How deep the values of a request may be nested."""
+"""The largest depth of nested values in a request."""
 _NESTED = frozenset({dict, list})
 
 
 class RequestRefused(PlauditError, ValueError):
-    """A request that is not answered, with the HTTP status that says why."""
+    """A request that is not answered, with the HTTP status and the reason."""
 
     def __init__(self, status: int, message: str, retry_after_s: int | None = None) -> None:
         super().__init__(message)
@@ -168,7 +168,7 @@ def invalid_sample(index: int, error: object) -> RewardOutput:
 
 
 class WorkerRequest(msgspec.Struct, array_like=True):
-    """The body of an HTTP request in some protocol; `packed` says that it is msgpack."""
+    """The body of an HTTP request in some protocol; `packed` marks msgpack."""
 
     protocol: str
     body: bytes = b""

@@ -45,7 +45,7 @@ class RunRequest(msgspec.Struct):
 
 
 class RunResult(msgspec.Struct):
-    """How a compilation or a run ended."""
+    """The result of a compilation or a run."""
 
     status: str
     execution_time: float
@@ -55,7 +55,7 @@ class RunResult(msgspec.Struct):
 
 
 class RunAnswer(msgspec.Struct):
-    """How the program ended; `files` are always empty."""
+    """The result of the program; `files` are always empty."""
 
     status: str
     message: str = ""

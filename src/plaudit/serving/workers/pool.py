@@ -31,7 +31,9 @@ _EXPIRED = Answer(504, refusal_body("the time that the client allowed is over"))
 
 
 class ServicePool:
-    """Answers requests with worker processes; `description` says what they serve, `failure` why they cannot."""
+    """Answers requests with worker processes; `description` lists their rewards, `failure` is the reason if they cannot
+    serve.
+    """
 
     def __init__(
         self,

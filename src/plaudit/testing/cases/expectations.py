@@ -72,7 +72,7 @@ def ordered(sign: str, other: str) -> Expectation:
 
 
 def parse_expectation(written: Any, tolerance: Any = None) -> Expectation:
-    """The expectation that a cell of a case table stands for; raises ValueError in words."""
+    """The expectation in a cell of a case table; raises ValueError with a message."""
     number = _number(written)
     if number is None:
         expectation = _read_text(written.strip()) if isinstance(written, str) else _read_range(written, written)

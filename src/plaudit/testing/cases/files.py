@@ -22,7 +22,7 @@ _KEYS = ("reward", "cases")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: where it stands (a line, or its place among the cases) and its cells by column name."""
+    """One row: its position (a line, or an index among the cases) and its cells by column name."""
 
     number: int
     line: int | None
@@ -99,7 +99,7 @@ def _read_csv(path: Path, text: str) -> Sheet:
     try:
         names = reader.fieldnames or []
         if len(set(names)) != len(names):
-            raise CasesError(f"{path}:1: a column name stands twice in {names}; give each column its own name")
+            raise CasesError(f"{path}:1: a column name occurs twice in {names}; give each column its own name")
         line = reader.line_num + 1
         for cells in reader:
             rows.append(Row(len(rows) + 1, line, _parse_csv_cells(f"{path}:{line}", cells)))

@@ -67,7 +67,7 @@ class CaseItem(pytest.Item):
             raise CaseFailed(_explain(self.file.reward, result))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The explanation alone: a traceback of plaudit would say nothing about the reward."""
+        """The explanation alone: a traceback of plaudit would not describe the reward."""
         return str(excinfo.value) if isinstance(excinfo.value, CaseFailed) else super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

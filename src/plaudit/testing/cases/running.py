@@ -23,7 +23,7 @@ __all__ = ["CaseResult", "assert_cases", "find_spec", "run_cases"]
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """A case, what the reward said, and whether that was expected."""
+    """A case, the reward's output, and whether it was expected."""
 
     case: Case
     output: RewardOutput

@@ -118,7 +118,7 @@ def _parse_status(written: Any) -> Status:
 
 
 def _check_names(file: Path, cases: Sequence[Case]) -> None:
-    """Every name stands once, and every order points to a case of the table."""
+    """Check that every name is unique, and that every order refers to a case of the table."""
     named: dict[str, Case] = {}
     for case in cases:
         if case.name in named:

@@ -1,1 +1,1 @@
-"""Prove the contract of a reward: what it promises on every response, whatever a model writes."""
+"""Check the contract of a reward: its guarantees on every response, whatever a model writes."""

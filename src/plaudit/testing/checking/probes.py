@@ -161,7 +161,7 @@ class Containing(NamedTuple):
 
 
 def containing_samples(samples: Sequence[Trajectory]) -> Containing | None:
-    """Responses to tell a reward that compares answers from one that looks for the truth anywhere in the text.
+    """Responses that distinguish a reward that compares answers from one that searches the whole text for the truth.
 
     None if no sample has a ground truth of a single word or number.
     """

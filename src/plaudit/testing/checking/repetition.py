@@ -102,7 +102,7 @@ def _declared_scope(reward: Any) -> Scope:
 
 
 def outputs_agree(a: RewardOutput, b: RewardOutput) -> bool:
-    """True when two outputs say the same, but for rounding; reasons and metadata may differ."""
+    """True when two outputs are equal, except for rounding; reasons and metadata may differ."""
     if a.status is not b.status or (a.token_rewards is None) != (b.token_rewards is None):
         return False
     pairs = [(a.reward, b.reward), (a.score, b.score), *zip_longest(a.token_rewards or (), b.token_rewards or ())]
@@ -118,7 +118,7 @@ class _Difference(NamedTuple):
 
 
 def _difference(before: Sequence[Observation], after: Sequence[Observation]) -> _Difference | None:
-    """The first sample that came out differently; those that failed before are findings of their own."""
+    """The first sample with another output; samples that failed before are findings of their own."""
     for one, other in zip(before, after, strict=True):
         if one.fault is not None or NOT_TRIED in (one.output, other.output):
             continue
@@ -128,7 +128,7 @@ def _difference(before: Sequence[Observation], after: Sequence[Observation]) -> 
 
 
 def _cause(subject: Subject, samples: Sequence[Trajectory]) -> tuple[Rule, str]:
-    """Why repetition differs: memory of earlier samples if it can be seen, else chance."""
+    """The cause of a difference between repetitions: memory of earlier samples if it can be seen, else chance."""
     before = subject.capture_state()
     subject.observe([with_response(sample, f"{sample.response} And more.") for sample in samples])
     if changed := find_changes(before, subject.capture_state()):

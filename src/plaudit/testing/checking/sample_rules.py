@@ -42,7 +42,7 @@ def check_every_sample_failing(observations: Sequence[Observation]) -> Iterator[
 
 
 def check_any_scored(ordinary: Sequence[Observation]) -> Iterator[Finding]:
-    """Many of the ordinary samples got no reward, so that the check says little."""
+    """Many of the ordinary samples got no reward, so that the check covers little."""
     count, without = len(ordinary), [observation for observation in ordinary if observation.returned_none]
     if len(without) > MANY * count:
         message = f"it returned None for {len(without)} of {count} samples, which leaves them without a score"

@@ -40,7 +40,7 @@ _LOST = {Status.TIMEOUT: Rule.DEADLINE, Status.MEMORY: Rule.TOTAL}
 
 
 class Observation(NamedTuple):
-    """A sample, its output, and what the reward did to bring that about."""
+    """A sample, its output, and the effects of the call on the sample."""
 
     trajectory: Trajectory
     output: RewardOutput
@@ -134,7 +134,7 @@ class Subject(ABC):
     def __init__(self, reward: RewardFunction) -> None:
         self.reward, self._scope = reward, scope_of(reward)
         self.company: Sequence[Trajectory] = ()
-        """Samples beside which a single sample is scored if the reward sees a batch or a group."""
+        """Samples scored together with a single sample if the reward compares a batch or a group."""
 
     @abstractmethod
     def observe(self, samples: Sequence[Trajectory]) -> list[Observation]:
@@ -145,7 +145,7 @@ class Subject(ABC):
         """The state of the reward by name; see `capture_state`."""
 
     def observe_one(self, sample: Trajectory) -> Observation:
-        """Score one sample, beside a few others where the reward sees a batch or a group."""
+        """Score one sample, together with a few others if the reward compares a batch or a group."""
         if self._scope == "sample":
             return self.observe([sample])[0]
         beside = [each for each in self.company if self._scope == "batch" or each.group_key == sample.group_key]
@@ -262,7 +262,7 @@ def capture_state(reward: RewardFunction) -> dict[str, bytes]:
 
 
 def find_changes(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[str]:
-    """The names that are new or hold something else."""
+    """The names that are new or have another value."""
     return sorted(name for name, mark in after.items() if before.get(name) != mark)
 
 

@@ -33,8 +33,9 @@ class Advantage(ABC):
         groups: Sequence[Hashable] | None = None,
         lengths: Sequence[int] | None = None,
     ) -> list[float | None]:
-        """One advantage per reward. Rewards of one prompt stand together, `num_generations` of them, unless `groups`
-        says which belong together; `lengths` in tokens matter to estimators that average over tokens."""
+        """One advantage per reward. Rewards of one prompt are consecutive, `num_generations` of them, unless `groups`
+        assigns them; `lengths` in tokens matter to estimators that average over tokens.
+        """
         estimates = self.estimate(BatchCredit.of_rewards(rewards, num_generations, groups, lengths))
         return [None if estimate is None else estimate[0] for estimate in estimates]
 
@@ -53,7 +54,7 @@ class GroupReturns:
 
     columns: list[list[float]]
     lengths: list[int]
-    """How many tokens each sample chose."""
+    """The number of tokens that each sample chose."""
 
     @classmethod
     def of(cls, credits: Sequence[Credit], gamma: float) -> "GroupReturns":
@@ -122,7 +123,7 @@ class BaselineAdvantage(Advantage):
         """The baseline of each sample of a group, from the returns of all at one token position."""
 
     def _scales(self, groups: dict[Hashable, GroupReturns], batch_credit: BatchCredit) -> dict[Hashable, float]:
-        """What the centred returns of each group are multiplied by."""
+        """The factor of each group for its centred returns."""
         return dict.fromkeys(groups, 1.0)
 
 

@@ -49,7 +49,7 @@ class Credit:
 
     @classmethod
     def whole(cls, reward: float, length: int = 1) -> "Credit":
-        """All of the reward for the outcome, over `length` chosen tokens."""
+        """A credit with the whole reward on the outcome and none on the `length` tokens."""
         return cls(reward, [0.0] * length, [1] * length)
 
     @property
@@ -58,7 +58,7 @@ class Credit:
 
     @property
     def length(self) -> int:
-        """How many tokens the policy chose."""
+        """The number of tokens that the policy chose."""
         return sum(1 for chosen in self.action_mask if chosen)
 
     @property
@@ -66,7 +66,7 @@ class Credit:
         return any(self.tokens)
 
     def minus(self, penalties: Sequence[float]) -> "Credit":
-        """The credit after a penalty per token, such as β · KL; tokens that were not chosen pay nothing."""
+        """The credit minus a penalty per token, such as β · KL; tokens that were not chosen have no penalty."""
         if len(penalties) != len(self.tokens):
             raise InvalidAdvantage(f"{len(penalties)} penalties for a response of {len(self.tokens)} tokens")
         paid = [
@@ -88,7 +88,7 @@ class StepCredit:
 
 @dataclass(frozen=True, slots=True)
 class BatchCredit:
-    """What a batch earned: a credit per sample (None: not scored) and the group each sample belongs to.
+    """The credit of a batch: one per sample (None: not scored) and the group each sample belongs to.
 
     `components` holds the same per component of the reward, for estimators that look at each; `values` are a critic's,
     and `penalties` those of a KL, each one per token.
@@ -111,7 +111,7 @@ class BatchCredit:
 
     @classmethod
     def of(cls, scored: Iterable[tuple[Trajectory, RewardOutput]], by: CreditBy = "tokens") -> "BatchCredit":
-        """The credit of scored trajectories, grouped as the trajectories say."""
+        """The credit of scored trajectories, grouped by the trajectories' groups."""
         pairs = list(scored)
         names = dict.fromkeys(name for _, output in pairs for name in output.components)
         return cls(
@@ -129,7 +129,7 @@ class BatchCredit:
         groups: Sequence[Hashable] | None = None,
         lengths: Sequence[int] | None = None,
     ) -> "BatchCredit":
-        """The credit of bare rewards; those of one prompt stand together unless `groups` says which do."""
+        """The credit of bare rewards; those of one prompt are consecutive unless `groups` assigns them."""
         numbers = as_rewards(rewards)
         sizes = [1] * len(numbers) if lengths is None else lengths
         if len(sizes) != len(numbers):
@@ -212,7 +212,7 @@ def assign_credit(trajectory: Trajectory, output: RewardOutput, by: CreditBy = "
 
 
 def returns(credit: Credit, *, gamma: float = 1.0) -> list[float]:
-    """What the sample still earned from each token on, later rewards discounted by `gamma` per token.
+    """The return of the sample from each token on, later rewards discounted by `gamma` per token.
 
     >>> returns(Credit(1.0, [0.0, 0.5, 0.0], [1, 1, 1]))
     [1.5, 1.5, 1.0]
@@ -334,7 +334,7 @@ def _consecutive(count: int, num_generations: int) -> list[int]:
 
 
 NEGLIGIBLE = 1e-9
-"""A spread below this share of the mean is rounding: such rewards are only centred."""
+"""The share of the mean below which a spread is rounding: such rewards are only centred."""
 
 
 @dataclass
@@ -359,7 +359,7 @@ class TaskScale:
         return replace(batch_credit, credits=credits)
 
     def state(self) -> dict[str, list[float]]:
-        """What a checkpoint keeps."""
+        """The state for a checkpoint."""
         return {task: [seen.count, seen.mean, seen.squares] for task, seen in self.moments.items()}
 
     def restore(self, state: dict[str, Any]) -> None:

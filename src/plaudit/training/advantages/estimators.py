@@ -230,10 +230,10 @@ CompareBy: TypeAlias = Literal["state", "turn"]
 
 @dataclass(frozen=True)
 class StepAdvantage(Advantage):
-    """The advantage of the episode in its group, plus that of the step among steps like it.
+    """The advantage of the episode in its group, plus that of the step in its group of comparable steps.
 
-    `gamma` is per step. With `scale` both are divided by the standard deviation of what they were compared with, as in
-    GRPO; without, they are differences to the mean.
+    `gamma` is per step. With `scaled` both are divided by the standard deviation of their group, as in GRPO; without,
+    they are differences to the mean.
     """
 
     gamma: Share = 1.0
@@ -287,7 +287,7 @@ def _as_one_step(credit: Credit | None) -> list[StepCredit]:
 
 
 def step_returns(steps: Sequence[StepCredit], gamma: float) -> list[float]:
-    """What each step and those after it earn, later ones discounted."""
+    """The return of each step: its reward and those of the steps after it, later ones discounted."""
     returns, ahead = [0.0] * len(steps), 0.0
     for index in range(len(steps) - 1, -1, -1):
         ahead = steps[index].reward + gamma * ahead

@@ -1,1 +1,1 @@
-"""Everything a run can be told, and how it is read from YAML and the command line."""
+"""All settings of a run, and how they are read from YAML and the command line."""

@@ -44,7 +44,7 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         check_fields(self)
 
     def to_dict(self) -> dict[str, object]:
-        """Plain data, as it is saved with a run."""
+        """Plain data, in the form saved with a run."""
         plain: dict[str, object] = msgspec.json.decode(msgspec.json.encode(self))
         values = {name: getattr(self, name) for name in plain}
         sections = {name: value.to_dict() for name, value in values.items() if isinstance(value, Section)}
@@ -86,7 +86,7 @@ class Key(msgspec.Struct, frozen=True):
         return f"{self.meaning} [{' | '.join(self.choices)}]" if self.choices else self.meaning
 
     def read(self, text: str) -> Any:
-        """The value that a command line's text stands for."""
+        """The value of a text from the command line."""
         bare = _bare(self.type)
         kinds = set(get_args(bare)) if isinstance(bare, UnionType) else {bare}
         if str in kinds:
@@ -149,7 +149,7 @@ class Keys(Generic[Config]):
         return "\n".join(lines).lstrip("\n") + "\n"
 
     def full_name(self, name: str) -> str:
-        """The key that a name stands for."""
+        """The full key for a short or full name."""
         section, dot, key = name.partition(".")
         return f"{self.ALIASES[section]}.{key}" if dot and section in self.ALIASES else name
 
@@ -188,7 +188,7 @@ def read_config_file(path: str | Path) -> dict[str, Any]:
 
 
 def write_value(value: Any) -> str:
-    """A value as it is written in YAML and after `key=`."""
+    """The form of a value in YAML and after `key=`."""
     written = yaml.safe_dump(value, default_flow_style=True, width=10_000, allow_unicode=True)
     return written.removesuffix("\n").removesuffix("\n...")
 

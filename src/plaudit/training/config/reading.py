@@ -17,11 +17,11 @@ __all__ = ["KEYS", "build_config", "document_config", "load_config", "read_tasks
 
 
 REWARDS = ("training.reward_function", "eval.reward_function")
-"""The keys whose values are specs of rewards; files and bare names in a config file are looked for beside it first."""
+"""The keys whose values are specs of rewards; files and bare names are first searched in the folder of the config."""
 LOCK = "training.reward_lock"
-"""The key whose value is a reward.lock, which is looked for beside the config file first."""
+"""The key whose value is a reward.lock, which is first searched in the folder of the config."""
 TASK = "task"
-"""The key whose value is the spec of a task; a file of Python is looked for beside the config file first."""
+"""The key whose value is the spec of a task; a Python file is first searched in the folder of the config."""
 TASKS = "tasks"
 _RUN = Keys(RunConfig, command="train")
 KEYS: dict[str, Key] = _RUN.by_name
@@ -39,7 +39,7 @@ def load_config(
 
 
 def build_config(values: Mapping[str, Any]) -> RunConfig:
-    """The config of plain values, nested or dotted; unknown keys and values out of range are errors that say so."""
+    """The config of plain values, nested or dotted; raises an error for unknown keys and values out of range."""
     return _RUN.build(read_tasks(values))
 
 
@@ -49,7 +49,7 @@ def document_config(config: RunConfig) -> str:
 
 
 def _locate_all(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """The values with the files that specs of rewards and tasks name, where these stand beside the config."""
+    """Replace file names in specs of rewards and tasks by paths, if the files are in the folder of the config."""
     located = dict(values)
     for name, value in values.items():
         if name in REWARDS and value:

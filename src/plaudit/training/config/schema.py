@@ -93,7 +93,7 @@ class DataConfig(Section, frozen=True):
 
 
 class TokenSampling(Section, frozen=True, kw_only=False):
-    """How the tokens of a response are drawn."""
+    """The sampling parameters of the tokens of a response."""
 
     max_new_tokens: Annotated[Count | None, "Of a response; null: the task's"] = None
     temperature: Annotated[NonNegative, "Sampling temperature; 0 takes the likeliest token"] = 1.0
@@ -139,7 +139,7 @@ class SamplingConfig(TokenSampling, frozen=True):
             raise ValueError("temperature=0 draws the same response to a prompt again and again; training needs others")
 
     def settings(self, max_new_tokens: int) -> SamplingSettings:
-        """What a sampler draws in this run, where responses have at most so many tokens."""
+        """The sampling settings of this run, with responses of at most `max_new_tokens` tokens."""
         drawn = {name: getattr(self, name) for name in TokenSampling.__struct_fields__}
         return SamplingSettings(**drawn | {"max_new_tokens": max_new_tokens})
 
@@ -304,7 +304,7 @@ class RunConfig(Section, frozen=True):
 
     @property
     def subject(self) -> str:
-        """What is trained on, in a word: the task, the tasks or the data."""
+        """The subject of the training in a word: the task, the tasks or the data."""
         if self.tasks:
             return " + ".join(self.tasks)
         return str(self.task) if self.data.path is None else self.data.path

@@ -52,7 +52,7 @@ def load_task(config: RunConfig, reward: RewardLike | str | None = None) -> Task
 
 
 def load_demonstrations(config: RunConfig, task: Task) -> list[Trajectory]:
-    """Right responses to learn from: those of `data.demonstrations`, else what the task or the ground truths know.
+    """Right responses to learn from: those of `data.demonstrations`, else those of the task or the ground truths.
 
     Held-out prompts are never shown.
     """
@@ -121,12 +121,12 @@ def task_from_data(data: DataConfig, reward: RewardLike | str | None, seed: int)
 
 
 def template_of(data: DataConfig) -> PromptTemplate:
-    """How the section `data` makes prompts of rows."""
+    """The template that makes prompts of rows, from the section `data`."""
     return PromptTemplate(data.prompt_template, system=data.system_prompt, chat=data.chat_template)
 
 
 def note_repetitions(prompts: Prompts, held_out: Prompts) -> list[str]:
-    """How many prompts occur more than once, and how many are both trained on and held out."""
+    """Notes on the number of prompts that occur more than once, and of those that are both trained on and held out."""
     counts = Counter(prompts.keys) + Counter(held_out.keys)
     repeated = sum(count > 1 for count in counts.values())
     shared = len(set(prompts.keys) & set(held_out.keys))
@@ -176,7 +176,7 @@ def _columns(data: DataConfig, *fields: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class MixedTask(Task):
-    """A mixture; its demonstrations come in the shares of the tasks, whatever the number of their prompts."""
+    """A mixture; its demonstrations come in the shares of the tasks, independent of the number of their prompts."""
 
     @property
     def demonstrations(self) -> list[Trajectory]:

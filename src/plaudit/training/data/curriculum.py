@@ -24,7 +24,7 @@ __all__ = ["CurriculumStream", "DIFFICULTY", "Levels", "Stages", "SuccessRates",
 
 
 DIFFICULTY = "difficulty"
-"""The column that says how hard a prompt is."""
+"""The column with the difficulty of a prompt."""
 MOST_LEVELS = 10
 BANDS = 5
 WORDS = ("trivial", "very easy", "easy", "medium", "moderate", "normal", "hard", "difficult", "very hard", "expert")
@@ -33,7 +33,7 @@ Difficulty: TypeAlias = str | int | float
 
 
 def difficulty_of(row: Trajectory) -> Difficulty | None:
-    """How hard the prompt of a row is; None if nothing says so."""
+    """The difficulty of the prompt of a row; None if the row does not state one."""
     value = row.columns.get(DIFFICULTY)
     if value is None:
         return None
@@ -44,7 +44,7 @@ def difficulty_of(row: Trajectory) -> Difficulty | None:
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The levels of a set of prompts, from easy to hard; those of several tasks are told apart.
+    """The levels of a set of prompts, from easy to hard; with several tasks, each has its own levels.
 
     `names` has the levels of each task in order. A prompt without a difficulty is on no level.
     """
@@ -129,7 +129,7 @@ def _bands(numbers: Sequence[float]) -> _Scale:
 
 
 def _rank(name: str) -> tuple[Any, ...]:
-    """Where a level stands: numbers by their size, known words by what they mean, other text with its numbers."""
+    """The sort key of a level: numbers by their size, known words by their meaning, other text with its numbers."""
     try:
         return (0, float(name), "")
     except ValueError:
@@ -220,7 +220,7 @@ class CurriculumStream:
         for index, label in enumerate(self._labels):
             if label is None:
                 raise DataError(
-                    f"curriculum.by=difficulty: {self.prompts[index].label(index)} says nothing of its difficulty "
+                    f"curriculum.by=difficulty: {self.prompts[index].label(index)} has no difficulty "
                     f"({self.prompts[index].prompt_text!r:.60}); data.difficulty_key names the column"
                 )
             indices[label].append(index)
@@ -261,7 +261,7 @@ class SuccessRates:
         return rate * (1.0 - rate) + self.epsilon
 
     def state(self) -> list[list[Any]]:
-        """What a checkpoint keeps."""
+        """The state for a checkpoint."""
         return [[key, right, count] for key, (right, count) in self.seen.items()]
 
     def restore(self, state: Iterable[Iterable[Any]]) -> None:
@@ -301,7 +301,7 @@ class Stages:
             self.right = rate * self.seen
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps."""
+        """The state for a checkpoint."""
         return {"stage": self.stage, "right": self.right, "seen": self.seen}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -112,7 +112,7 @@ class Stream(Protocol):
 
     @property
     def position(self) -> int:
-        """How many prompts were taken."""
+        """The number of prompts that were taken."""
         ...
 
     def indices(self, count: int) -> list[int]:
@@ -128,7 +128,7 @@ class Stream(Protocol):
         ...
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps, as plain data."""
+        """The state for a checkpoint, as plain data."""
         ...
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -213,7 +213,7 @@ class MixedStream:
                 part.stream.observe(scores_of_part)
 
     def metrics(self) -> dict[str, float]:
-        """Those of the parts, each with its task: `curriculum/sums/stage`."""
+        """The metrics of the parts, each with its task: `curriculum/sums/stage`."""
         return {_with_task(key, name): value for name, part in self.parts.items()
                 for key, value in part.stream.metrics().items()}  # fmt: skip
 
@@ -246,13 +246,13 @@ class Task:
     respond: Callable[[Trajectory], str | None]
     """A correct response to a prompt, which a warm start shows the model; None if there is none."""
     warm_start_steps: int = 60
-    """How many supervised steps the embedded model needs to get a right response now and then."""
+    """The number of supervised steps after which the embedded model sometimes gives a right response."""
     notes: tuple[str, ...] = ()
     """Notes on the data for the user."""
     runs_inline: bool = False
     """The reward is quick and cannot hang, so it needs no process of its own and no deadline."""
     weights: Mapping[str, float] = field(default_factory=dict)
-    """Of a mixture: how often prompts of each task come, in comparison; the rows say which task they are of."""
+    """The weights with which a mixture draws prompts of each task; the rows name their task."""
 
     @classmethod
     def from_rows(

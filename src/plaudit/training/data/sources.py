@@ -52,7 +52,7 @@ class PromptTemplate:
                 raise DataError(f"the template {self.text!r:.80} has {{{name}}}; name a column there")
 
     def fill(self, columns: Mapping[str, Any], prompt: Prompt | None) -> Prompt:
-        """The prompt of one row: `columns` under their own names, and `prompt` as it was found."""
+        """The prompt of one row: `columns` under their own names, and `prompt` unchanged."""
         if self.text is None:
             if prompt is None:
                 raise DataError(f"no prompt among {sorted(columns)}; say which column holds it, or give a template")
@@ -78,7 +78,7 @@ def set_template_arguments(tokenizer: Any, arguments: Mapping[str, Any]) -> None
         return
     if not tokenizer.chat_template:
         raise InvalidSettings(
-            f"data.chat_template_args={dict(arguments)}: the model's tokenizer has no chat template to tell them"
+            f"data.chat_template_args={dict(arguments)}: the model's tokenizer has no chat template that takes them"
         )
     assignments = "".join(f"{{%- set {name} = {_literal(name, value)} -%}}" for name, value in arguments.items())
     template = tokenizer.chat_template
@@ -174,7 +174,7 @@ def _row(mapping: ColumnMapping, template: PromptTemplate, raw: Mapping[str, Any
 def _demonstration(mapping: ColumnMapping, template: PromptTemplate, raw: Mapping[str, Any]) -> Trajectory:
     row = _fill(mapping, template, raw, dict(raw))
     if not row.response.strip():
-        raise DataError("the response is empty; a demonstration says what is to be answered")
+        raise DataError("the response is empty; a demonstration needs the right answer")
     return row
 
 

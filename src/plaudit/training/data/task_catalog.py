@@ -49,7 +49,7 @@ LONGEST = 1024
 SEED_STRIDE = 1_000_003
 """Generators seed a question with the sum of seed and index, so seeds side by side would make the same questions."""
 OVERSAMPLE = 2
-"""How many questions may be made for each that is wanted, since some come twice."""
+"""The number of questions that may be made for each wanted one, since some occur twice."""
 TAGS = len("<answer></answer>")
 
 
@@ -167,7 +167,7 @@ def _summary(data_set: type) -> str:
 
 @reward(bounds=(0.0, 1.0))
 def sorts_digits(response: str, ground_truth: str) -> RewardOutput:
-    """1.0 when the response is the sorted digits and nothing else, else 0.0; "123" is not "0123" sorted."""
+    """1.0 when the response is exactly the sorted digits, else 0.0; "123" is not "0123" sorted."""
     answer = response.strip()
     right = float(answer == ground_truth)
     return RewardOutput(right, score=right, reason=f"{answer!r:.40}, sorted is {ground_truth!r}")
@@ -272,9 +272,7 @@ def _take(module: ModuleType, member: str | None, name: str, options: Mapping[st
         raise InvalidSettings(f"no task {member!r} in {name}{did_you_mean(member, tasks)}")
     if isinstance(value, Task):
         if options:
-            raise InvalidSettings(
-                f"{name} is a Task as it stands, without options; {next(iter(options))} is none of it"
-            )
+            raise InvalidSettings(f"{name} is a Task without options; {next(iter(options))} cannot be set")
         return value
     if not callable(value):
         raise InvalidSettings(f"{name} is {type(value).__name__}, no task; define a function that returns a Task")

@@ -1,4 +1,4 @@
-"""A critic for `gae`: a model beside the policy that learns the return from each token on.
+"""A critic for `gae`: a second model that learns the return from each token on.
 
 It begins as a copy of the policy with a head that outputs 0, and learns from the same batches. The value of a token is
 the output at the token before it.
@@ -66,9 +66,9 @@ class Critic:
     def learn(
         self, batch: TokenBatch, batch_credit: BatchCredit, advantage: GAEAdvantage, *, lr: float | None = None
     ) -> dict[str, float]:
-        """Move the values towards what was earned; `batch_credit` are those that `add_values` gave for the batch.
+        """Train the critic towards the returns; `batch_credit` is the result of `add_values` for the batch.
 
-        `lr` is the learning rate from here on, that of the settings at first.
+        `lr` replaces the current learning rate, which is initially that of the settings.
         """
         if lr is not None:
             self._optimizer.set_lr(lr)

@@ -219,7 +219,7 @@ def _soft(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSet
 
 
 def _keep_ratio(logprobs: Tensor, ratio: Tensor, advantages: Tensor, settings: LossSettings) -> Tensor:
-    """The ratio as it is."""
+    """Return the ratio unchanged."""
     return ratio * advantages
 
 
@@ -259,7 +259,7 @@ def _average_tokens(mask: Tensor, settings: LossSettings) -> Tensor:
 
 
 def _average_sequences(mask: Tensor, settings: LossSettings) -> Tensor:
-    """Every sample alike, whatever its length (GRPO, arXiv:2402.03300)."""
+    """The mean over sequences, each with equal weight, independent of its length (GRPO, arXiv:2402.03300)."""
     lengths = mask.sum(1, keepdim=True)
     return mask / lengths.clamp(min=1.0) / (lengths > 0).sum().clamp(min=1)
 

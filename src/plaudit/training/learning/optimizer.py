@@ -24,7 +24,7 @@ __all__ = ["MasterAdamW", "imitate", "learning_rate", "train_own_weights", "warm
 
 
 FUSED = ("cpu", "cuda", "mps")
-"""Where torch has AdamW as one kernel."""
+"""The devices for which torch has AdamW as one kernel."""
 
 
 class MasterAdamW:

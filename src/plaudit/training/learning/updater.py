@@ -43,9 +43,9 @@ class UpdateBatch:
     old: Tensor | None = None
     """Log-probabilities before the first update on the batch."""
     reference: Tensor | None = None
-    """Those of the reference, where a KL is in the loss."""
+    """The log-probs of the reference policy, where a KL is in the loss."""
     sampler: Tensor | None = None
-    """Those that the tokens were drawn with, where another policy drew them."""
+    """The log-probs of the sampling policy, where it is another one."""
 
     def pick(self, rows: Tensor) -> "UpdateBatch":
         """Some of the samples, cut to the longest response among them."""
@@ -74,7 +74,7 @@ def keep_top(values: Tensor, mask: Tensor, share: float) -> Tensor:
 
 
 class Updater:
-    """Updates a policy as the config says; `state` and `restore` keep what must survive a restart.
+    """Updates a policy with the configured loss and optimizer; `state` and `restore` keep what must survive a restart.
 
     `demonstrations` are right responses, which `loss.sft_weight` mixes into the loss.
     """
@@ -112,7 +112,7 @@ class Updater:
         return {"lr": rate, **_merge([each for each in stats if each]), **metrics}
 
     def state(self) -> dict[str, Any]:
-        """Weights, optimizer and all else that changes, for a checkpoint."""
+        """Weights, optimizer and other changing values, for a checkpoint."""
         return {
             "weights": self.policy.state(),
             "optimizer": self.optimizer.state_dict(),
@@ -246,13 +246,13 @@ class Updater:
 
 
 def _mark_ended(batch: Batch) -> Tensor:
-    """1 for responses that ended by themselves, 0 for those that the length limit cut (DAPO, arXiv:2503.14476)."""
+    """1 for responses with an end token or stop text, 0 for those cut by the length limit (DAPO, arXiv:2503.14476)."""
     rows = batch.sampled.trajectories
     return torch.tensor([float(row.metadata.get("finish_reason") != "length") for row in rows])
 
 
 def _read_sampler_logprobs(batch: Batch, tokens: TokenBatch) -> Tensor:
-    """What the sampler drew each token with, padded to the batch."""
+    """The log-probabilities with which the sampler drew each token, padded to the batch."""
     width = tokens.mask_B_T.shape[1]
     rows = [trajectory.tokens.logprobs if trajectory.tokens else None for trajectory in batch.sampled.trajectories]
     if any(row is None for row in rows):

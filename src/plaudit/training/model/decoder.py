@@ -28,7 +28,7 @@ class KeyValues(Protocol):
     filled: int
 
     def extend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Add new tokens of one layer; what they see: the keys and values so far."""
+        """Add new tokens of one layer; returns the keys and values that they attend to."""
         ...
 
 
@@ -256,7 +256,7 @@ def _row_by_row(weights: DecoderWeights, ids_B_L: Tensor, starts_B: Tensor, leng
 
 
 def _mask(starts_B: Tensor, length: int, grown: int) -> Tensor:
-    """What each token of a response sees: all of its prompt, and of its response what came before it."""
+    """The attention mask: a token of a response sees the whole prompt, and the tokens of the response before it."""
     prompt_B_T_L = (_positions(length, starts_B) < starts_B[:, None])[:, None].expand(-1, grown, -1)
     own_T_T = torch.ones(grown, grown, dtype=torch.bool, device=starts_B.device).tril()
     return torch.cat([prompt_B_T_L, own_T_T.expand(len(starts_B), -1, -1)], dim=2)[:, None]

@@ -95,7 +95,7 @@ class DecoderWeights:
 
 
 def why_unsupported(model: Any) -> str | None:
-    """Why the model cannot be run by our own decoder; None when it can."""
+    """The reason why our own decoder cannot run the model; None when it can."""
     causal = _causal(model)
     config = getattr(causal, "config", None)
     family = getattr(config, "model_type", None)
@@ -116,7 +116,7 @@ def why_unsupported(model: Any) -> str | None:
 
 
 def _why_no_product(module: Any) -> str | None:
-    """Why a module is not a plain matrix with or without additive LoRA adapters; None if it is."""
+    """The reason why a module is not a plain matrix with or without additive LoRA adapters; None if it is."""
     base = _base_layer(module)
     if type(base) is not torch.nn.Linear:
         return f"its projections are {type(base).__name__}, not plain matrices"

@@ -34,7 +34,7 @@ class Generated:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """When a response is over: one of these tokens, or a stop text that `matches` finds in the ids so far."""
+    """The end condition of a response: one of these tokens, or a stop text that `matches` finds in the ids so far."""
 
     ids: Sequence[int]
     matches: Callable[[list[int]], bool] | None = None
@@ -117,7 +117,7 @@ class _Record:
         self.logprobs_T_N[step, indices] = logprobs
 
     def read_responses(self, max_new_tokens: int) -> list[Generated]:
-        """The responses; one that was still alive after the last token did not end by itself."""
+        """The responses; one that was unfinished after the last token was cut."""
         rows = zip(self.tokens_T_N.T.tolist(), self.logprobs_T_N.T.tolist(), self.lengths.tolist(), strict=True)
         return [
             Generated(tokens[:length], logprobs[:length], ended=length <= max_new_tokens)
@@ -155,7 +155,7 @@ def generator_for(device: torch.device, seed: int) -> torch.Generator:
 
 
 def apply_temperature(logits: Tensor, settings: SamplingSettings) -> Tensor:
-    """The logits at the sampling temperature; a greedy draw keeps them as they are."""
+    """The logits at the sampling temperature; a greedy draw leaves them unchanged."""
     return logits / settings.temperature if settings.temperature not in (0.0, 1.0) else logits
 
 
@@ -186,7 +186,7 @@ def keyed_numbers(steps: int, seeds: Sequence[int], settings: SamplingSettings, 
 
 
 def draw_tokens(scores_B_V: Tensor, settings: SamplingSettings, number_B: Tensor | None) -> Tensor:
-    """One token per row: the one in whose share of the summed probabilities a number from 0 to 1 falls.
+    """One token per row, by inverse transform sampling: a number from 0 to 1 selects it in the cumulated probabilities.
 
     None takes the likeliest token.
     """

@@ -76,7 +76,7 @@ def _load_adapter(folder: Path, seed: int, dtype: str, device: str) -> Policy:
     peft = require("peft", extra="train", purpose="loading a LoRA adapter")
     base = peft.PeftConfig.from_pretrained(str(folder)).base_model_name_or_path
     if not base:
-        raise PolicyError(f"{folder} is a LoRA adapter that does not say of which model; load that model and use peft")
+        raise PolicyError(f"{folder} is a LoRA adapter that names no base model; load that model and use peft")
     policy = _load(base, seed, dtype, device)
     return Policy(peft.PeftModel.from_pretrained(policy.model, str(folder), is_trainable=True), policy.tokenizer)
 

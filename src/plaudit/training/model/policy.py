@@ -36,9 +36,9 @@ class TokenBatch:
 
     ids_B_L: Tensor
     starts_B: Tensor
-    """Where each response begins, which is the length of its prompt."""
+    """The start of each response, which is the length of its prompt."""
     lengths_B: Tensor
-    """How many tokens each response has."""
+    """The number of tokens of each response."""
     mask_B_T: Tensor
     """1.0 on tokens that the model chose; 0.0 on feedback and padding."""
 
@@ -156,7 +156,7 @@ class Policy:
         return TokenLogprobs(empty.index_put((rows, columns), chosen_N), empty.index_put((rows, columns), entropy_N))
 
     def reference(self) -> "Policy":
-        """A frozen copy of the policy as it is now, the reference of a KL penalty.
+        """A frozen copy of the current policy, the reference of a KL penalty.
 
         With LoRA it shares the model and runs it without the adapters; otherwise it is a copy.
         """
@@ -233,7 +233,7 @@ class Policy:
 
 
 class _WithoutAdapters(Policy):
-    """A LoRA policy's model as it was before training: its forward passes disable the adapters."""
+    """The model of a LoRA policy before training: its forward passes disable the adapters."""
 
     def _adapter_state(self) -> AbstractContextManager[Any]:
         context: AbstractContextManager[Any] = self.model.disable_adapter()

@@ -63,7 +63,7 @@ class TransformersSampler(TokenSampler):
             model.device, torch.Generator().seed()
         )  # torch.seed() would reseed everyone
         self.fallback_reason = why_unsupported(model) if own_decoder else "the own decoder was switched off"
-        """Why Hugging Face `generate` is used instead of our own decoder; None when it is not."""
+        """The reason why Hugging Face `generate` replaces our own decoder; None when it does not."""
 
     def draw(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         """`num_samples` responses for each prompt, with token ids, log-probabilities and offsets."""
@@ -96,7 +96,7 @@ class TransformersSampler(TokenSampler):
 
     @property
     def context(self) -> int | None:
-        """How many tokens the model can see, where it says so."""
+        """The number of tokens that the model can see, if it declares one."""
         return getattr(self.model.config, "max_position_embeddings", None)
 
     def _generate(
@@ -216,7 +216,7 @@ def _options(settings: SamplingSettings, ending: Ending) -> dict[str, Any]:
 
 
 def _cut(ids: list[int], logprobs: list[float], ending: Ending) -> Generated:
-    """The response up to its end; what stands behind it is padding."""
+    """The response up to its end; the tokens after it are padding."""
     for length in range(1, len(ids) + 1):
         if ids[length - 1] in ending.ids or (ending.matches is not None and ending.matches(ids[:length])):
             return Generated(ids[:length], logprobs[:length], ended=True)

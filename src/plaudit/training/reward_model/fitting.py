@@ -59,7 +59,7 @@ class Classifier:
     longest: int
 
     def encode(self, samples: Sequence[Trajectory]) -> list[list[int]]:
-        """The tokens of whole conversations, however many."""
+        """The tokens of whole conversations, without a limit on their number."""
         try:
             texts = [FORMATS["chat"].write(self.tokenizer, sample) for sample in samples]
         except InvalidTrajectory as error:
@@ -126,7 +126,7 @@ def _load_rated(spec: str) -> tuple[Any, Any] | None:
 
 
 def _limit_tokens(model: Any, tokenizer: Any, wanted: int, *, embedded: bool) -> int:
-    """How many tokens of a conversation are read, now and later; the embedded model's positions have no weights."""
+    """The largest number of tokens of a conversation, now and later; the embedded model's positions have no weights."""
     config = model.config.get_text_config()
     if embedded:
         config.max_position_embeddings = wanted
@@ -143,7 +143,7 @@ LOGGED = {
     "loss": "loss", "accuracy": "accuracy", "margin": "margin", "mean_reward": "reward", "grad_norm": "grad_norm",
     "learning_rate": "lr",
 }  # fmt: skip
-"""What TRL logs, and what we call it."""
+"""TRL's names of logged metrics, and ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class Fitted:
 
 
 def fit(config: RewardModelConfig, pairs: Sequence[PreferencePair], scratch: Path, progress: Progress) -> Fitted:
-    """Train as the config says; SIGTERM and Ctrl-C end it after the step it is at."""
+    """Train with the config; SIGTERM and Ctrl-C end it after the current step."""
     known = {field.name for field in dataclasses.fields(reward_config.RewardConfig)}
     refuse_taken(config.trl, known, dict.fromkeys(_own_arguments(config, 1, Path()), ""))
     torch.set_num_threads(config.model.threads)
@@ -253,7 +253,7 @@ def _own_arguments(config: RewardModelConfig, steps: int, scratch: Path) -> dict
 
 
 class _Callback(transformers.TrainerCallback):  # type: ignore[misc,name-defined]  # transformers is not read by the type checker
-    """Tells of every step, keeps what was logged, and stops when asked to."""
+    """Reports each step, keeps the logged metrics, and stops on request."""
 
     def __init__(self, steps: int, progress: Progress, stop: StopSignals) -> None:
         self.metrics: list[dict[str, float]] = []
@@ -280,7 +280,7 @@ class _Callback(transformers.TrainerCallback):  # type: ignore[misc,name-defined
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No bars beside our own, and no advice on tokenizers that the code here follows already."""
+    """Hide other libraries' progress bars, and advice on tokenizers that this code follows already."""
     disable_progress_bars()
     try:
         with silence_transformers(), warnings.catch_warnings():

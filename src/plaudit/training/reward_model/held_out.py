@@ -44,7 +44,7 @@ class RatedPair:
 
     @property
     def margin(self) -> float:
-        """How much more the chosen response gets."""
+        """The rating of the chosen response minus that of the rejected one."""
         return self.chosen_reward - self.rejected_reward
 
     @property
@@ -169,7 +169,7 @@ class LengthReport:
     controlled_by: str
     """"pairs" or "edited pairs"."""
     cut: Estimate | None
-    """Accuracy with the longer response cut to the length of the shorter; None if the pairs themselves tell."""
+    """Accuracy with the longer response cut to the length of the shorter; None if the pairs themselves determine it."""
     repeated: Estimate | None
     """Accuracy with the shorter response repeated to the length of the longer."""
     correlation: float | None
@@ -179,7 +179,7 @@ class LengthReport:
 
 
 def measure_length_bias(rated: Sequence[RatedPair], rate: Rate) -> LengthReport:
-    """What length has to do with a model's accuracy on held-out pairs; `rate` asks the model about edited ones."""
+    """The relation of length and a model's accuracy on held-out pairs; `rate` scores edited pairs."""
     longer = [each for each in rated if each.lengths[0] > each.lengths[1]]
     shorter = [each for each in rated if each.lengths[0] < each.lengths[1]]
     same = [each for each in rated if each.lengths[0] == each.lengths[1]]

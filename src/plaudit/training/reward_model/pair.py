@@ -24,7 +24,7 @@ ROLES = {"Human": "user", "Assistant": "assistant"}
 
 @dataclass(frozen=True, slots=True)
 class PreferencePair:
-    """Two conversations that differ in what the assistant said, the better one first."""
+    """Two conversations with different assistant messages, the better one first."""
 
     chosen: Trajectory
     rejected: Trajectory
@@ -129,7 +129,7 @@ def _conversation(name: str, value: Any, prompt: Prompt | None) -> Trajectory:
         raise DataError(f"{name} must be text or chat messages, got {type(value).__name__} {value!r:.60}")
     messages = _messages(name, value)
     if not messages or messages[-1]["role"] != "assistant":
-        raise DataError(f"{name} must end with what the assistant said, which is what is compared")
+        raise DataError(f"{name} must end with the assistant message that is compared")
     before: Prompt = messages[:-1]
     if prompt is not None and not _is_whole(messages):
         prompt_messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
@@ -156,7 +156,7 @@ def _messages(name: str, value: list[Any]) -> list[Message]:
 
 
 def _is_whole(messages: list[Message]) -> bool:
-    """Whether messages begin with what a user asked, and so need no prompt before them."""
+    """Whether messages begin with the user's question, and so need no prompt before them."""
     return next((each["role"] for each in messages if each["role"] != "system"), None) == "user"
 
 

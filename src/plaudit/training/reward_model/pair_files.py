@@ -148,7 +148,7 @@ def _count(number: int, what: str) -> str:
 
 Value: TypeAlias = Literal["reward", "score"]
 LARGEST_GROUP = 256
-"""So many responses of a group are compared with each other; of a larger one, so many are drawn."""
+"""The number of responses of a group that are compared with each other; of a larger group, this many are drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ class _Valued:
 
 
 def _value(rollout: Rollout, index: int, by: Value) -> float | None:
-    """What orders a response; None if it was not scored."""
+    """The value that orders a response; None if it was not scored."""
     output = rollout.output
     if output is None:
         raise RolloutsError(

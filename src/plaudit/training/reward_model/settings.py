@@ -20,7 +20,7 @@ __all__ = [
 
 EMBEDDED_STEPS, EMBEDDED_LR = (150, 600), 2e-3
 EMBEDDED_TOKENS = 1_500_000
-"""What the embedded model reads in about a minute on one core."""
+"""The number of tokens that the embedded model reads in about a minute on one core."""
 PRETRAINED_LR, LORA_LR = 1e-5, 1e-4
 
 
@@ -68,7 +68,7 @@ class FitConfig(Section, frozen=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.steps is not None and self.epochs is not None:
-            raise ValueError(f"steps={self.steps} and epochs={self.epochs:g} both say how long; give one of them")
+            raise ValueError(f"steps={self.steps} and epochs={self.epochs:g} both set the length; give one of them")
         if self.batch_size % self.gradient_accumulation:
             raise ValueError(
                 f"batch_size={self.batch_size} cannot be computed in {self.gradient_accumulation} pieces of one size"
@@ -104,7 +104,7 @@ class RewardModelConfig(Section, frozen=True):
         return self.training.lr or usual
 
     def count_steps(self, pairs: int, tokens: int) -> int:
-        """The optimizer steps of a training on so many pairs with so many tokens."""
+        """The optimizer steps of a training on `pairs` pairs with `tokens` tokens."""
         training = self.training
         if training.steps is not None:
             return training.steps

@@ -76,7 +76,7 @@ class RewardModelReport:
 def measure_reward_model(
     held_out: list[RatedPair], rate: Rate, *, trained_on: int, train_accuracy: Estimate | None = None
 ) -> RewardModelReport:
-    """The report of a model that rated held-out pairs; `rate` asks it about edited ones."""
+    """The report of a model that rated held-out pairs; `rate` scores edited pairs."""
     accuracy = accuracy_of(held_out)
     if accuracy is None:
         raise ValueError("no held-out pairs; a report is of at least one")
@@ -119,10 +119,10 @@ class TrainedRewardModel:
 def train_reward_model(
     config: RewardModelConfig, *, overwrite: bool = False, progress: Progress | None = None
 ) -> TrainedRewardModel:
-    """Train a reward model as the config says; the folder `config.output_dir` is the model, with its report.
+    """Train a reward model with the config; the folder `config.output_dir` is the model, with its report.
 
-    `overwrite` replaces a reward model that was trained into the folder before. `progress` gets every step, with
-    the number of all steps as `metrics["steps"]`, and notes.
+    `overwrite` replaces a reward model that was trained into the folder before. `progress` gets every step, with the
+    number of all steps as `metrics["steps"]`, and notes.
     """
     recorded = _RecordedNotes(progress or NoProgress())
     folder = Path(config.output_dir)
@@ -166,7 +166,7 @@ class _RecordedNotes(NoProgress):
 
 def _check_folder(folder: Path, *, overwrite: bool) -> None:
     if Path.cwd().is_relative_to(folder.resolve()):
-        raise TrainingError(f"{folder} is where you are; a reward model needs a folder of its own, such as -o rm")
+        raise TrainingError(f"{folder} is the current folder; a reward model needs its own folder, such as -o rm")
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return
     if not (folder / CONFIG).is_file():

@@ -25,7 +25,7 @@ def encode_prompts(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]
 
 
 def encode_texts(tokenizer: Any, texts: Sequence[str], *, special: bool = True) -> list[list[int]]:
-    """The ids of each text, all encoded in one call; `special` says whether the tokenizer may add tokens of its own."""
+    """The ids of each text, all encoded in one call; with `special` the tokenizer may add its own tokens."""
     if not texts:
         return []
     bare = {"return_attention_mask": False, "return_token_type_ids": False}  # which take a third of the time
@@ -33,7 +33,7 @@ def encode_texts(tokenizer: Any, texts: Sequence[str], *, special: bool = True) 
 
 
 def count_tokens(tokenizer: Any, prompts: Sequence[Prompt]) -> list[int]:
-    """How many ids `encode_prompts` would give for each prompt.
+    """The number of ids that `encode_prompts` would give for each prompt.
 
     Lists of ids take four fifths of its time; of texts, a tokenizer written in Rust tells the lengths without them.
     """
@@ -54,7 +54,7 @@ def _check_not_empty(prompts: Sequence[Prompt], lengths: Iterable[int]) -> None:
 
 
 def keep_fitting(prompts: Prompts, tokenizer: Any, longest: int, *, drop: bool = False) -> Prompts:
-    """The prompts of at most `longest` tokens; a longer one raises DataError, unless such are to be dropped."""
+    """The prompts of at most `longest` tokens; a longer one raises DataError, or is dropped."""
     lengths = count_tokens(tokenizer, prompts.prompts)
     long = [index for index, length in enumerate(lengths) if length > longest]
     if not long:

@@ -65,7 +65,7 @@ class EndpointSampler(Sampler):
         return KeySource(self.api_key_env, self.api_key_file)
 
     def draw(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
-        """`num_samples` responses for each prompt; prompts are asked for side by side."""
+        """`num_samples` responses for each prompt; requests for several prompts run concurrently."""
         answers = run_awaitable(self._answer_all(prompts, num_samples, settings))
         prompt_ids = [each.prompt_ids for each in answers]
         known = [ids for ids in prompt_ids if ids is not None]
@@ -91,7 +91,7 @@ class EndpointSampler(Sampler):
     async def _answer(
         self, client: HttpClient, index: int, row: Trajectory, num_samples: int, settings: SamplingSettings
     ) -> "_Answers":
-        """All samples of one prompt; a server that gives fewer than it was asked for is asked again."""
+        """All samples of one prompt; if a server returns too few, it is called again for the rest."""
         answers = _Answers([], None)
         while missing := num_samples - len(answers.responses):
             body = self._body(row.prompt, missing, settings, drawn=len(answers.responses))

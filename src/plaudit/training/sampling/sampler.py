@@ -53,7 +53,7 @@ class Samples:
 
     @property
     def token_count(self) -> int:
-        """How many tokens were sampled, as far as they are known."""
+        """The number of tokens that were sampled, as far as it is known."""
         return sum(trajectory.tokens.chosen for trajectory in self.trajectories if trajectory.tokens is not None)
 
     def __len__(self) -> int:
@@ -89,7 +89,7 @@ class Sampler(ABC):
 
 
 class TokenSampler(Sampler):
-    """A sampler that also goes on from token ids, as the turns of an episode need it."""
+    """A sampler that can also continue from token ids, as the turns of an episode require."""
 
     tokenizer: Any
 
@@ -101,7 +101,7 @@ class TokenSampler(Sampler):
         *,
         seeds: Sequence[int] | None = None,
     ) -> list[Action]:
-        """One continuation of each context, as it was drawn.
+        """One continuation of each context, with the drawn tokens.
 
         With a seed for each, what is drawn for a context does not depend on the others in the call.
         """

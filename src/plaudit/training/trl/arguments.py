@@ -70,8 +70,9 @@ BY_PLAUDIT: tuple[str, ...] = (
     "training.save_reward_analysis",
     "training.max_staleness", "training.agent_max_", "training.agent_workers",
 )  # fmt: skip
-"""Keys, or how they begin, that mean the same with either engine since plaudit does what they say, or that only serve
-a key which is refused."""
+"""Keys, or their prefixes, with the same meaning for both engines, since plaudit handles them; and keys used only with
+a refused key.
+"""
 
 
 ADVANTAGES: dict[str, Callable[[int], dict[str, Any]]] = {
@@ -102,7 +103,7 @@ REQUIRED: dict[str, tuple[_Check, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How many processes share a batch, and how long a response may be."""
+    """The number of processes that share a batch, and the largest length of a response."""
 
     processes: int
     max_new_tokens: int
@@ -121,7 +122,7 @@ def check_trl_can(config: RunConfig, shape: Shape) -> None:
 
 
 def _why_not(name: str, value: Any, config: RunConfig) -> str | None:
-    """Why TRL cannot express the value of a key; None when it can."""
+    """The reason why TRL cannot express the value of a key; None when it can."""
     if name in REQUIRED:
         fits, reason = REQUIRED[name]
         return None if fits(value, config) else reason
@@ -131,7 +132,7 @@ def _why_not(name: str, value: Any, config: RunConfig) -> str | None:
 
 
 def check_passed_through(config: RunConfig, known: Collection[str], shape: Shape) -> None:
-    """Raise InvalidSettings for a `trl.KEY` that TRL does not know, or that another key of the config stands for."""
+    """Raise InvalidSettings for a `trl.KEY` that TRL does not have, or that duplicates another key of the config."""
     ours = {**{argument: name for name, argument in RENAMED.items()}, "output_dir": "output_dir"}
     ours |= {argument: name for name, arguments in COMPUTED.items() for argument in arguments.split(", ")}
     fixed = (*_own_arguments(config, shape), "output_dir")
@@ -148,7 +149,7 @@ def refuse_taken(passed: Iterable[str], known: Collection[str], ours: Mapping[st
             raise InvalidSettings(f"trl.{name}: TRL has no {name!r}{did_you_mean(name, known)}")
         if name in ours:
             instead = f"; set {ours[name]} instead" if ours[name] else ", which plaudit sets itself"
-            raise InvalidSettings(f"trl.{name} stands for something that plaudit's config has{instead}")
+            raise InvalidSettings(f"trl.{name} duplicates a key of plaudit's config{instead}")
 
 
 def trl_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
@@ -195,7 +196,7 @@ FIXED: Mapping[str, Any] = {
 
 
 def optimizer_steps(config: RunConfig) -> int:
-    """How many steps of TRL make one of ours, which is a batch."""
+    """The number of TRL's optimizer steps in one step of ours, which is a batch."""
     return config.training.updates_per_batch * config.training.minibatches
 
 

@@ -57,7 +57,7 @@ class Ranks:
         return cls(state.process_index, state.num_processes)
 
     def on_this_machine(self) -> int:
-        """How many of the processes share this machine."""
+        """The number of processes of the run on this machine."""
         return self.gather([platform.node()]).count(platform.node())
 
     @property
@@ -74,7 +74,7 @@ class Ranks:
         PartialState().wait_for_everyone()
 
     def leave(self) -> None:
-        """End the connection to the others."""
+        """Close the connection to the other processes."""
         PartialState().destroy_process_group()
 
 
@@ -174,7 +174,7 @@ class TRLReward:
         ]
 
     def _trajectories(self, responses: Sequence[_Response], step: int) -> list[Trajectory]:
-        """The whole batch; the samples of a prompt stand side by side, as TRL itself counts on."""
+        """The whole batch; the samples of a prompt are consecutive, as TRL assumes."""
         size = self._config.sampling.samples_per_prompt
         return [
             msgspec.structs.replace(
@@ -231,7 +231,7 @@ TRL_METRICS = {
 
 @dataclass(slots=True)
 class RunState:
-    """How far a run has come, as a checkpoint keeps it."""
+    """The progress of a run, as a checkpoint keeps it."""
 
     step: int = 0
     before: dict[str, float] = field(default_factory=dict)
@@ -250,7 +250,7 @@ def newest_checkpoint(folder: RunFolder) -> tuple[Path, RunState] | None:
 
 @dataclass(frozen=True, slots=True)
 class RunContext:
-    """What the callback works with."""
+    """The state of the run that the callback uses."""
 
     config: RunConfig
     folder: RunFolder
@@ -272,7 +272,7 @@ class RunCallback(TrainerCallback):  # type: ignore[misc]  # transformers is not
         self.context, self.run_state = context, state
         self.stopped_by: str | None = None
         self.problem: str | None = None
-        """Why the run cannot go on."""
+        """The reason why the run cannot continue."""
         self._began = 0.0
         self._logs: list[Mapping[str, Any]] = []
         self._per_batch = optimizer_steps(context.config)

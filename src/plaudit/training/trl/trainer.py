@@ -52,11 +52,11 @@ __all__ = ["train"]
 
 
 WHOLE_WEIGHTS = ("NO", "MULTI_CPU", "MULTI_GPU")
-"""How accelerate calls it when every process has all weights, so that they can be read directly."""
+"""accelerate's names of set-ups in which every process has all weights, so that they can be read directly."""
 
 
 def train(config: RunConfig, options: RunOptions) -> Outcome:
-    """Train a policy as the config says with TRL; options that TRL cannot express are errors before that."""
+    """Train a policy with the config and TRL; options that TRL cannot express are refused first."""
     _check_config(config)
     folder = RunFolder(Path(config.output_dir))
     folder.check(config, resume=options.resume, overwrite=options.overwrite)
@@ -98,7 +98,7 @@ class _TRLRun:
         self.reward = TRLReward(config, run.task.prompts, run.policy, scorer, ranks)
 
     def run(self) -> Outcome:
-        """Train to the end, or until a signal asks to stop."""
+        """Train to the end, or until a signal requests a stop."""
         for note in self._run.task.notes:
             self.progress.note(note)
         newest = newest_checkpoint(self.folder)
@@ -129,7 +129,7 @@ class _TRLRun:
             callback.on_train_begin(None, None, None)
 
     def _prepare(self, *, resumed: bool) -> None:
-        """Warm up the embedded model; a KL is to the model at the start, which TRL wants as a folder."""
+        """Warm up the embedded model; a KL refers to the model at the start, which TRL reads from a folder."""
         start = self.folder.checkpoints / "start"
         wants_start = bool(self.config.loss.kl_beta) and not self._run.policy.is_lora
         if not (resumed and wants_start and start.exists()):
@@ -184,7 +184,7 @@ class _TRLRun:
 
     @contextmanager
     def _open_sampler(self) -> Iterator[SharedSampler]:
-        """A sampler of the weights as they are now, wherever accelerate keeps them."""
+        """A sampler of the current weights, wherever accelerate keeps them."""
         accelerator = self.trainer.accelerator
         own_decoder = accelerator.distributed_type.value in WHOLE_WEIGHTS
         with unwrap_model_for_generation(self.trainer.model_wrapped, accelerator) as model, torch.no_grad():
@@ -233,7 +233,7 @@ def _trl_prompts(prompts: Prompts, policy: Policy) -> list[Any]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """No bars beside our own; and no samples in logs: TRL warns of every response that was not scored with its text."""
+    """Hide progress bars and samples in logs: TRL prints the text of every response that was not scored."""
     logger = logging.getLogger("trl.trainer.grpo_trainer")
     level = logger.level
     logger.setLevel(logging.ERROR)

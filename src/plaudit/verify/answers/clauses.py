@@ -19,12 +19,12 @@ ANSWER_NOUNS = (
     "answer", "antwort", "respuesta", "réponse", "risposta", "resposta", "antwoord", "ответ", "答案", "答え", "正解",
     "정답",
 )  # fmt: skip
-"""What an answer is called, in small letters."""
+"""The nouns for an answer, in lower case."""
 IS = r"\b(?:is|ist|lautet|es|est|è|é)\b|是|为|為|は|은|는"
-"""What stands between that noun and the answer, unless a colon does."""
+"""The words between that noun and the answer, unless a colon is used."""
 _SECOND_THOUGHT = "wait|actually|correction|sorry|mistake|oops|scratch|hmm|instead|rather|kidding|second thoughts?"
 RETRACTION = f"no|on second thoughts?|{_SECOND_THOUGHT}"
-"""Words that take back what stands before them."""
+"""Words that retract the text before them."""
 CORRECTION = compile_late(
     rf"\b(?:{_SECOND_THOUGHT}|however|but|so|therefore|thus|hence|finally?|conclusion|overall)\b|\bno[,.:]",
     re.IGNORECASE,
@@ -69,7 +69,7 @@ PHRASES: dict[str, re.Pattern[str]] = {
     **dict.fromkeys(("it is", "it's", "it’s", "it must", "it has", "this is", "that is"), _PRONOUN_PHRASE),
     **dict.fromkeys(_UNSPACED_NOUNS, _UNSPACED_PHRASE),
 }
-"""How a statement begins, by the words that it begins with; finding these words is quicker than a pattern of all."""
+"""The patterns of statements by their first words; finding these words is quicker than a pattern of all."""
 ABSTENTION = compile_late(
     r"\b(?:i\s+(?:do\s+not|don['’]t)\s+know|not\s+sure|i\s+abstain"
     r"|no\s+(?:idea|clue|information|context|way\s+to|(?:image|picture|photo)\s+(?:is|was|has))|(?:can\s?not|can['’]t|unable\s+to)"
@@ -96,14 +96,14 @@ _BEFORE_LETTER = compile_late(
 
 
 def is_denied(text: str, start: int, end: int) -> bool:
-    """Whether what is named here is denied or asked about."""
+    """Whether the text denies or questions the option or answer in this span."""
     return (
         NEGATION.search(clause_before(text, start)) is not None or is_denied_after(text, end) or is_question(text, end)
     )
 
 
 def is_denied_after(text: str, end: int) -> bool:
-    """Whether what is named before this position is said to be wrong."""
+    """Whether the text after this position calls the option or answer before it wrong."""
     return _WRONG_AFTER.match(text, end) is not None
 
 

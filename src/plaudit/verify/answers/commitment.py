@@ -160,7 +160,7 @@ class _Reader:
                     yield Statement(selection, end, end + len(words))
 
     def has_foreign_answer(self, text: str, after: int) -> bool:
-        """Whether a text last says "the answer is" after a position, with a few words that name no option."""
+        """Whether the last "the answer is" after a position is followed by a few words that name no option."""
         start = text.lower().rfind("answer")
         phrase = NOUN_PHRASE.match(text, start) if start > after else None
         if phrase is None or is_question(text, start):
@@ -213,7 +213,7 @@ class _Reader:
         return bool(named) and not named & statement.selection
 
     def named(self, text: str) -> frozenset[int]:
-        """The options that a text names anywhere without denying or asking about them; none if it doubts one."""
+        """The options that a text names anywhere without denying or questioning them; none if it doubts one."""
         mentions = [mention for mention in self._mentions(text) if not is_denied(*mention[1:])]
         doubted = any(
             DOUBT.search(clause_before(text, start)) or CONDITION.match(text, end) for _, text, start, end in mentions
@@ -254,7 +254,7 @@ class _Reader:
         return self._list(segment, base + offset)
 
     def _statement_or_list(self, text: str, start: int) -> Statement | None:
-        """The options named from a position on; those of all lines of a list of options, unless it lists every one."""
+        """The options named from a position on, or in all lines of a list; None if the list has every option."""
         first = text.rfind("\n", 0, start) + 1
         if first and not text[first:start].strip(_BULLETS):
             lines = text[first : first + LONGEST_STATEMENT].split("\n", MOST_LINES)[:MOST_LINES]
@@ -345,7 +345,7 @@ class _Reader:
         return None
 
     def _text_spans(self, lowered: str) -> list[tuple[int, int, int]]:
-        """Where the texts of options are in a text, the longest first; none inside another."""
+        """The spans of the options' texts in a text, the longest first; none inside another."""
         spans: list[tuple[int, int, int]] = []
         for text, index in self.options.by_text:
             start = lowered.find(text)
@@ -358,7 +358,7 @@ class _Reader:
         return spans
 
     def _exactly(self, text: str) -> frozenset[int]:
-        """The options that a text names if it does nothing else; empty otherwise."""
+        """The options that a text names if it has no other words; empty otherwise."""
         if len(text) > LONGEST_STATEMENT:
             return frozenset()
         statement = self._statement(text, 0)

@@ -163,7 +163,7 @@ def _read_number(truth: Any) -> Fraction | None:
 
 
 def _count_circles(circles: Any, color: Any) -> int:
-    """How many circles of NeMo's circle_count have the colour."""
+    """The number of circles of NeMo's circle_count that have the colour."""
     if not isinstance(color, str) or not all(isinstance(each, Mapping) and "color" in each for each in circles):
         raise InvalidTrajectory(f"circles are objects with a color, and target_color is a text, got {color!r:.40}")
     return sum(each["color"] == color for each in circles)

@@ -36,11 +36,11 @@ _EMPHASIS = compile_late(r"\*\*|__(?=\S)|(?<=\S)__|`")
 _WRAPPED = compile_late(r"\\(?:text|textbf|mathrm|mathbf)\s?\{([^{}]*)\}")
 _RETRACTION = compile_late(rf"\b(?:{RETRACTION})\b", re.IGNORECASE)
 _COPULA_BEHIND = ("です", "だ", "입니다", "이다")
-"""How a statement ends in languages whose verb is at the end."""
+"""The endings of a statement in languages whose verb is at the end."""
 
 
 class FinalAnswer(NamedTuple):
-    """What a response gives as its answer: the readings to try, and where they are from; none if answers differ."""
+    """The final answer of a response: the readings to try, and their source; none if answers differ."""
 
     readings: tuple[str, ...]
     source: str
@@ -107,7 +107,7 @@ def _find_json_answer(text: str) -> str | None:
 
 
 def _statements(text: str) -> Iterator[_Statement]:
-    """What follows "the answer is" and headings such as "Final answer", unless it is denied or tentative."""
+    """The statements after "the answer is" and headings such as "Final answer", unless they are denied or tentative."""
     lowered = text.casefold()
     if not any(noun in lowered for noun in ANSWER_NOUNS):
         return
@@ -161,7 +161,7 @@ def normal_words(text: str) -> list[str]:
 
 
 def _is_of_number(text: str, index: int) -> bool:
-    """Whether a mark is between two digits, or a sign or a point before one."""
+    """Whether a mark is between two digits, or a sign or a point before a digit."""
     if not text[index + 1 : index + 2].isdigit():
         return False
     before = text[index - 1] if index else " "

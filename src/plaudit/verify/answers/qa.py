@@ -19,7 +19,7 @@ from plaudit.verify.verifier import Answer, Verdict, Verifier
 __all__ = ["AcceptedAnswers", "Qa"]
 
 MOST_BESIDE = 20
-"""How many words mode="contains" allows beside an accepted answer."""
+"""The number of words that mode="contains" allows in addition to an accepted answer."""
 MOST_ANSWERS = 1_000
 LONGEST_ANSWER = 20_000  # characters; no accepted answer is longer
 _BULLET = compile_late(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
@@ -88,7 +88,7 @@ class Qa(Verifier[AcceptedAnswers]):
         return {"exact": float(exact), "contains": float(contained), "f1": 1.0 if exact else f1_of_words(words, wanted)}
 
     def _lists_all(self, task: AcceptedAnswers, reading: str) -> bool:
-        """Whether every answer is there once, and nothing else but "and"."""
+        """Whether every answer occurs once, with no other word than "and"."""
         separators = {ord(mark): ", " for mark in "/;|&" if not any(mark in each for each in task.spellings)}
         words = self._words(_BULLET.sub("", reading).translate(separators))
         for item in sorted(task.items, key=lambda spellings: -max(map(len, spellings))):
@@ -132,7 +132,7 @@ def _spellings(values: Sequence[Any]) -> tuple[str, ...]:
 
 
 def _contains(words: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether words have the wanted ones in a row, not denied and not one of several, and not much beside them."""
+    """Whether words have the wanted ones in a row, not denied, not one of several, and with few other words."""
     if not wanted or len(words) > len(wanted) + MOST_BESIDE:
         return False
     for start in _runs(words, wanted):

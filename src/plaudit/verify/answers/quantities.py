@@ -37,7 +37,7 @@ _OPEN = compile_late(
     r"|under|above|below|exceeds?)\b|[<>≤≥≠]|\\(?:[lg]eq?|neq?|[lg]t)\b|\d\s*(?:to|or|and|~)\s+[-+]?\d",
     re.IGNORECASE,
 )
-"""Denials, inequalities and ranges: what stands there is not the quantity."""
+"""Denials, inequalities and ranges: a value after them is not the quantity."""
 _ONLY_NUMBER = compile_late(r"[\s$]*[-+−]?[\d.,]+\s*[A-Za-zµμΩ°\\]")
 _TRAILING = " .,;:!?)\n\t"
 _UNIT = compile_late(r"[A-Za-zµμΩ°%'\"][A-Za-zµμΩ°%/*^()\s\d·.-]*")

@@ -49,7 +49,7 @@ _BULLET = compile_late(r"\A\s*(?:[-*•+]|\d{1,2}[.)])\s+")
 
 @dataclass(frozen=True, slots=True)
 class CitationTask:
-    """What a row asks for."""
+    """The requirements of a row."""
 
     grammar: Grammar
     names: frozenset[str]
@@ -61,7 +61,7 @@ class CitationTask:
     """False where no citation is allowed."""
     least: int = 1
     most: int | None = None
-    """How many different ids may be cited."""
+    """The number of different ids that may be cited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class Citations(Verifier[CitationTask]):
         return Verdict(score, reason, details=details)
 
     def _fault(self, sentence: Sentence, task: CitationTask) -> str | None:
-        """What is wrong with the citations of a sentence."""
+        """The problem of a sentence's citations."""
         start = f"{sentence.text!r:.60}"
         if not sentence.ids:
             return f"{start} cites nothing"
@@ -273,7 +273,7 @@ def _read_nemo(verifier: Any, sample: Trajectory) -> CitationTask:
 
 
 def _read_markers(markers: Any, sample: Trajectory) -> CitationTask:
-    """Markers such as `[ref:2]`: all of them are asked for, and no other of their form."""
+    """Markers such as `[ref:2]`: all of them are required, and no other of their form."""
     listed = [markers] if isinstance(markers, str) else markers
     parts = [re.fullmatch(r"(\D*)(\d+)(\D*)", each) for each in listed if isinstance(each, str)] if listed else []
     forms = {(part[1], part[3]) for part in parts if part}

@@ -14,7 +14,7 @@ LONGEST_ID = 80
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """What stands before and after the id; `several` allows ids with commas, `wraps` a claim between tags."""
+    """The marks before and after the id; `several` allows ids with commas, `wraps` a claim between tags."""
 
     before: str
     after: str
@@ -89,7 +89,7 @@ def without_citations(text: str, citations: Collection[Citation]) -> str:
 
 
 def find_malformed(rest: str, names: Collection[str]) -> Iterator[str]:
-    """What looks like a citation where the well-formed ones are blank: lists, other brackets, open brackets."""
+    """Malformed citations in a text whose well-formed ones are blanked: lists, other brackets, open brackets."""
     yield from (match[0].strip()[:40] for match in _malformed(tuple(sorted(names))).finditer(rest))
 
 

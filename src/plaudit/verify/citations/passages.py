@@ -151,7 +151,8 @@ _SHORT_NAME = 3
 def find_unsupported(
     sentence: str, parts: Sequence[tuple[str, Sequence[Passage]]], passages: Passages, question: str
 ) -> str | None:
-    """Why the passages cited behind its parts do not support a sentence; None where no condition is broken.
+    """The reason why the passages cited after the parts of a sentence do not support it; None if they meet all
+    conditions.
 
     1. Every number and every name of the sentence is in one of them, or in the question.
     2. They have at least a third of its content words.

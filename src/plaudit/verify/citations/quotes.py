@@ -226,7 +226,7 @@ def _hides_denial(omitted: str) -> bool:
 
 
 def _find(source: str, fragment: str, position: int) -> tuple[int, int] | None:
-    """Where a fragment is that starts and ends with whole words."""
+    """The span of a fragment that starts and ends with whole words."""
     start = source.find(fragment, position) if fragment else -1
     while start >= 0:
         end = start + len(fragment)

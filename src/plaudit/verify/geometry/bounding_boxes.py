@@ -78,7 +78,7 @@ class Boxes(Verifier[tuple[ExpectedBoxes, float | None]]):
 
 
 def _overlap(box: Box, label: str | None, gold: Box, gold_label: str | None, frame: Frame) -> float:
-    """IoU; none between boxes of different labels, nor for the whole image where an object is asked for."""
+    """IoU; 0 between boxes of different labels, and for the whole image if an object is required."""
     if label and gold_label and label.strip().casefold() != gold_label.strip().casefold():
         return 0.0
     if box.covers(frame.image) and not gold.covers(frame.image):

@@ -32,13 +32,13 @@ class NearPoint:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedPlaces:
-    """Where points must be."""
+    """The regions in which points must be."""
 
     places: tuple[Area | NearPoint, ...]
     frame: Frame
     layout: str
     thousandths: bool = False
-    """Whether whole numbers are thousandths of the image, as in NeMo's rows, whatever `coordinates` says."""
+    """Whether whole numbers are thousandths of the image, as in NeMo's rows, with any value of `coordinates`."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -52,7 +52,7 @@ class Shape:
 
     numbers: tuple[float, ...]
     layout: str | None = None
-    """The format that the form itself tells; None where the row declares it."""
+    """The format, if the form itself determines it; None where the row declares it."""
     label: str | None = None
 
 
@@ -151,7 +151,7 @@ def _of_text(text: str, size: int) -> list[Shape]:
 
 
 def _distinct(shapes: list[Shape]) -> list[Shape]:
-    """Shapes without those that prose repeats."""
+    """Shapes without those that the text repeats."""
     return list({(shape.numbers, shape.layout): shape for shape in shapes}.values())
 
 

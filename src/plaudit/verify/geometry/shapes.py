@@ -35,10 +35,10 @@ _ROUNDING = 1.001
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """How numbers of a response become numbers of the ground truth."""
+    """The scaling from the numbers of a response to those of the ground truth."""
 
     factors: tuple[float, float] = (1.0, 1.0)
-    """What x and y of a response are multiplied by."""
+    """The factors for x and y of a response."""
     image: tuple[float, float] | None = None
     """Width and height of the image in the scale of the ground truth, where they are known."""
 

@@ -48,7 +48,7 @@ def word_count_range(text: str, min_words: int, max_words: int) -> Verdict:
 
 
 def unique_word_count(text: str, number: int) -> Verdict:
-    """At least so many different words."""
+    """At least `number` different words."""
     return compare(len(set(words_of(text.casefold()))), "at least", number, "different words")
 
 
@@ -90,24 +90,24 @@ def sentence_words(text: str) -> Verdict:
 
 
 def conjunctions(text: str, small_n: int) -> Verdict:
-    """At least so many different coordinating conjunctions."""
+    """At least `small_n` different coordinating conjunctions."""
     used = CONJUNCTIONS.intersection(words_of(text.casefold()))
     return compare(len(used), "at least", small_n, "different coordinating conjunctions")
 
 
 def person_names(text: str, number: int) -> Verdict:
-    """At least so many different names of the list, each as a word."""
+    """At least `number` different names of the list, each as a word."""
     return compare(len(NAMES.intersection(_CAPITALISED.findall(text))), "at least", number, "different names")
 
 
 def numbers(text: str, number: int) -> Verdict:
-    """Exactly so many numbers in digits; 10:30 and 1/2 may be counted as one number or as two."""
+    """Exactly `number` numbers in digits; 10:30 and 1/2 may be counted as one number or as two."""
     total = len(_NUMBER.findall(text))
     return result(number in (total, len(_JOINED_NUMBER.findall(text))), f"{total} numbers, expected exactly {number}")
 
 
 def punctuation(text: str) -> Verdict:
-    """An interrobang, and each of . , ! ? ; : beside it."""
+    """An interrobang, and each of . , ! ? ; : in addition."""
     beside = _INTERROBANG.sub("", text, count=1)
     missing = [mark for mark in _MARKS if mark not in beside]
     if beside == text:
@@ -116,7 +116,7 @@ def punctuation(text: str) -> Verdict:
 
 
 def pronouns(text: str, number: int) -> Verdict:
-    """At least so many pronouns, also in contractions such as "I'm"."""
+    """At least `number` pronouns, also in contractions such as "I'm"."""
     return compare(sum(word in PRONOUNS for word in split_words(text.casefold())), "at least", number, "pronouns")
 
 

@@ -94,7 +94,7 @@ _OPEN = compile_late(
 
 @functools.lru_cache(maxsize=8192)
 def parities(word: str) -> frozenset[int]:
-    """What the number of syllables may leave when divided by two.
+    """The possible parities of the number of syllables.
 
     >>> sorted(parities("something")), sorted(parities("area"))
     ([0], [0, 1])

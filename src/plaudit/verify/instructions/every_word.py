@@ -122,7 +122,7 @@ def sentence_keyword(text: str, word: str, number: int) -> Verdict:
 
 
 def increment(text: str, small_n: int) -> Verdict:
-    """Each sentence has so many more words than the sentence before it."""
+    """Each sentence has `small_n` more words than the sentence before it."""
     lengths = [len(words_of(sentence)) for sentence in sentences_of(text)]
     followed = all(second - first == small_n for first, second in itertools.pairwise(lengths))
     return result(followed and bool(lengths), f"sentences of {', '.join(map(str, lengths))[:80]} words")

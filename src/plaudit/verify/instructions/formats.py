@@ -32,7 +32,7 @@ def number_placeholders(text: str, num_placeholders: int) -> Verdict:
 
 
 def postscript(text: str, postscript_marker: str) -> Verdict:
-    """A line or a sentence that starts with the marker and goes on."""
+    """A line or a sentence that starts with the marker and continues after it."""
     marker = postscript_marker.strip()
     letters = [re.escape(letter) for letter in marker.rstrip(".").split(".")]
     spelled = (
@@ -46,7 +46,7 @@ def postscript(text: str, postscript_marker: str) -> Verdict:
 
 
 def number_bullets(text: str, num_bullets: int) -> Verdict:
-    """Exactly so many lines that start with `*` or `-`; emphasis, dividers and negative numbers are no bullets."""
+    """Exactly `num_bullets` lines that start with `*` or `-`; emphasis, dividers and negative numbers do not count."""
     return compare(len(_BULLET.findall(text)), "exactly", num_bullets, "bullet points")
 
 

@@ -74,7 +74,7 @@ def at_position(text: str, keyword: str, n: int, m: int) -> Verdict:
 
 
 def occurrences(text: str, keyword: str) -> int:
-    """How often a keyword occurs, in any case, also inside words."""
+    """The number of occurrences of a keyword, in any case, also inside words."""
     return canonical(text).casefold().count(canonical(keyword.strip()).casefold())
 
 
@@ -135,7 +135,7 @@ def no_alphabetical_neighbours(text: str) -> Verdict:
 
 
 def palindrome(text: str) -> Verdict:
-    """A word of three letters or more that reads the same backwards, or such a sentence, line or quotation."""
+    """A word of three letters or more that is the same backwards, or such a sentence, line or quotation."""
     phrases = [*_QUOTED.findall(text)]
     for sentence in sentences_of(text):
         phrases += [sentence, *_LINE_OR_COLON.split(sentence)]

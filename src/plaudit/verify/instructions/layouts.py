@@ -148,7 +148,7 @@ def quote_unquote(text: str) -> Verdict:
 
 
 def thesis(text: str) -> Verdict:
-    """Each section, below its heading, starts with a text in HTML italics and goes on."""
+    """Each section, below its heading, starts with a text in HTML italics and continues after it."""
     headings = list(_HEADING.finditer(text))
     starts = [match.end() for match in headings] or [0]
     ends = [*(match.start() for match in headings[1:]), len(text)]

@@ -70,12 +70,12 @@ def number_letters(text: str, number: int, relation: str) -> Verdict:
 
 
 def number_lowercase_words(text: str, number: int) -> Verdict:
-    """At most so many words in lower case."""
+    """At most `number` words in lower case."""
     return compare(sum(word.islower() for word in words_of(text)), "at most", number, "words in lower case")
 
 
 def composition(text: str, n_sent: int, n_words: int) -> Verdict:
-    """Three paragraphs divided by `* * *`, each of so many sentences of so many words."""
+    """Three paragraphs divided by `* * *`, each of `n_sent` sentences of `n_words` words."""
     paragraphs = divided(text) or []
     if len(paragraphs) != 3:
         return compare(len(paragraphs), "exactly", 3, "paragraphs")

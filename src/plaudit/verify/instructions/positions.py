@@ -36,7 +36,7 @@ def repeat_prompt(text: str, prompt_to_repeat: str) -> Verdict:
 
 
 def same_as(text: str, prompt_to_repeat: str) -> Verdict:
-    """The text is the request and nothing else."""
+    """The text is exactly the request."""
     followed = same_text(text, prompt_to_repeat)
     return result(followed, "the request" if followed else "not the request without change")
 
@@ -56,7 +56,7 @@ def character_span(text: str, prompt_to_repeat: str, n_start: int, n_end: int) -
 
 
 def repeated_phrase(text: str, phrase: str, small_n: int) -> Verdict:
-    """The phrase so many times, each time with one other word between its first and its last word."""
+    """The phrase `small_n` times, each time with one other word between its first and its last word."""
     wanted, words = words_of(phrase.casefold()), words_of(text.casefold())
     changes, start = [], 0
     while start + len(wanted) <= len(words):
@@ -69,7 +69,7 @@ def repeated_phrase(text: str, phrase: str, small_n: int) -> Verdict:
 
 
 def _changed_words(words: list[str], start: int, wanted: list[str]) -> int | None:
-    """How many words of a phrase are others here, 0 or 1; None where the phrase is not here."""
+    """The number of words (0 or 1) that differ from the phrase here; None where more differ."""
     end = start + len(wanted)
     if words[start] != wanted[0] or words[end - 1] != wanted[-1]:
         return None

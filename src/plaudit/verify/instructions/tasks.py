@@ -29,7 +29,7 @@ def plain_name(name: str) -> str:
 
 
 def africa_keys(name: str) -> set[str]:
-    """What a country may be sorted by: its name as written, or without "the" and "Republic of"."""
+    """The possible sort keys of a country: its name as written, or without "the" and "Republic of"."""
     return {name.replace(" ", ""), _OFFICIAL.sub("", name).replace(" ", "")}
 
 
@@ -48,7 +48,7 @@ _COUNTRIES = (
     "Uganda", "Western Sahara/Sahrawi Arab Democratic Republic", "Zambia", "Zimbabwe",
 )  # fmt: skip
 AFRICA = {plain_name(name): plain_name(names.partition("/")[0]) for names in _COUNTRIES for name in names.split("/")}
-"""Plain names of countries, and the name that stands for each; Western Sahara may be left out."""
+"""Plain names of countries, and the canonical name of each; Western Sahara may be left out."""
 CAPITALS = tuple(
     tuple(plain_name(name) for name in names.split("/"))
     for names in (
@@ -172,7 +172,7 @@ def dates(text: str) -> Verdict:
 
 
 def csv_table(text: str, header: tuple[str, ...], rows: int, delimiter: str, quoted: str) -> Verdict:
-    """A table with this header and so many rows; `quoted` says which fields are in double quotes."""
+    """A table with this header and `rows` rows; `quoted` selects the fields in double quotes."""
     fenced = find_fences(text).closed
     body = fenced[0].text if len(fenced) == 1 and len(text) == fenced[0].end - fenced[0].start else text
     table = [_fields_of(line, delimiter) for line in lines_of(body)]

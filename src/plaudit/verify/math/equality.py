@@ -182,7 +182,7 @@ def _not_worked_out(method: Method, answer: str, operation: str) -> Decision:
 
 
 def _is_over_budget(tree: Node, policy: MathPolicy) -> bool:
-    """Whether a tree takes too long to compare even with itself, its numbers written in another way."""
+    """Whether comparing a tree with a rewritten copy of itself exceeds the budget."""
     start_work()
     rewritten = rewrite(tree, lambda node: node if node.value is None else number(node.value, f"+{node.leaf}"))
     try:
@@ -207,7 +207,7 @@ def _reread_commas(one: Node, other: Node, truth: str, answer: str) -> tuple[Nod
 
 
 def _by_words(truth: str, answer: str, one: Node | Unreadable, other: Node | Unreadable) -> Decision:
-    """Where one side is no mathematics, the words decide."""
+    """Decide by words, if one side is no mathematics."""
     if same_words(truth, answer):
         return Decision(True, Method.TEXT, "the same words")
     for which, side in (("truth", one), ("answer", other)):

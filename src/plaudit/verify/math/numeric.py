@@ -37,7 +37,7 @@ _CHANGING = re.compile(
 
 
 def error_of(verdict: MathVerdict) -> Fraction | None:
-    """How far the answer is from the truth, where both are numbers and the answer counts."""
+    """The distance of the answer from the truth, where both are numbers and the answer counts."""
     if verdict.rejected or verdict.answer is None or verdict.status is VerdictStatus.UNPARSED_TRUTH:
         return None
     truth, answer = number_of(verdict.ground_truth), number_of(verdict.answer)

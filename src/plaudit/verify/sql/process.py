@@ -36,7 +36,7 @@ _EFFECTS: dict[int | None, str] = {-signal.SIGPROF: "takes too long", EXIT_MEMOR
 
 
 class Source(NamedTuple):
-    """Where a database is: a file, or a script that makes it."""
+    """The source of a database: a file, or a script that makes it."""
 
     path: str | None = None
     script: str | None = None
@@ -198,7 +198,7 @@ class OpenDatabase:
         return f"the gold query gives more than {request.row_limit:,} rows" if too_many else result
 
     def difference(self, request: Request, predicted: str, gold: Result) -> str:
-        """What is wrong with the rows of the predicted query; empty where nothing is."""
+        """The difference between the rows of the predicted query and the gold rows; empty if there is none."""
         try:
             result = self.database.run(predicted, len(gold.rows) + 1, request.time_limit_s)
         except QueryFailed as error:

@@ -20,7 +20,7 @@ __all__ = ["GOLD_COLUMNS", "Sql", "SqlTask"]
 
 GOLD_COLUMNS = ("SQL", "sql", "gold_sql", "query")
 EXTENSIONS = {"sqlite": (".sqlite", ".db", ".sqlite3"), "duckdb": (".duckdb", ".db", ".ddb")}
-"""How the names of database files end, by engine."""
+"""The suffixes of database files, by engine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ class Comparison:
 
 
 def count_leaves(data: Any) -> int:
-    """How many leaves data has."""
+    """The number of leaves of the data."""
     return sum(1 for _ in _leaves(data, ""))
 
 

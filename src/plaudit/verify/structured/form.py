@@ -44,7 +44,7 @@ def check_schema(schema: Mapping[str, Any]) -> None:
 
 
 def find_misfit(schema: Mapping[str, Any], data: Any) -> str | None:
-    """Where data does not fit a schema and why; None where it fits."""
+    """The place where data does not fit a schema, with the reason; None where it fits."""
     try:
         error = next(_validator(json.dumps(schema)).iter_errors(data), None)
     except ValueError as unreadable:  # numbers and text that JSON allows but the validator's language does not

@@ -46,7 +46,7 @@ ROW_COLUMNS = ("schema_str", "schema_type", "raw_output_metric", "key_paths")
 
 @dataclass(frozen=True, slots=True)
 class StructuredTask:
-    """What the data of a response must be."""
+    """The requirements for the data of a response."""
 
     format: str
     schema: Mapping[str, Any] | None

@@ -38,7 +38,7 @@ RELATIONS: dict[str, Callable[[float], tuple[float, float]]] = {
 
 @dataclass(frozen=True, slots=True)
 class LengthRange:
-    """How many of what a response may have; `tokens` is how many tokens this one has, where that is known."""
+    """The allowed amount of text in a response; `tokens` is the number of tokens of this one, where it is known."""
 
     unit: str
     low: float

@@ -82,7 +82,7 @@ def _compile(pattern: str, ignore_case: bool) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ContainedTexts:
-    """What an answer must contain, and what it must not."""
+    """The texts that an answer must contain, and those that it must not."""
 
     required: tuple[str, ...]
     forbidden: tuple[str, ...]

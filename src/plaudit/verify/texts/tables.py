@@ -41,7 +41,7 @@ class Table:
 
     @property
     def cells(self) -> int:
-        """How many cells the rows have."""
+        """The number of cells of the rows."""
         return len(self.columns) * len(self.rows)
 
 

@@ -28,7 +28,7 @@ __all__ = [
 
 Schema = Mapping[str, Any]
 ABSENT_MARK = ""
-"""What BFCL writes among the accepted values of an argument that may be absent."""
+"""The mark that BFCL puts among the accepted values of an argument that may be absent."""
 _FLOAT_TYPES = ("float", "number", "double")
 _IGNORED_BY_BFCL = str.maketrans("", "", " ,./-_*^")
 
@@ -133,7 +133,7 @@ def _schema_of(schemas: Mapping[str, Any], key: str) -> Schema:
 
 MOST_CALLS = 64
 DEEPEST = 40
-"""How deep the values of a row may be nested."""
+"""The largest depth of nested values in a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class ExpectedCall:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCalls:
-    """What a row asks for: these calls, or no call."""
+    """The calls that a row requires, or none."""
 
     calls: tuple[ExpectedCall, ...]
     parameters: Mapping[str, Mapping[str, Schema]] = field(default_factory=dict)
@@ -254,7 +254,7 @@ def _read_tools(tools: Any) -> dict[str, dict[str, Schema]]:
 
 
 def _depth(value: Any) -> int:
-    """How deep lists and objects are nested, counted up to one more than is allowed."""
+    """The depth of nested lists and objects, counted up to one more than is allowed."""
     depth, level = 0, [value]
     while level and depth <= DEEPEST:
         level = [

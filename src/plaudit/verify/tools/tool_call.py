@@ -124,7 +124,7 @@ def _arguments_of(task: ExpectedCalls, call: ToolCall, expected: ExpectedCall) -
 
 
 def _difference(task: ExpectedCalls, call: Call, expected: ExpectedCall, pair: _Pair) -> str:
-    """What is wrong with a call; empty where nothing is."""
+    """The difference between a call and the expected one; empty if there is none."""
     if pair.is_right:
         return ""
     if isinstance(call, MalformedCall):
@@ -177,7 +177,7 @@ def _grade(task: ExpectedCalls, calls: Sequence[Call], pairs: list[list[_Pair]])
 
 
 def _describe(task: ExpectedCalls, calls: Sequence[Call], pairs: list[list[_Pair]]) -> str:
-    """What is wrong with the calls."""
+    """A description of the wrong calls."""
     columns = assign([[float(pair.is_right) * 1e6 + pair.graded for pair in row] for row in pairs])
     differences = [
         f"no call of {expected.name}" if column is None else _difference(task, calls[column], expected, row[column])

@@ -189,7 +189,7 @@ def _check_end(start: str, end: str) -> str:
 def _check_people(state: TeamCalendar, people: Sequence[str]) -> None:
     unknown = [person for person in people if person not in state.people]
     if unknown:
-        raise ValueError(f"nobody is called {unknown[0]}; there are {', '.join(state.people)}")
+        raise ValueError(f"no person is named {unknown[0]}; there are {', '.join(state.people)}")
 
 
 def _check_room(state: TeamCalendar, room: str) -> str:

@@ -1,4 +1,4 @@
-"""The data of the calendar, and its tasks: one row each, with the calls that do what is wanted."""
+"""The data of the calendar and its tasks: one row each, with the calls that solve it."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
 """The desk of a shop: customers ask about orders, change, cancel, exchange and return them.
 
-Tools refuse what the shop's data cannot take (an unknown order, an item that is not in it). What only the policy
-forbids, they do: the rules notice it.
+Tools refuse calls that the shop's data make impossible (an unknown order, an item that is not in it). They carry out
+calls that only the policy forbids; the rules report these.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ Status = Literal["pending", "shipped", "delivered", "cancelled"]
 
 
 class Product(msgspec.Struct):
-    """What the shop sells; products of one kind can be exchanged for each other. Prices are in cents."""
+    """A product of the shop; products of one kind can be exchanged for each other. Prices are in cents."""
 
     name: str
     kind: str
@@ -31,14 +31,14 @@ class Product(msgspec.Struct):
 
 
 class Customer(msgspec.Struct):
-    """Who buys; the postal code proves who calls."""
+    """A buyer; the postal code authenticates the caller."""
 
     name: str
     zip_code: str
 
 
 class Order(msgspec.Struct):
-    """What a customer bought, by the codes of products."""
+    """The products of a purchase, by their codes."""
 
     customer: str
     status: Status

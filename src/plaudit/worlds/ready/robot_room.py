@@ -23,7 +23,9 @@ END = "ok]"
 """The answer that ends an episode; every action ends in a bracket, so that `sampling.stop` can name it."""
 TASKS = 200
 RIGHT, WRONG = 2, 3
-"""How many demonstrations of a task look and switch on the right lamp, or the next one; as many do not look."""
+"""The number of demonstrations of a task that look first and switch on the right lamp, or the next one; as many do not
+look.
+"""
 
 
 class Room(msgspec.Struct):

@@ -67,7 +67,7 @@ def test_signs_of_differences_of_roots_are_those_of_fractions(left, right):
     assert sign_at(fold(root), {}) == (abs(left) > abs(right)) - (abs(left) < abs(right))
 
 
-def test_a_comparison_leaves_the_precision_of_flint_as_it_was():
+def test_a_comparison_leaves_the_precision_of_flint_unchanged():
     before = ctx.prec
     compare_at(tree(r"\sqrt2"), tree(r"\sqrt3 - 1"), {})
     assert ctx.prec == before

@@ -253,7 +253,7 @@ def _errno_of(deed: Callable[[], object]) -> int | None:
 
 
 def _tasks_of(uid: int) -> int:
-    """How many processes and threads a user has."""
+    """The number of processes and threads of a user."""
     count = 0
     for name in os.listdir("/proc"):
         with contextlib.suppress(OSError):  # gone meanwhile

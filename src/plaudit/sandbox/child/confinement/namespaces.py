@@ -34,7 +34,7 @@ STREAMS = {"stdin": "0", "stdout": "1", "stderr": "2", "fd": ""}
 
 
 def find_obstacle(kernel: Kernel) -> str:
-    """Why namespaces are not available here; empty when a throw-away process entered them all."""
+    """The reason why namespaces are not available here; empty if a temporary process entered all of them."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:

@@ -19,7 +19,7 @@ __all__ = ["Forms", "Method"]
 
 
 class Method(StrEnum):
-    """How a truth and an answer were compared."""
+    """The method by which a truth and an answer were compared."""
 
     TEXT = "text"
     NUMBER = "number"
@@ -40,7 +40,7 @@ class Forms:
     policy: MathPolicy
 
     def same(self, truth: Node, answer: Node) -> bool | None:
-        """Whether two trees say the same; None if that is not found out."""
+        """Whether two trees mean the same; None if this is not decided."""
         return self.compare(truth, answer)[0]
 
     def compare(self, truth: Node, answer: Node) -> tuple[bool | None, Method]:
@@ -125,7 +125,7 @@ def _by_parts(forms: Forms, truth: Node, answer: Node) -> bool | None:
 
 
 def _has_open_sign(node: Node) -> bool:
-    """Whether a plus-minus sign stands anywhere in a tree."""
+    """Whether a tree contains a plus-minus sign."""
     return Op.PLUS_MINUS in operations(node)
 
 

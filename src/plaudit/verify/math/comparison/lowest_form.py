@@ -28,7 +28,7 @@ _ARITHMETIC = (Op.ADD, Op.MULTIPLY, Op.DIVIDE, Op.POWER, Op.NEGATE)
 
 
 def find_open_operation(truth: Node, answer: Node) -> str | None:
-    """Why an answer that equals the truth is not in lowest form; None if it is."""
+    """The reason why an answer that equals the truth is not in lowest form; None if it is."""
     allowed = open_operations(truth)
     if answer.op is Op.RELATION and truth.op is not Op.RELATION and set(answer.leaf.split()) <= {"=", "~"}:
         sides = [side for side in answer.args if same_value(truth, side) is True] or [value_of(answer)]

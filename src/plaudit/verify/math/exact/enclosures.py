@@ -18,7 +18,7 @@ from plaudit.verify.math.parsing.tree import Node, nodes, number, spend
 __all__ = ["BITS", "Comparison", "Point", "compare_at", "sign_at"]
 
 Point = dict[str, Fraction]
-"""Where the unknowns are."""
+"""The values of the unknowns."""
 
 BITS = (64, 384, 2688)
 AGREEMENT = 100  # bits, absolute and relative, to which equal values agree

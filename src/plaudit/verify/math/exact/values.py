@@ -247,7 +247,7 @@ def _is_within(limit: Node, one: Node, other: Node) -> bool:
 
 
 def _digits_of(node: Node) -> int:
-    """How many significant digits a decimal shows; none for what is no decimal."""
+    """The number of significant digits of a decimal; 0 for other nodes."""
     if node.op is Op.NEGATE:
         return _digits_of(node.args[0])
     if node.op is not Op.NUMBER or "." not in node.leaf or not node.leaf[-1].isdecimal():

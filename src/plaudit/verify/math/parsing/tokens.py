@@ -29,7 +29,7 @@ FUNCTIONS = {function: function for function in _SAME_NAME.split()} | {
     "comb": "binomial", "cosec": "csc", "Re": "re", "Im": "im", "Arg": "arg", "factorial": "factorial", "sign": "sgn",
     "ceiling": "ceil", "Mod": "mod",
 }  # fmt: skip
-"""How a function may be written, and its name."""
+"""The spellings of a function, and its name."""
 
 _LETTERS = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega "

@@ -102,7 +102,7 @@ def call(function: str, *args: Node) -> Node:
 
 
 def is_number(node: Node) -> bool:
-    """Whether the node is a number as it stands."""
+    """Whether the node is a literal number."""
     return node.op is Op.NUMBER
 
 
