@@ -31,7 +31,7 @@ KINDS: dict[str, frozenset[str]] = {
     "equal form refused": frozenset({"right answers"}),
     "zero refused": frozenset({"right answers: the answer 0 is refused"}),
     "order": frozenset({"invariants: order of right and wrong"}),
-    "hangs": frozenset({"denial of service"}),
+    "hangs": frozenset({"denial of service", "invariants: deadline"}),
     "format": frozenset({"format"}),
     "format outweighs": frozenset({"format: form outweighs the answer"}),
     "length": frozenset({"length"}),
