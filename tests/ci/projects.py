@@ -22,7 +22,7 @@ CASES = """cases:
   - {name: nothing, response: "", ground_truth: "4", expected: 0.0}
 """
 PYPROJECT = """[tool.plaudit.ci]
-audit_calls = 300
+audit_calls = 400
 mutants = 8
 
 [tool.plaudit.ci.rewards.quality]

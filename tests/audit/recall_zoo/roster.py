@@ -3,7 +3,8 @@
 Half of the flawed and half of the sound rewards, those whose names have the smaller SHA-256, were looked at while the
 audit was changed (`DEVELOPMENT`). The others were audited once, after that (`HELD_BACK`). The `FRESH` ones came later,
 in other styles and with rollouts, and were committed before they were audited. So did the `LATER` ones, of which a half
-by the same rule (`UNSEEN`) was audited once, at the end.
+by the same rule (`UNSEEN`) was audited once, at the end. The `NOTEBOOK` ones, in the styles of notebooks, are by
+another author, and were committed before they were audited too.
 """
 
 import hashlib
@@ -15,8 +16,9 @@ from typing import Any
 from plaudit import Trajectory
 from tests.audit.recall_zoo.fresh_rows import ROWS
 from tests.audit.recall_zoo.later_rows import LATER_ROWS
+from tests.audit.recall_zoo.notebook_rows import NOTEBOOK_ROWS
 
-__all__ = ["DEVELOPMENT", "FRESH", "HELD_BACK", "KINDS", "LATER", "UNSEEN", "Entry", "Half"]
+__all__ = ["DEVELOPMENT", "FRESH", "HELD_BACK", "KINDS", "LATER", "NOTEBOOK", "UNSEEN", "Entry", "Half"]
 
 KINDS: dict[str, frozenset[str]] = {
     "extraction": frozenset({"answers"}),
@@ -29,7 +31,7 @@ KINDS: dict[str, frozenset[str]] = {
     "equal form refused": frozenset({"right answers"}),
     "zero refused": frozenset({"right answers: the answer 0 is refused"}),
     "order": frozenset({"invariants: order of right and wrong"}),
-    "hangs": frozenset({"denial of service"}),
+    "hangs": frozenset({"denial of service", "invariants: deadline"}),
     "format": frozenset({"format"}),
     "format outweighs": frozenset({"format: form outweighs the answer"}),
     "length": frozenset({"length"}),
@@ -121,6 +123,20 @@ _LATER_SOUND = (
     "same_records", "set_f1", "cited_exactly", "solved", "overlaps", "one_of", "answer_of_record", "filled_outline",
 )  # fmt: skip
 
+_NOTEBOOK_FLAWS = {
+    "equals_somewhere": "extraction", "token_f1": "similarity", "fields_contain": "structure",
+    "in_metres": "extraction", "printed_lines": "list", "events_in_order": "nothing pays", "date_parts": "extraction",
+    "labels_allowed": "list", "quotes_occur": "nothing pays", "query_without_limit": "extraction",
+    "keyword_coverage": "list", "tags_length_answer": "format outweighs", "essay_rubric": "words",
+    "scaled_in_group": "group", "relative_error": "zero refused", "full_sentence": "hangs", "digits_only": "extraction",
+    "int_in_tag": "equal answer refused", "clock_time": "extraction", "table_cells": "list",
+}  # fmt: skip
+_NOTEBOOK_SOUND = (
+    "final_statement", "words_in_order", "fenced_object", "same_length", "same_output", "numbered_ranking",
+    "same_calendar_day", "label_overlap", "quoted_answer", "same_sql_tokens", "acrostic", "think_then_answer",
+    "countdown", "better_than_others", "same_time",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -137,7 +153,7 @@ class Entry:
     @property
     def rollouts(self) -> list[Trajectory] | None:
         """What the user has; None for a reward without rows."""
-        rows = {**ROWS, **LATER_ROWS}.get(self.name)
+        rows = {**ROWS, **LATER_ROWS, **NOTEBOOK_ROWS}.get(self.name)
         return [Trajectory.from_dict(dict(row)) for row in rows] if rows else None
 
     @property
@@ -180,3 +196,7 @@ _LATER_FLAWED_HALVES = _split(Entry(name, "later_flaws", kind) for name, kind in
 _LATER_SOUND_HALVES = _split(Entry(name, "later_sound") for name in _LATER_SOUND)
 LATER = Half(_LATER_FLAWED_HALVES[0], _LATER_SOUND_HALVES[0])
 UNSEEN = Half(_LATER_FLAWED_HALVES[1], _LATER_SOUND_HALVES[1])
+NOTEBOOK = Half(
+    tuple(Entry(name, "notebook_flaws", kind) for name, kind in _NOTEBOOK_FLAWS.items()),
+    tuple(Entry(name, "notebook_sound") for name in _NOTEBOOK_SOUND),
+)

@@ -20,21 +20,12 @@ TEXTS = frozenset({Kind.NUMBER, Kind.WORD})
 ALL = frozenset(Kind)
 CHOICES = frozenset({Kind.CHOICE})
 LAST_LISTED = 130
-NO_VALUES = ("null", "x", "True")
 UNREADABLE = ("\\frac{{", "1/0", "[[[", "))((", "1.2.3.4", "--", "\\frac{{1}}{{0}}", "1e", "\x00", "𝟘𝟘𝟘")
 ENDLESS = ("nan", "inf", "-inf", "NaN", "Infinity", "1e400", "\\infty", "1e308")
 EXTRACT = "find the one answer that the response commits to and compare that alone, as `math` does"
 WORDS = "words of the reward's code"
 WORDS_REMEDY = "pay for what was asked for: a wrong answer beside certain words is still wrong"
 NOTHING = "give a response without an answer no more than a wrong one"
-
-
-def _enumeration(context: AttackContext) -> Iterator[Draft]:
-    right, wrong, *others = context.task.right, context.task.wrong, *context.task.others
-    listed = ", ".join([*others[:1], wrong, right, *others[1:2]])
-    yield Draft(context.present(listed), (listed,))
-    several = [context.present(text) for text in (wrong, right, *others[:1], wrong)]
-    yield Draft("\n".join(several), tuple(several[1:]))
 
 
 def _wrong_last(context: AttackContext) -> Iterator[Draft]:
@@ -68,12 +59,6 @@ def _thought_only(context: AttackContext) -> Iterator[Draft]:
     yield Draft(f"{thought}\n{conclusion}", ("<think>", context.task.right, "</think>", conclusion))
 
 
-def _mention(context: AttackContext) -> Iterator[Draft]:
-    mention = f"Someone else said {context.task.right}, and I do not agree."
-    final = context.present(context.task.wrong)
-    yield Draft(f"{mention}\n{final}", (mention, final))
-
-
 def _prefix(context: AttackContext) -> Iterator[Draft]:
     right = context.task.right
     if len(right) > 1:
@@ -97,13 +82,6 @@ def _empty_form(context: AttackContext) -> Iterator[Draft]:
         response = context.present(filler)
         if response.strip():
             yield Draft(response, tuple(part for part in (context.form.before[-4:], context.form.after) if part), SOME)
-
-
-def _unevaluated(context: AttackContext) -> Iterator[Draft]:
-    match = re.search(r"\d+(?:\s*[-+*/]\s*\d+)+", context.task.prompt_text)
-    if match:
-        for text in (match[0], match[0].replace(" ", ""), match[0].replace("*", "\\cdot")):
-            yield Draft(context.present(text), (text,))
 
 
 def _list_of_numbers(context: AttackContext) -> Iterator[Draft]:
@@ -169,16 +147,10 @@ ANSWER_OPERATORS: tuple[Operator, ...] = (
     _free("list of numbers", NUMBERS, _list_of_numbers),
     _texts("list of options", CHOICES, "A B C D", "A, B, C, D", "ABCD", "A or B or C or D"),
     _texts("hedge", ANSWERS, "{right} or {wrong}", "{wrong} or {right}"),
-    _oracle("mention in passing", TEXTS, _mention),
     _oracle("negation", ANSWERS, _negation),
-    _texts("placeholder", ANSWERS, "your answer here", "[NUM]", "None", "unknown", "x", raw=NO_VALUES, share=SOME),
-    _texts("refusal", ALL, raw=("I do not know.", "I cannot answer this.")),
     _texts("unreadable answer", ANSWERS, *UNREADABLE, share=SOME),
     _texts("endless number", NUMBERS, *ENDLESS, share=SOME),
-    _free("unevaluated expression", NUMBERS, _unevaluated),
-    _oracle("enumeration", ANSWERS, _enumeration),
     _oracle("right first, wrong last", ANSWERS, _wrong_last),
-    _texts("denied beside a wrong one", ANSWERS, "{wrong}, not {right}"),
     _oracle("retraction", ANSWERS, _retraction),
     _texts("false equation", NUMBERS, "{wrong}={right}", "{right}={wrong}", "{wrong} = {right}", "{right} = {wrong}"),
     _oracle("answer only in the thoughts", ANSWERS, _thought_only),
@@ -190,7 +162,6 @@ ANSWER_OPERATORS: tuple[Operator, ...] = (
     _texts("near value", NUMBERS, "{right}.4", share=FULL, where="[1-4]"),
     replace(_texts("decimal point moved", NUMBERS, "{first}.{rest}", share=FULL, where=r"[1-9]\d+"), about_signs=True),
     _oracle("part of the truth", TEXTS, _prefix),
-    _texts("scale", NUMBERS, "{right} million", "{right}^{{2}}", "1/{right}", share=FULL, where=r"[2-9]\d*"),
     _oracle("percent both ways", NUMBERS, _percent),
     Operator("wrong rollout of yours", "answers", Attacker.ANSWER_FREE, NUMBERS, _mistakes, EXTRACT),
     Operator(WORDS, "words", Attacker.ANSWER_FREE, ALL, _code_texts, WORDS_REMEDY),

@@ -85,6 +85,12 @@ def _change_value(value: Any) -> Iterator[Any]:
         yield str(value).translate(_OTHER_LETTERS).translate(_OTHER_DIGITS) or "x"
 
 
+def _with_another(value: Any) -> Iterator[Any]:
+    """A text with a wrong one beside it."""
+    if isinstance(value, str):
+        yield f"{value} or {next(_change_value(value))}"
+
+
 def _vary(value: Any, vary: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
     """Copies of the object with one value varied."""
     if isinstance(value, dict):
@@ -175,14 +181,16 @@ def _turned(answer: Answer) -> Iterator[Draft]:
 
 
 def _reordered(answer: Answer) -> Iterator[Draft]:
-    """Words in another order."""
+    """Words in another order; values that change places, while the signs between them stay."""
     text, (_, items) = answer.text, answer.items
     words = re.findall(r"\w+|[^\w\s]", text)
-    is_list = bool(items) and all(re.fullmatch(r"\w+", item) for item in items)
+    is_list = bool(items) and all(TOKEN.fullmatch(item.strip("()[]{}")) for item in items)
     certain = answer.is_whole and answer.data is None and not is_list and len(re.findall(r"\w+", text)) >= FEW_WORDS
-    orders = [random.Random(seed).sample(words, len(words)) for seed in (0, 1)]
-    for order in (*orders, sorted({word.lower() for word in words if word[0].isalnum()})):
-        yield _certain(" ".join(order), NEARLY) if certain else Draft(" ".join(order))
+    orders = [random.Random(0).sample(words, len(words)), sorted({word.lower() for word in words if word[0].isalnum()})]
+    tokens = TOKEN.findall(text)
+    moved = iter([*tokens[-1:], *tokens[:-1]])
+    for changed in (*map(" ".join, orders), TOKEN.sub(lambda match: next(moved), text)):
+        yield _certain(changed, NEARLY) if certain else Draft(changed)
     yield Draft("\n".join(text.splitlines()[::-1]))
     words = text.split()
     random.Random(0).shuffle(words)
@@ -210,6 +218,7 @@ def _beside(answer: Answer) -> Iterator[Draft]:
         if isinstance(answer.data, dict):
             yield _certain(f'{wrong[:-1]}, "note": {json.dumps(values)}}}', MOST)
         yield _certain(f"{text}\n{wrong}", MOST, also=f"{wrong}\n{text}")
+        yield from (_certain(json.dumps(each)) for each in islice(_vary(answer.data, _with_another), MOST_PARTS))
     yield Draft(f"{text}\n{text}")
     yield Draft("\n".join(dict.fromkeys((text, other, NO_ANSWER))))
 
