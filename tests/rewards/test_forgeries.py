@@ -56,8 +56,13 @@ def test_no_forgery_earns_anything(monkeypatch):
     monkeypatch.setattr("plaudit.rewards.code.WALL_LEAST_S", 2.0)  # one that stops itself would be waited for
     monkeypatch.setattr("plaudit.rewards.code.JUDGE_FACTOR", 2.0)  # as would tests that never come to an end
     tried = [forgery for forgery in FORGERIES if part([forgery.name], 4)]
-    scored = CodeReward(cpu_s=0.1).compute_rewards([sample(forgery.source, forgery.truth) for forgery in tried])
-    outputs = {forgery.name: output for forgery, output in zip(tried, scored, strict=True)}
+    outputs = {}
+    for flavour in ("plain", "numpy"):
+        forgeries = [one for one in tried if ("import numpy" in one.source) == (flavour == "numpy")]
+        scored = CodeReward(cpu_s=0.1, flavour=flavour).compute_rewards(
+            [sample(one.source, one.truth) for one in forgeries]
+        )
+        outputs |= {forgery.name: output for forgery, output in zip(forgeries, scored, strict=True)}
     wrong = {
         name: (output.reward, output.reason) for name, output in outputs.items() if not _is_as_expected(name, output)
     }
