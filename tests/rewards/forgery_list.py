@@ -100,5 +100,6 @@ WITH_TESTS = [
     "sixth_look",
     "seventh_look",
     "eighth_look",
+    "ninth_look",
 ]
 FORGERIES = [*OLD, *(one for family in WITH_TESTS for one in with_tests(FOLDER / f"{family}.txt", family))]

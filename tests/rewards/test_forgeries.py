@@ -42,22 +42,42 @@ BESIDE_THE_TESTS = {  # what cannot be scored follows from the tests alone
         ["test_class_only_if_defined", "test_function_only_if_defined", "third_test_defined_if_hasattr"],
         "a condition on the program around tests",
     ),
-    **dict.fromkeys(["unscored_by_a_module_that_is_not_there", "unscored_by_a_path"], "that an answer names"),
+    **dict.fromkeys(
+        ["unscored_by_a_module_that_is_not_there", "unscored_by_a_path", "unscored_by_a_long_sleep"],
+        "that an answer names",
+    ),
 }  # fmt: skip
+PAID = {  # not covered, as the guide says
+    "nan_bisected", "memoryview_is_no_copy", "live_keys_are_no_copy", "user_list_is_no_copy", "array_view_is_no_copy",
+    "reshaped_array_is_no_copy", "helper_compares_its_parameters", "expected_in_the_body_of_a_class",
+    "expected_held_by_a_partial", "expected_pushed_to_a_heap", "context_that_swallows_the_errors_of_its_program",
+}  # fmt: skip
+UNSCORED_BY_CHOICE = {  # the same
+    "unscored_by_an_object_with_attributes": "builtins:setattr is called with",
+    "unscored_by_rows_of_another_length": "parametrize: 2 names but 3 values",
+    "unscored_by_a_path_that_opens": "that a judge does not have",
+    "unscored_by_an_evaluated_import": "that a judge does not have",
+}
 REASONS = {
+    **UNSCORED_BY_CHOICE,
     **BESIDE_THE_TESTS,
     **dict.fromkeys(REFUSED, "which neither they nor|not installed"),
     **dict.fromkeys(COMPARED, r"^line \d+: the tests compare"),
 }
 
 
-def test_no_forgery_earns_anything(monkeypatch):
+def test_no_forgery_earns_anything_but_those_that_the_guide_does_not_cover(monkeypatch):
     """All in one batch, so that the forgeries run once however many workers the tests are spread over."""
     monkeypatch.setattr("plaudit.rewards.code.WALL_LEAST_S", 2.0)  # one that stops itself would be waited for
     monkeypatch.setattr("plaudit.rewards.code.JUDGE_FACTOR", 2.0)  # as would tests that never come to an end
     tried = [forgery for forgery in FORGERIES if part([forgery.name], 4)]
-    scored = CodeReward(cpu_s=0.1).compute_rewards([sample(forgery.source, forgery.truth) for forgery in tried])
-    outputs = {forgery.name: output for forgery, output in zip(tried, scored, strict=True)}
+    outputs = {}
+    for flavour in ("plain", "numpy"):
+        forgeries = [one for one in tried if ("import numpy" in one.source) == (flavour == "numpy")]
+        scored = CodeReward(cpu_s=0.1, flavour=flavour).compute_rewards(
+            [sample(one.source, one.truth) for one in forgeries]
+        )
+        outputs |= {forgery.name: output for forgery, output in zip(forgeries, scored, strict=True)}
     wrong = {
         name: (output.reward, output.reason) for name, output in outputs.items() if not _is_as_expected(name, output)
     }
@@ -69,6 +89,8 @@ def test_no_forgery_earns_anything(monkeypatch):
 def _is_as_expected(name, output):
     if name in REASONS:
         return output.status is Status.UNPARSED and re.search(REASONS[name], output.reason)
+    if name in PAID:
+        return output.reward == 1.0
     return output.reward == 0.0 and output.score == 0.0
 
 

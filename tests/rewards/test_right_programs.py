@@ -16,13 +16,15 @@ COMPARED = [  # the tests compare, order or compute with objects of the program'
     "dataclass_equals_instance_of_the_test", "frozen_dataclass", "enum_iteration", "equality_with_a_plain_value",
     "operators_of_a_matrix", "in_place_addition", "typed_named_tuple", "polynomials", "iterable_class_sum",
     "matrix_matmul", "inplace_operators", "hashable_in_dict", "sorted_by_lt", "dataclass_frozen_equal",
-    "operator_overloads_reverse", "del_and_setitem", "dataclass_of_the_prompt",
+    "operator_overloads_reverse", "del_and_setitem", "dataclass_of_the_prompt", "ninth_sequence_by_getitem",
 ]  # fmt: skip
 WATCHING = [  # the tests replace or watch parts of the program's process
     "exception_group", "warnings_of_the_program", "unittest_that_expects_a_warning", "patched_random",
     "patched_helper_of_the_program", "environment_of_the_program", "match_on_a_class", "match_values",
 ]  # fmt: skip
 NOT_SCORED = {
+    "ninth_generator_throw": "ValueError is not plain data",
+    "ninth_operator_as_an_argument": "wrapper_descriptor is not plain data",
     "linked_list": "Node is not plain data",  # the data set's helper makes objects that cannot be sent
     "names_of_the_library_without_import": "which neither they nor",
     **dict.fromkeys(["ip_address", "generic_alias"], "of the standard library, which is not plain data"),
@@ -33,6 +35,10 @@ NOT_SCORED = {
     "star_import_of_constants": "which neither they nor",
     **dict.fromkeys(COMPARED, "the tests compare, order or compute with objects of the program"),
 }
+
+FAILED = {  # not covered, as the guide says
+    "ninth_same_tuple", "ninth_same_user_list", "ninth_nan_in_a_list_by_identity", "ninth_isinstance_of_a_union",
+}  # fmt: skip
 
 
 def sample(program):
@@ -58,7 +64,7 @@ def test_right_programs_pass_or_are_not_scored_with_the_reason():
 def _is_as_expected(name, output):
     if name in NOT_SCORED:
         return output.status is Status.UNPARSED and NOT_SCORED[name] in output.reason
-    return output.reward == 1.0
+    return output.reward == (0.0 if name in FAILED else 1.0)
 
 
 def test_all_are_scored_but_for_those_whose_tests_compare_objects_or_watch_the_process():

@@ -12,7 +12,9 @@ from collections.abc import Callable, Generator, Iterator
 from types import SimpleNamespace
 from typing import Any, Protocol
 
+from plaudit.sandbox.containers import CONTAINERS
 from plaudit.sandbox.judging.handles.violations import violate
+from plaudit.sandbox.value_kinds import KINDS
 
 __all__ = ["COMPARABLE", "EXTENSIBLE", "CoroutineHandle", "Handle", "ProgramLink", "extend_value", "handle_of"]
 
@@ -28,7 +30,7 @@ READABLE = frozenset(
 )  # fmt: skip
 
 PLAIN_METHODS = frozenset(
-    name for kind in (str, bytes, list, tuple, dict, set, deque) for name in dir(kind) if not name.startswith("_")
+    name for kind in (str, frozenset, *CONTAINERS, *KINDS) for name in dir(kind) if not name.startswith("_")
 )
 COMPARING = frozenset({"endswith", "isdisjoint", "issubset", "issuperset", "startswith"})
 

@@ -1,10 +1,12 @@
 """Built-in functions as the tests see them, which know of handles, and the helpers that rewritten tests call."""
 
+import _operator
 import dataclasses
 import inspect
+import operator
 import sys
 import unittest.case
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import lru_cache, partial, wraps
 from types import FunctionType
 from typing import Any
@@ -58,15 +60,16 @@ def test_builtins(
 
 
 def is_member(item: Any, container: Any) -> bool:
-    """`item in container`; a set or dict finds an item by its hash, so that it would not compare a handle."""
-    is_object = isinstance(item, Handle) and item.plaudit_value is None and not item.plaudit_link.trusts_objects
-    if (
-        is_object
-        and isinstance(container, set | frozenset | dict)
-        and not any(isinstance(key, Handle) for key in container)
-    ):
-        violate("the tests look for what the program returned, an object, among plain values")
+    """`item in container`; what holds an object of the program is compared one by one, also where keys are hashed."""
+    if isinstance(container, Set | Mapping) and _holds_object(item):
+        return any(one is item or one == item for one in container)
     return item in container
+
+
+def _holds_object(item: Any) -> bool:
+    if isinstance(item, tuple | frozenset):
+        return any(map(_holds_object, item))
+    return isinstance(item, Handle) and item.plaudit_value is None and not item.plaudit_link.trusts_objects
 
 
 def check_ordered(value: Any) -> Any:
@@ -89,6 +92,11 @@ def _check_operands(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*operands, **keywords, key=lambda operand: check_ordered(key(operand)))
 
     return ordering
+
+
+def _check_both(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An ordering of `operator`, which finds NaN also where it is passed on as a function."""
+    return wraps(function)(lambda one, other, /: function(check_ordered(one), check_ordered(other)))
 
 
 ORDERING = {function.__name__: _check_operands(function) for function in (max, min, sorted)}
@@ -243,7 +251,12 @@ _INSPECTING = {
 
 @lru_cache(maxsize=1)
 def support_handles() -> None:
-    """Let `inspect`, `dataclasses` and unittest accept handles."""
+    """Let `inspect`, `dataclasses` and unittest accept handles, and `operator` refuse to order NaN."""
+    unittest.TestCase.assertSetEqual = unittest.TestCase._baseAssertEqual  # type: ignore[attr-defined]  # by `==` alone
+    for name in ("lt", "le", "gt", "ge"):
+        ordering = _check_both(getattr(operator, name))
+        setattr(operator, name, ordering)
+        setattr(_operator, name, ordering)
     for module in (inspect, unittest.case):
         vars(module)["isinstance"] = is_instance
     for module, names in _INSPECTING.items():

@@ -16,7 +16,7 @@ __all__ = ["CHECK", "CheckWrapper", "rewrite"]
 CHECK = "__check__"
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-ORDERING_CALLS = {"lt", "le", "gt", "ge", "__lt__", "__le__", "__gt__", "__ge__"}  # of `operator`, and methods
+ORDERING_CALLS = {"greater", "greater_equal", "less", "less_equal", "__lt__", "__le__", "__gt__", "__ge__"}  # of numpy
 # Calls that change a setting of the process, which tests change for the program, too.
 SETTINGS = {
     "sys.setrecursionlimit": "sys:setrecursionlimit",
@@ -24,9 +24,12 @@ SETTINGS = {
     "np.random.seed": "numpy.random:seed",
     "numpy.random.seed": "numpy.random:seed",
 }
+SLEEPING = {"asyncio.sleep", "time.sleep"}
 OPENING = {"open", "io.open", "os.open", "os.stat", "os.listdir", "os.path.getsize", "importlib.import_module"}
 LOOKING_UP = {"count", "get", "index"}  # methods of containers that change nothing
+OPERANDS = ("first", "second", "expr1", "expr2", "member", "container")  # of assertions, by their names
 SHAPED = {"equal", "not_equal", "subtract"}  # functions of numpy
+COMPARING = {"endswith", "isdisjoint", "issubset", "issuperset", "startswith"}  # methods of plain values
 SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom)
 CATCHING = ("raises(", "suppress(", "assertRaises")
 CHECKING = ("assert", "check", "verify", "expect")
@@ -176,6 +179,10 @@ class _Rewriter(ast.NodeTransformer):
         if name == "type" and len(node.args) == 1 and not node.keywords:
             node.func = ast.Name("__type__", ast.Load())
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if method.startswith("assert"):
+            operands = [keyword for name in OPERANDS for keyword in node.keywords if keyword.arg == name]
+            node.args += [keyword.value for keyword in operands]
+            node.keywords = [keyword for keyword in node.keywords if keyword not in operands]
         if (method or name) in ORDERING_CALLS:
             node.args = [_call("__ordered__", one) for one in node.args]
             if isinstance(node.func, ast.Attribute) and method.startswith("__"):
@@ -188,8 +195,13 @@ class _Rewriter(ast.NodeTransformer):
                 node.args[0] = self._expected(one, always=False, compares=compares)
             if same:
                 node.args[:2] = [_call("__itself__", side) for side in node.args[:2]]
+            if method in ("assertIn", "assertNotIn") and isinstance(node.func, ast.Attribute):
+                node.func.attr = "assertTrue" if method == "assertIn" else "assertFalse"
+                node.args[:2] = [_call("__member__", *node.args[:2])]
         if name in ("zip", "map") and not node.keywords:
             self._pair_strictly(node, name)
+        elif method in LOOKING_UP | COMPARING and isinstance(node.func, ast.Attribute):
+            node.args = self._meeting([node.func.value, *node.args])[1:]
         elif not method.startswith("assertIs") and root_of(node.func) not in self._use.functions | self._use.results:
             node.args = self._meeting(node.args)
             if not (method or name).startswith(("assert", "raises")):
@@ -200,8 +212,9 @@ class _Rewriter(ast.NodeTransformer):
         """What is called instead of a function, if anything."""
         path = ast.unparse(node.func) if isinstance(node.func, ast.Attribute | ast.Name) else ""
         answers = [self._use.depends(one) for one in node.args]
-        if path in OPENING and any(answers):
-            raise InvalidTrajectory(f"line {node.lineno}: the tests open a file or a module that an answer names")
+        if path in OPENING | SLEEPING and any(answers):
+            does = "sleep for a time" if path in SLEEPING else "open a file or a module"
+            raise InvalidTrajectory(f"line {node.lineno}: the tests {does} that an answer names")
         if path in self._settings and not node.keywords:
             return _call("__setting__", ast.Constant(self._settings[path]), *node.args)
         if not isinstance(node.func, ast.Attribute):
@@ -231,13 +244,20 @@ class _Rewriter(ast.NodeTransformer):
         self._compute_as_written(node, node.target, always=False)
         return self.generic_visit(node)  # type: ignore[return-value]
 
+    def visit_withitem(self, node: ast.withitem) -> ast.withitem:
+        if node.optional_vars is not None and names_in(node.optional_vars) & self._use.expected:
+            node.context_expr = self._written(node.context_expr)
+        return self.generic_visit(node)  # type: ignore[return-value]
+
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
         self._compute_as_written(node, node.target, always=True)
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         match node.value:
-            case ast.Call(ast.Attribute(ast.Name(name))) as call if name in self._use.expected:  # `expected.extend(xs)`
+            case ast.Call(ast.Attribute(value)) as call if (
+                root_of(value) in self._use.expected
+            ):  # `expected.extend(xs)`
                 if not any(map(self._use.depends, operands(call))):
                     call.args = [self._written(argument) for argument in call.args]
                     for keyword in call.keywords:
