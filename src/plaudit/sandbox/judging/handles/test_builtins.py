@@ -252,7 +252,7 @@ _INSPECTING = {
 @lru_cache(maxsize=1)
 def support_handles() -> None:
     """Let `inspect`, `dataclasses` and unittest accept handles, and `operator` refuse to order NaN."""
-    unittest.TestCase.assertSetEqual = unittest.TestCase._baseAssertEqual  # type: ignore[attr-defined]  # by `==` alone
+    unittest.TestCase.assertSetEqual = unittest.TestCase._baseAssertEqual  # type: ignore[attr-defined, method-assign]  # by `==` alone
     for name in ("lt", "le", "gt", "ge"):
         ordering = _check_both(getattr(operator, name))
         setattr(operator, name, ordering)
