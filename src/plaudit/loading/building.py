@@ -175,13 +175,10 @@ def signature_of(callable_: Any) -> inspect.Signature:
     return inspect.Signature(list(inspect.signature(made.__init__).parameters.values())[1:])
 
 
-def _is_foreign_class(candidate: Any) -> bool:
-    """Whether it is a class that plaudit does not define, so that dialects must be imported to read it."""
-    return isinstance(candidate, type) and not issubclass(candidate, RewardFunction)
-
-
 def _instantiate(target: SpecTarget, arguments: Arguments | None) -> Any:
-    if _is_foreign_class(target.value) and any(each.of_class for each in dialects_of(target.value, target.imports)):
+    # dialects are imported only for a class that plaudit does not define
+    is_foreign = isinstance(target.value, type) and not issubclass(target.value, RewardFunction)
+    if is_foreign and any(each.of_class for each in dialects_of(target.value, target.imports)):
         return target.value
     if is_reward_class(target.value, target.imports):
         return _call(target, arguments or Arguments())

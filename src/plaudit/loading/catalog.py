@@ -10,7 +10,7 @@ import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from plaudit import rewards
 from plaudit.errors import RewardNotLoaded, did_you_mean
@@ -94,12 +94,8 @@ def _plugin_listing(name: str) -> Listing:
 def _listing(name: str, target: SpecTarget) -> Listing:
     doc = (inspect.getdoc(target.value) or "").strip()
     summary, origin = doc.partition("\n")[0], target.origin.partition(", ")[2]
-    return Listing(name, summary, _signature(target.value), origin, doc, group_of(name) or PLUG_INS)
-
-
-def _signature(value: Any) -> str:
-    """The arguments that may follow the name in brackets: the parameters of a class; a function takes none."""
-    return str(signature_of(value)) if is_reward_class(value) else ""
+    signature = str(signature_of(target.value)) if is_reward_class(target.value) else ""  # a function takes no settings
+    return Listing(name, summary, signature, origin, doc, group_of(name) or PLUG_INS)
 
 
 def _plugin_names() -> list[str]:

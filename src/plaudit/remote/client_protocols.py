@@ -46,12 +46,12 @@ class NativeClientProtocol:
     def read(self, reply: Reply, count: int) -> list[RewardOutput]:
         packed = _MSGPACK in reply.headers.get("content-type", "")
         try:
-            outputs = _scored.decode(reply.body).outputs if packed else _convert(jsonline.decode(reply.body))
+            answer = _scored.decode(reply.body) if packed else msgspec.convert(jsonline.decode(reply.body), _Scored)
         except (msgspec.DecodeError, ValueError, TypeError, RecursionError) as error:
             raise InvalidOutput(f"the server's answer cannot be read: {error}") from None
-        if len(outputs) != count:
-            raise InvalidOutput(f"the server answered {len(outputs)} outputs for {count} samples")
-        return outputs
+        if len(answer.outputs) != count:
+            raise InvalidOutput(f"the server answered {len(answer.outputs)} outputs for {count} samples")
+        return answer.outputs
 
 
 class _Scored(msgspec.Struct):
@@ -61,10 +61,6 @@ class _Scored(msgspec.Struct):
 
 
 _scored = msgspec.msgpack.Decoder(_Scored)
-
-
-def _convert(answered: Any) -> list[RewardOutput]:
-    return msgspec.convert(answered, _Scored).outputs
 
 
 class OpenRLHFClientProtocol:

@@ -9,6 +9,7 @@ import inspect
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 from typing import Any
 
 from plaudit.contract.binding import Convention, own_values
@@ -16,25 +17,16 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.dialects.dialect import Dialect, ForeignReward, System, truth_as_text
 from plaudit.dialects.signatures import method_parameters
 from plaudit.errors import InvalidOutput
-from plaudit.trajectory import Trajectory
 
 __all__ = ["SYSTEM", "BaseGrader", "GraderError", "GraderMode", "GraderRank", "GraderScore"]
 
 _TRUTHS = ("reference_response", "reference", "ground_truth", "reference_answer", "expected_answer", "label")
 
 
-def _prompt(trajectory: Trajectory) -> str:
-    return trajectory.prompt_text
-
-
-def _response(trajectory: Trajectory) -> str:
-    return trajectory.response
-
-
 _CONVENTION = Convention(
     {
-        **dict.fromkeys(("query", "question", "instruction"), _prompt),
-        **dict.fromkeys(("response", "answer", "output", "completion"), _response),
+        **dict.fromkeys(("query", "question", "instruction"), attrgetter("prompt_text")),
+        **dict.fromkeys(("response", "answer", "output", "completion"), attrgetter("response")),
         **dict.fromkeys(_TRUTHS, truth_as_text),
     },
     rest=own_values,

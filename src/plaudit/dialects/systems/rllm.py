@@ -8,6 +8,7 @@ rLLM passes a Task in evaluations and the row itself in training.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -143,11 +144,7 @@ def _episode(trajectory: Trajectory) -> Episode:
     return Episode(task=task, trajectories=[rollout], artifacts={"answer": response})
 
 
-def _response(trajectory: Trajectory) -> str:
-    return trajectory.response
-
-
-_FUNCTION = Convention({"task_info": _row, "action": _response}, fills_columns=False)
+_FUNCTION = Convention({"task_info": _row, "action": attrgetter("response")}, fills_columns=False)
 _EVALUATION = Convention({"task": _task, "episode": _episode}, by_place=("task", "episode"), fills_columns=False)
 
 

@@ -46,12 +46,11 @@ class NativeProtocol:
 
     def read(self, body: bytes, *, packed: bool) -> Samples:
         request = decode_message(body, ScoreRequest, packed=packed)
-        read_one = _read_exactly if request.exact else _read_row
         read: list[Trajectory | None] = []
         invalid: dict[int, RewardOutput] = {}
         for index, plain in enumerate(request.trajectories):
             try:
-                read.append(read_one(_expect_object(plain)))
+                read.append(_read_sample(plain, request.exact))
             except (InvalidTrajectory, InvalidOutput) as error:
                 read.append(None)
                 invalid[index] = invalid_sample(index, error)
@@ -67,17 +66,9 @@ class NativeProtocol:
         return msgspec.msgpack.encode(plain) if packed else jsonline.encode(plain)
 
 
-def _expect_object(plain: Any) -> dict[str, Any]:
+def _read_sample(plain: Any, exact: bool) -> Trajectory:
     if type(plain) is not dict:
         raise InvalidTrajectory(f"expected an object with prompt and response, got {type(plain).__name__}")
     if not all(type(name) is str for name in plain):
         raise InvalidTrajectory("the names of columns must be text")
-    return plain
-
-
-def _read_exactly(plain: dict[str, Any]) -> Trajectory:
-    return Trajectory.from_dict(plain, _OWN_NAMES)
-
-
-def _read_row(plain: dict[str, Any]) -> Trajectory:
-    return Rollout.from_dict(plain).trajectory
+    return Trajectory.from_dict(plain, _OWN_NAMES) if exact else Rollout.from_dict(plain).trajectory
