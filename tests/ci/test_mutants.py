@@ -95,7 +95,7 @@ def test_a_mutant_that_hangs_is_killed_and_one_that_does_not_load_is_not_counted
 
 def test_a_table_that_fails_or_a_reward_without_a_file_has_no_score(tmp_path):
     folder = write_project(tmp_path, reward__py=REWARD.replace("[-1]", "[0]"))
-    with pytest.raises(InvalidSettings, match=r"does not pass on the reward as it is \(right\)"):
+    with pytest.raises(InvalidSettings, match=r"does not pass on the unchanged reward \(right\)"):
         measure_mutations(f"{folder}/reward.py:quality", folder / "reward.cases.yaml")
     with pytest.raises(InvalidSettings, match="a reward in a file"):
         measure_mutations("length", folder / "reward.cases.yaml")

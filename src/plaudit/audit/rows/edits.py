@@ -187,8 +187,7 @@ def _reordered(answer: Answer) -> Iterator[Draft]:
     is_list = bool(items) and all(TOKEN.fullmatch(item.strip("()[]{}")) for item in items)
     certain = answer.is_whole and answer.data is None and not is_list and len(re.findall(r"\w+", text)) >= FEW_WORDS
     orders = [random.Random(0).sample(words, len(words)), sorted({word.lower() for word in words if word[0].isalnum()})]
-    tokens = TOKEN.findall(text)
-    moved = iter([*tokens[-1:], *tokens[:-1]])
+    moved = reversed(TOKEN.findall(text))  # a rotation would keep most of the order of a long text
     for changed in (*map(" ".join, orders), TOKEN.sub(lambda match: next(moved), text)):
         yield _certain(changed, NEARLY) if certain else Draft(changed)
     yield Draft("\n".join(text.splitlines()[::-1]))
