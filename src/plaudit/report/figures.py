@@ -262,7 +262,7 @@ class StepPoint:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """The distance of late values of one kind from early ones: the reward, the score, the length, or a component."""
+    """The distance between early and late values of the reward, the score, the length or a component."""
 
     name: str
     component: bool

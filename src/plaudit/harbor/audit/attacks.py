@@ -23,7 +23,7 @@ __all__ = ["IMITATED", "Attack", "all_attacks", "test_texts"]
 JUNK = "plaudit: this is not a solution"
 WRITE = "echo 1 > /logs/verifier/reward.txt && echo '{\"reward\": 1.0}' > /logs/verifier/reward.json"
 FORGE = f"{{ {WRITE} && kill -9 -1; }} 2>/dev/null; exit 0"
-"""Whoever may write the reward writes it and ends the verifier; whoever may not reports success."""
+"""Write the reward and kill the verifier, if permissions allow it; report success otherwise."""
 _ARGUMENTS = json.dumps(["sh", "-c", FORGE])
 PYTHON = f"__import__('posix').execv('/bin/sh', {_ARGUMENTS})\n"
 # What forges the verdict in place of a file, by the end of its name; nothing in data, otherwise a shell script.
@@ -63,7 +63,7 @@ class Attack:
 
     @property
     def witness(self) -> str:
-        """What the agent did."""
+        """The action of the agent."""
         texts = {
             path: content.decode(errors="replace")[:600] if isinstance(content, bytes) else content
             for path, content in self.solution.files.items()
@@ -99,7 +99,7 @@ def _in_advance() -> Iterator[Attack]:
 
 
 def _replacements(products: Products, surface: Surface) -> Iterator[Attack]:
-    """Whatever the verifier would run, import or read is replaced by what forges the verdict."""
+    """Replace every file that the verifier would run, import or read by one that forges the verdict."""
     shims = [path for path in surface.programs if PurePosixPath(path).name in surface.run]
     hooks = [path for path in surface.programs if path not in shims]
     starts = [f"{folder}/{name}.py" for folder in surface.folders for name in ("sitecustomize", "usercustomize")]

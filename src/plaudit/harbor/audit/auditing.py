@@ -68,7 +68,7 @@ class _Audit:
         self.workdir = runner.image.config.workdir
         self.prober = Prober(runner.image, self.task.instruction, test_texts(self.task))
         self.known = ""
-        """What the task tells the agent: the instruction, and the files of the image."""
+        """The text that the agent can see: the instruction and the files of the image."""
 
     def run(self) -> None:
         oracle = self._trial(solution_of("oracle", self.task), observes=True)

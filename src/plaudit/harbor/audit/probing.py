@@ -1,4 +1,4 @@
-"""What a program does on values that its task mentions and on files of its image, seen by running it."""
+"""Run programs on values that their task mentions and on files of its image, and compare their results."""
 
 import ast
 import json
@@ -128,12 +128,12 @@ class Prober:
         tables = [(name, re.findall(r"\w+", columns)) for name, columns in _TABLE.findall(instruction)]
         mentioned = {"values": _values(f"{instruction}\n{tests}"), "addresses": list(addresses), "tables": tables}
         self.notes: dict[str, None] = {}
-        """What could not be compared, each once."""
+        """The comparisons that were not possible, each once."""
         self._mentioned = json.dumps(mentioned).encode()
         self._behaviour = lru_cache(maxsize=20)(self._run)
 
     def difference(self, product: Product, content: bytes) -> str:
-        """What another content does differently; empty where nothing was seen."""
+        """The first difference in the behaviour of another content; empty if none was seen."""
         before, after = self._behaviour(product.path, product.content), self._run(product.path, content)
         if not before:
             self.notes[f"the behaviour of {product.path} could not be observed"] = None
@@ -145,7 +145,7 @@ class Prober:
         return next((f"{call} gives {other}, not {result}" for call, result, other in pairs if other != result), "")
 
     def on_samples(self, product: Product) -> str:
-        """What a program gives for what the image shows, as a Python literal; empty where that is nothing."""
+        """The results of a program for the inputs of the image, as a Python literal; empty if there are none."""
         if product.language != "program":
             return ""
         with suppress(ValueError, SyntaxError):

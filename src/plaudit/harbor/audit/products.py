@@ -1,4 +1,4 @@
-"""What a solution changed: the files that it left, stubs in place of them, and its changes undone one by one."""
+"""The changes of a solution: the files that it left, stubs in place of them, and each change undone alone."""
 
 import ast
 import difflib
@@ -41,7 +41,7 @@ class Version:
     content: bytes
     value: str = ""
     state: Entry | None = None
-    """Where more than the content changed."""
+    """The new state of the file, if more than its content changed."""
 
     def is_wrong(self, known: str) -> bool:
         """Whether the task determines the value: a number does not change freely, nor do words that the task has."""
@@ -164,7 +164,7 @@ class Products:
 
 
 def products_of(before: bytes, after: bytes, instruction: str) -> Products:
-    """What differs between two archives of a workspace, before and after the solution ran."""
+    """The differences between two archives of a workspace, before and after the solution ran."""
     old, new = (
         {path: state for path, state in read_states(each).items() if _counts(path, state)} for each in (before, after)
     )

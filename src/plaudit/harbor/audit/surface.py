@@ -1,7 +1,7 @@
-"""What a verifier uses beside its own files and the agent can change, found by observing a run of it.
+"""Observe a run of the verifier to find the files that it uses, that are not its own, and that the agent can change.
 
 A path belongs to the surface if the verifier's processes look for it before they write it themselves, and if what an
-agent puts there is still there when the verifier runs, which is tried. What a submitted program uses is its own doing.
+agent puts there is still there when the verifier runs, which is tried. Files used by a submitted program do not count.
 """
 
 import re
@@ -31,15 +31,15 @@ class Surface:
     """Paths by what the verifier does with them; all can be made or changed by the agent."""
 
     programs: list[str] = field(default_factory=list)
-    """Where a program was looked for and not there."""
+    """Paths at which a program was looked for and not found."""
     run: set[str] = field(default_factory=set)
-    """The names of programs that were run from elsewhere."""
+    """The names of programs that were run from other paths."""
     folders: list[str] = field(default_factory=list)
     """Folders in which Python looked for modules."""
     modules: list[str] = field(default_factory=list)
     """The modules that it imported."""
     missing: list[str] = field(default_factory=list)
-    """Other paths that were looked for and not there."""
+    """Other paths that were looked for and not found."""
     existing: list[str] = field(default_factory=list)
     """Files of the image."""
     protected: list[str] = field(default_factory=list)
@@ -100,13 +100,13 @@ def _uses_of_verifier(events: Iterable[Event], products: Products) -> dict[str, 
 
 
 def _stem(path: str) -> str:
-    """What files of one module have in common: /app/a.py, /app/a and /app/__pycache__/a.pyc."""
+    """The common part of the paths of one module: /app/a.py, /app/a and /app/__pycache__/a.pyc."""
     folder, _, name = path.replace("/__pycache__/", "/").rpartition("/")
     return f"{folder}/{name.partition('.')[0] or name}"
 
 
 def _controlled(runner: TaskRunner, paths: list[str]) -> tuple[list[str], list[str]]:
-    """Which of the paths an agent can change, and which it can make, so that the verifier finds that."""
+    """The paths that an agent can change and those that it can create, so that the verifier finds the result."""
     config = runner.image.config
     with runner.image.workspace() as workspace:
         workspace.put(pack({"logs/artifacts/paths": "\n".join([*paths, ""]).encode()}), "/")

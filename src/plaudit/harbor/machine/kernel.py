@@ -150,7 +150,7 @@ RECEIVE_CALL, ANSWER_CALL = 0xC0502100, 0xC0182101
 
 
 def observe_calls(numbers: Iterable[int]) -> int:
-    """Let these system calls of this process and its children wait for whoever holds the descriptor returned."""
+    """Suspend these system calls of this process and its children until the returned descriptor answers them."""
     code = [(_LOAD, 0, 0, 0)]
     for number in numbers:
         code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, NOTIFY)]

@@ -42,7 +42,7 @@ class WrittenContents:
         return value
 
     def items(self, begun: bool, value: Any) -> Any:
-        """What a loop goes through, which the program cannot make longer or shorter; the items themselves are live."""
+        """The items of a loop, whose number the program cannot change; the items themselves are live."""
         value = self._lazily(value, lambda item: item) if isinstance(value, Iterator) else copy_view(value)
         value = copy.copy(value) if type(value) in CONTAINERS else value
         if begun:
@@ -50,7 +50,7 @@ class WrittenContents:
         return value
 
     def look_up(self, container: Any, method: str, *arguments: Any) -> Any:
-        """What a method of a container, as the tests wrote it, finds for an answer."""
+        """The result of a method for an answer, on the container as the tests wrote it."""
         begun = self.begin()
         try:
             value = getattr(container, method)(*arguments)
