@@ -137,10 +137,15 @@ class Sql(Verifier[SqlTask]):
 
 def _find_query(answer: Answer) -> QueryText:
     """The query of an answer, and what is wrong with it as it stands."""
-    query, problem = find_query(answer.text)
-    if not problem and not Query(query).is_query:
-        problem = f"a query begins with SELECT, WITH or VALUES, not with {query.split()[0]!r:.30}"
-    return QueryText(query, problem)
+    text, problem = find_query(answer.text)
+    if problem:
+        return QueryText(text, problem)
+    query = Query(text)
+    if not query.is_query:
+        problem = f"a query begins with SELECT, WITH or VALUES, not with {text.split()[0]!r:.30}"
+    elif query.unstable:
+        problem = f"the query uses {query.unstable}: its rows are not the same each time"
+    return QueryText(text, problem)
 
 
 def _verdict(text: QueryText, comparison: Comparison) -> Verdict:
