@@ -108,16 +108,20 @@ def main() -> None:
         (folder / "peer.py").write_text(PEER)
         (folder / "bare.py").write_text(BARE)
         with peer(folder / "peer.py") as theirs, peer(folder / "bare.py") as bare, ours(folder) as own:
-            compare_servers(own, theirs, asked.rounds, asked.seconds)
+            compare_servers(own, theirs, bare, asked.rounds, asked.seconds)
             compare_with_local(own, bare, folder, asked.rounds)
             compare_sandbox(own, folder, asked.rounds)
 
 
-def compare_servers(own: Server, theirs: Server, rounds: int, seconds: float) -> None:
-    """Samples a second, p99 and processor time of both servers, in turns."""
-    runs: dict[str, list[Load]] = {"plaudit": [], "FastAPI": []}
+def compare_servers(own: Server, theirs: Server, bare: Server, rounds: int, seconds: float) -> None:
+    """Samples a second, p99 and processor time of the servers, in turns.
+
+    `uvicorn alone` answers without reading the request: no ASGI application on uvicorn can be faster.
+    """
+    servers = {"plaudit": own, "FastAPI": theirs, "uvicorn alone": bare}
+    runs: dict[str, list[Load]] = {name: [] for name in servers}
     for _ in range(rounds):
-        for name, server in (("plaudit", own), ("FastAPI", theirs)):
+        for name, server in servers.items():
             runs[name].append(put_load_on(server, seconds))
     middle = {name: median_of(loads) for name, loads in runs.items()}
     for name, load_ in middle.items():
@@ -126,6 +130,7 @@ def compare_servers(own: Server, theirs: Server, rounds: int, seconds: float) ->
     mine, other = middle["plaudit"], middle["FastAPI"]
     print(f"plaudit over FastAPI: {mine.rate / other.rate:.2f} x the samples per second, "
           f"{mine.p99_s / other.p99_s:.2f} x the p99, {mine.cpu_s / other.cpu_s:.2f} x the processor time")  # fmt: skip
+    print(f"uvicorn alone over FastAPI: {middle['uvicorn alone'].rate / other.rate:.2f} x the samples per second")
     ratios = sorted(ours.rate / peers.rate for ours, peers in zip(runs["plaudit"], runs["FastAPI"], strict=True))
     print(f"round by round: {statistics.median(ratios):.2f} x, from {ratios[0]:.2f} to {ratios[-1]:.2f}")
 
