@@ -2,8 +2,7 @@
 
 Python blocks of one page share a namespace; a block with `title="name"` becomes that file; `plaudit …` lines of sh
 blocks are run and must succeed, or end with the code that a comment `# exit code 1` states. A text block with
-`title="Output"` is what the block above it prints; "…" stands for anything. `rollouts.jsonl` is the excerpt that plaudit
-carries.
+`title="Output"` is what the block above it prints; "…" stands for anything. `rollouts.jsonl` is the one of the package.
 """
 
 import os
