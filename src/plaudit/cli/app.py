@@ -29,7 +29,7 @@ __all__ = ["CommandGroup", "OptionGroup", "main"]
 
 DONE, BAD_INPUT, BUG, INTERRUPTED = 0, 2, 70, 130
 
-ABOUT = "Write reward functions for RL of language models once; test them, score with them, train with them."
+ABOUT = "Test, attack and score reward functions for RL of language models, and train models with them."
 PANELS = {
     "Write and load rewards": {
         "init": "catalog:init",

@@ -213,7 +213,9 @@ def init(folder: options.Folder = Path(), overwrite: options.Overwrite = False) 
 
 def export(
     reward: options.Reward,
-    trainer: Annotated[str, Argument(metavar="TRAINER", help="trl, verl, verl:batch, slime, inspect, …")],
+    trainer: Annotated[
+        str, Argument(metavar="TRAINER", help="trl, verl, openrlhf, slime, …; `plaudit compat` lists all.")
+    ],
     out: Annotated[Path, options.out_file("Where to write it.")],
     reading: options.Reading,
     output: options.Output,
@@ -221,12 +223,12 @@ def export(
         str | None, Option(help="What the trainer gets where there is no number: none, nan, mean, mask or raise.")
     ] = None,
     group_size: Annotated[int | None, Option(min=1, help="Samples per prompt, for a reward of groups.")] = None,
-    deadline: Annotated[float | None, Option(metavar="SECONDS", help="How long one sample may take.")] = None,
+    deadline: Annotated[float | None, Option(metavar="SECONDS", help="Time limit per sample.")] = None,
     workers: options.Workers = None,
     columns: options.Columns = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Write FILE, which builds REWARD the way TRAINER calls rewards, and print how to use it."""
+    """Write a file from which TRAINER imports REWARD, and print how to use it."""
     if trainer not in EXPORTS and reward in EXPORTS:
         raise InvalidSettings(f"the reward comes first: plaudit export {trainer!r} {reward} -o {out}")
     options.check_output(out, overwrite=overwrite)
@@ -243,7 +245,7 @@ def export(
 
 
 def compat(output: options.Output) -> None:
-    """Show the systems that rewards load from and can be exported to, and what of it was run with the real package."""
+    """List the systems that rewards load from and export to, and what was tested with the real package."""
     rows = compat_rows()
     cells = ((row.system, row.version, row.date, row.imported, row.exported, row.groups, row.unscored) for row in rows)
     headers = (
