@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from plaudit.cli import main
+from plaudit.cli.app import COMMANDS
 from plaudit.examples import gsm8k_rollouts
 from tests.pages import PAGES, ROOT, Block, blocks, page_name
 
@@ -98,6 +99,11 @@ def test_the_pages_have_examples_at_all():
 def test_every_link_of_the_page_leads_somewhere(page):
     targets = re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text())
     assert not [target for target in targets if "://" not in target and not (page.parent / target).exists()]
+
+
+def test_the_guide_to_the_command_line_names_every_command():
+    text = (ROOT / "docs" / "guides" / "command-line.md").read_text()
+    assert not [name for name in COMMANDS if f"`plaudit {name}`" not in text]
 
 
 def test_every_file_that_the_architecture_names_exists():
