@@ -218,7 +218,8 @@ def _run(arguments: list[str], *, debug: bool) -> int:
     except TyperException as error:
         context: typer.Context | None = getattr(error, "ctx", None)
         command = context.command_path if context else "plaudit"
-        print_message(f"error: {error.format_message()} (`{command} --help` shows how to call it)")
+        if message := error.format_message():  # empty where the help was shown, since there were no arguments
+            print_message(f"error: {message} (`{command} --help` shows how to call it)")
         return BAD_INPUT
     except (typer.Abort, KeyboardInterrupt):
         print_message("stopped")
