@@ -202,12 +202,13 @@ def init(folder: options.Folder = Path(), overwrite: options.Overwrite = False) 
     move = "" if folder == Path() else f"  cd {folder}\n"
     print_result(
         f"wrote {', '.join(TEMPLATES)}; to begin with:\n{move}"
-        "  plaudit test reward.cases.yaml                # the cases pass\n"
-        "  plaudit check reward.py rollouts.jsonl        # it keeps the contract\n"
-        "  plaudit score reward.py rollouts.jsonl        # what it gives\n"
-        "  plaudit explain reward.py rollouts.jsonl      # and why\n"
-        "  pytest                                        # the same in a test suite\n"
-        "  plaudit train train.yaml                      # train a small model with it"
+        "  plaudit test reward.cases.yaml                        # run the table of cases\n"
+        "  plaudit check reward.py:quality rollouts.jsonl        # does it keep the contract of rewards?\n"
+        "  plaudit audit reward.py:quality rollouts.jsonl        # does it pay for wrong responses?\n"
+        "  plaudit score reward.py:quality rollouts.jsonl        # score the rollouts, show a summary\n"
+        "  plaudit explain reward.py:quality rollouts.jsonl      # show samples with reasons\n"
+        "  pytest                                                # the cases and the contract as tests\n"
+        "  plaudit train train.yaml                              # train a small model with it"
     )
 
 
