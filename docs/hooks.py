@@ -23,7 +23,9 @@ ROOT_PAGES = {
     "SECURITY.md": "security.md",
     "benchmarks/RESULTS.md": "benchmarks.md",
     "benchmarks/FOREIGN.md": "foreign.md",
+    "benchmarks/HACKS.md": "hacks.md",
 }
+WIDE_TABLES = {"benchmarks.md", "foreign.md", "hacks.md"}
 LINK = re.compile(r"\[(?P<text>[^\]]+)\]\((?!\w+:|#)(?P<path>[^)#\s]+)(?P<anchor>#[^)]*)?\)")
 
 
@@ -43,8 +45,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Change links so that they lead to pages of the site; files that it does not have are named, not linked."""
+    """Change links so that they lead to pages of the site; files that it does not have are named, not linked.
+
+    Pages with wide tables are shown without navigation at their sides.
+    """
     uri = page.file.src_uri
+    if uri in WIDE_TABLES:
+        page.meta["hide"] = ["navigation", "toc"]
     source = next((source for source, target in ROOT_PAGES.items() if target == uri), f"docs/{uri}")
 
     def change(link: re.Match[str]) -> str:

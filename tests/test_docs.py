@@ -1,8 +1,8 @@
 """Every example in the README, the tutorial and the guides runs, and prints what the page shows.
 
 Python blocks of one page share a namespace; a block with `title="name"` becomes that file; `plaudit …` lines of sh
-blocks are run and must succeed, or fail where they end in `|| true`. A text block with `title="Output"` is what the
-block above it prints; "…" stands for anything. `rollouts.jsonl` is the excerpt that plaudit carries.
+blocks are run and must succeed, or end with the code that a comment `# exit code 1` states. A text block with
+`title="Output"` is what the block above it prints; "…" stands for anything. `rollouts.jsonl` is the one of the package.
 """
 
 import os
@@ -15,10 +15,12 @@ from pathlib import Path
 import pytest
 
 from plaudit.cli import main
+from plaudit.cli.app import COMMANDS
 from plaudit.examples import gsm8k_rollouts
 from tests.pages import PAGES, ROOT, Block, blocks, page_name
 
 OUTPUT = "Output"
+EXIT_CODE = re.compile(r" # exit code (\d+)")
 
 
 class PageRunner:
@@ -43,12 +45,11 @@ class PageRunner:
             self.printed = "".join(self._run_command(line) for line in commands if line.startswith("plaudit "))
 
     def _run_command(self, line: str) -> str:
-        words = shlex.split(line, comments=True)
-        fails = words[-2:] == ["||", "true"]
+        stated = EXIT_CODE.search(line)
         with pytest.raises(SystemExit) as exited:
-            main(words[1:-2] if fails else words[1:])
+            main(shlex.split(line, comments=True)[1:])
         printed = self._read()
-        assert bool(exited.value.code) is fails, f"{line}\n{printed}"
+        assert (exited.value.code or 0) == (int(stated[1]) if stated else 0), f"{line}\n{printed}"
         return printed
 
     def _read(self) -> str:
@@ -98,6 +99,11 @@ def test_the_pages_have_examples_at_all():
 def test_every_link_of_the_page_leads_somewhere(page):
     targets = re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text())
     assert not [target for target in targets if "://" not in target and not (page.parent / target).exists()]
+
+
+def test_the_guide_to_the_command_line_names_every_command():
+    text = (ROOT / "docs" / "guides" / "command-line.md").read_text()
+    assert not [name for name in COMMANDS if f"`plaudit {name}`" not in text]
 
 
 def test_every_file_that_the_architecture_names_exists():

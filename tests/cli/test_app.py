@@ -10,9 +10,10 @@ def test_version_is_the_packages(plaudit):
     assert plaudit("--version").out.startswith(f"plaudit {package.__version__} ")
 
 
-def test_no_arguments_show_the_help(plaudit):
-    ran = plaudit("--help")
-    assert ran.code == 0
+def test_no_arguments_show_the_help_and_no_error(plaudit):
+    ran = plaudit()
+    assert (ran.code, "error" in ran.err) == (2, False)
+    assert ran.out.strip() == plaudit("--help").out.strip()
     for command in ("score", "explain", "test", "check", "rewards", "serve"):
         assert command in ran.out
 

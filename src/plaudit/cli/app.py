@@ -29,7 +29,7 @@ __all__ = ["CommandGroup", "OptionGroup", "main"]
 
 DONE, BAD_INPUT, BUG, INTERRUPTED = 0, 2, 70, 130
 
-ABOUT = "Write reward functions for RL of language models once; test them, score with them, train with them."
+ABOUT = "Test, attack and score reward functions for RL of language models, and train models with them."
 PANELS = {
     "Write and load rewards": {
         "init": "catalog:init",
@@ -218,7 +218,8 @@ def _run(arguments: list[str], *, debug: bool) -> int:
     except TyperException as error:
         context: typer.Context | None = getattr(error, "ctx", None)
         command = context.command_path if context else "plaudit"
-        print_message(f"error: {error.format_message()} (`{command} --help` shows how to call it)")
+        if message := error.format_message():  # empty where the help was shown, since there were no arguments
+            print_message(f"error: {message} (`{command} --help` shows how to call it)")
         return BAD_INPUT
     except (typer.Abort, KeyboardInterrupt):
         print_message("stopped")

@@ -37,9 +37,7 @@ def audit(
     limit: options.Limit = 400,
     calls: Annotated[int, Option("--calls", min=1, help="How many responses may be scored.")] = USUAL.calls,
     seconds: Annotated[float, Option("--seconds", min=0.1, help="How long the search may take.")] = USUAL.seconds,
-    deadline: Annotated[
-        float, Option("--deadline", metavar="SECONDS", min=0.1, help="How long one response may take.")
-    ] = 5.0,
+    deadline: Annotated[float, Option("--deadline", metavar="SECONDS", min=0.1, help="Time limit per response.")] = 5.0,
     cases: Annotated[Path | None, Option("--cases", metavar="TABLE", help="A case table, used like rollouts.")] = None,
     baseline: Annotated[Path | None, options.file_option("--baseline", "Accepted findings; others count.")] = None,
     accept: Annotated[bool, Option("--accept", help="Write what is found into --baseline.")] = False,
@@ -48,7 +46,7 @@ def audit(
     cache: options.Cache = None,
     every: Annotated[bool, Option("--all", help="Show every finding, not one for each cause.")] = False,
 ) -> int:
-    """Attack REWARD with responses that are wrong by construction; report what it pays for them.
+    """Attack REWARD with responses that are wrong by construction, and report those that it pays for.
 
     An environment is attacked by policies that do not reach its goal. Rows in ROLLOUTS are starts that fit it, and a
     column `actions` holds the actions that solve one.

@@ -202,18 +202,21 @@ def init(folder: options.Folder = Path(), overwrite: options.Overwrite = False) 
     move = "" if folder == Path() else f"  cd {folder}\n"
     print_result(
         f"wrote {', '.join(TEMPLATES)}; to begin with:\n{move}"
-        "  plaudit test reward.cases.yaml                # the cases pass\n"
-        "  plaudit check reward.py rollouts.jsonl        # it keeps the contract\n"
-        "  plaudit score reward.py rollouts.jsonl        # what it gives\n"
-        "  plaudit explain reward.py rollouts.jsonl      # and why\n"
-        "  pytest                                        # the same in a test suite\n"
-        "  plaudit train train.yaml                      # train a small model with it"
+        "  plaudit test reward.cases.yaml                        # run the table of cases\n"
+        "  plaudit check reward.py:quality rollouts.jsonl        # does it keep the contract of rewards?\n"
+        "  plaudit audit reward.py:quality rollouts.jsonl        # does it pay for wrong responses?\n"
+        "  plaudit score reward.py:quality rollouts.jsonl        # score the rollouts, show a summary\n"
+        "  plaudit explain reward.py:quality rollouts.jsonl      # show samples with reasons\n"
+        "  pytest                                                # the cases and the contract as tests\n"
+        "  plaudit train train.yaml                              # train a small model with it"
     )
 
 
 def export(
     reward: options.Reward,
-    trainer: Annotated[str, Argument(metavar="TRAINER", help="trl, verl, verl:batch, slime, inspect, …")],
+    trainer: Annotated[
+        str, Argument(metavar="TRAINER", help="trl, verl, openrlhf, slime, …; `plaudit compat` lists all.")
+    ],
     out: Annotated[Path, options.out_file("Where to write it.")],
     reading: options.Reading,
     output: options.Output,
@@ -221,12 +224,12 @@ def export(
         str | None, Option(help="What the trainer gets where there is no number: none, nan, mean, mask or raise.")
     ] = None,
     group_size: Annotated[int | None, Option(min=1, help="Samples per prompt, for a reward of groups.")] = None,
-    deadline: Annotated[float | None, Option(metavar="SECONDS", help="How long one sample may take.")] = None,
+    deadline: Annotated[float | None, Option(metavar="SECONDS", help="Time limit per sample.")] = None,
     workers: options.Workers = None,
     columns: options.Columns = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Write FILE, which builds REWARD the way TRAINER calls rewards, and print how to use it."""
+    """Write a file from which TRAINER imports REWARD, and print how to use it."""
     if trainer not in EXPORTS and reward in EXPORTS:
         raise InvalidSettings(f"the reward comes first: plaudit export {trainer!r} {reward} -o {out}")
     options.check_output(out, overwrite=overwrite)
@@ -243,7 +246,7 @@ def export(
 
 
 def compat(output: options.Output) -> None:
-    """Show the systems that rewards load from and can be exported to, and what of it was run with the real package."""
+    """List the systems that rewards load from and export to, and what was tested with the real package."""
     rows = compat_rows()
     cells = ((row.system, row.version, row.date, row.imported, row.exported, row.groups, row.unscored) for row in rows)
     headers = (

@@ -147,7 +147,9 @@ def labels(
     threshold: options.Threshold = 0.5,
     count: Annotated[int, options.count("How many findings to show.", least=0)] = 20,
     out: Annotated[Path | None, options.out_file("Write a page on which to decide on findings.")] = None,
-    decisions: Annotated[Path | None, options.file_option("--decisions", "What was downloaded from the page.")] = None,
+    decisions: Annotated[
+        Path | None, options.file_option("--decisions", "The decisions that were downloaded from the page.")
+    ] = None,
     patch: Annotated[Path | None, options.file_option("--patch", "Write corrected labels, as JSON lines.")] = None,
     mask: Annotated[Path | None, options.file_option("--mask", "Write the rollouts with label_suspect.")] = None,
     cases: Annotated[Path | None, options.file_option("--cases", "Write misjudged responses as a case table.")] = None,

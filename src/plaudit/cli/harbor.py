@@ -56,7 +56,7 @@ class Machine(OptionGroup):
         ),
     ] = None
     network: Annotated[
-        str, Option("--network", metavar="WHO", help="Who has the machine's network: none, build (RUN), host (all).")
+        str, Option("--network", metavar="WHO", help="What may use the network: none, build (RUN lines), host (all).")
     ] = "build"
     key: Annotated[str, Option("--key", metavar="NAME", help="Which number of reward.json is the reward.")] = "reward"
     workers: options.Workers = None
@@ -111,7 +111,7 @@ def check(
     mode: Mode = None,
     junit: Junit = None,
 ) -> int:
-    """Check that the solution earns exactly 1 and doing nothing exactly 0, every time, and what the folder holds."""
+    """Check the files of a task, and that its solution earns exactly 1 and doing nothing exactly 0, every time."""
     work = partial(check_task, runtime=machine.runtime(), mode=mode, key=machine.key, repeats=repeats)
     return _report("plaudit harbor check", work, tasks, machine, junit, output)
 

@@ -36,7 +36,7 @@ def calibrate_command(
         Path | None, options.file_option("--labels", "Labels that were downloaded from the page.")
     ] = None,
     against: options.Against = None,
-    threshold: Annotated[float, Option("--threshold", help="From which share of the scale on it is a yes.")] = 0.5,
+    threshold: Annotated[float, Option("--threshold", help="The least share of the scale that counts as a yes.")] = 0.5,
     probes: Annotated[int, Option("--probes", min=10, help="The most pairs for each test of a bias.")] = 100,
     author: Annotated[
         str | None, Option("--author", metavar="COLUMN", help="Which model wrote a response; `model` by default.")
@@ -52,7 +52,8 @@ def calibrate_command(
     ] = None,
     out: Annotated[Path | None, options.out_file("Write the certificate here.")] = None,
     accept: Annotated[
-        list[str] | None, Option("--accept-finding", metavar="FINDING", help="Certify in spite of it; repeatable.")
+        list[str] | None,
+        Option("--accept-finding", metavar="FINDING", help="Accept this finding in the certificate; repeatable."),
     ] = None,
     columns: options.Columns = None,
     limit: options.Limit = None,

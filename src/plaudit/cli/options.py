@@ -30,14 +30,14 @@ from plaudit.trajectory import Trajectory
 
 REWARD = (
     "file.py:name, pkg.mod:name, a built-in such as 'length(target=200)', an expression such as "
-    "'0.7 * check_answer + 0.3 * format', or a .yaml file."
+    "'0.8 * math + 0.2 * format', or a .yaml file."
 )
 Reward: TypeAlias = Annotated[str, Argument(metavar="REWARD", help=REWARD)]
 Rollouts: TypeAlias = Annotated[
     str, Argument(metavar="ROLLOUTS", help="JSON lines (.jsonl, .gz), .parquet, .csv, or - for standard input.")
 ]
 MoreRollouts: TypeAlias = Annotated[
-    str | None, Argument(metavar="[ROLLOUTS]", help="Samples of your own to try it on.")
+    str | None, Argument(metavar="[ROLLOUTS]", help="Samples of your own, tried in addition to the built-in ones.")
 ]
 Scored: TypeAlias = Annotated[
     str, Argument(metavar="SCORED", help="A file that `plaudit score` or a training run wrote; - for stdin.")
@@ -48,10 +48,10 @@ Model: TypeAlias = Annotated[
 ]
 Columns: TypeAlias = Annotated[
     list[str] | None,
-    Option("--columns", "-c", metavar="FIELD=COLUMN", help="Which column holds a field, e.g. response=text."),
+    Option("--columns", "-c", metavar="FIELD=COLUMN", help="The column that holds a field, e.g. response=text."),
 ]
 SkipBad: TypeAlias = Annotated[bool, Option("--skip-bad", help="Skip lines that cannot be read, and print how many.")]
-Overwrite: TypeAlias = Annotated[bool, Option("--overwrite", help="Replace what is there.")]
+Overwrite: TypeAlias = Annotated[bool, Option("--overwrite", help="Replace existing files.")]
 Limit: TypeAlias = Annotated[int | None, Option("--limit", min=1, help="Only the first N samples.")]
 By: TypeAlias = Annotated[
     list[str] | None, Option("--by", metavar="COLUMN", help="Break the rewards down by a column; repeatable.")
@@ -64,10 +64,10 @@ FailUnder: TypeAlias = Annotated[
 ]
 Threshold: TypeAlias = Annotated[float, Option("--threshold", help="The least score, or reward, of a right sample.")]
 Temperature: TypeAlias = Annotated[
-    float, Option("--temperature", "-t", min=0.0, help="Of sampling; 0 gives the likeliest response.")
+    float, Option("--temperature", "-t", min=0.0, help="Sampling temperature; 0 = the likeliest response.")
 ]
 MaxNewTokens: TypeAlias = Annotated[
-    int | None, Option("--max-new-tokens", min=1, help="How long a response may be; by default as in training.")
+    int | None, Option("--max-new-tokens", min=1, help="The most tokens of a response; by default as in training.")
 ]
 Seed: TypeAlias = Annotated[int, Option("--seed", help="The same seed draws the same samples.")]
 Port: TypeAlias = Annotated[int, Option("--port", "-p", min=0, max=65535, help="The port to listen on; 0: a free one.")]
@@ -80,7 +80,9 @@ RayJob: TypeAlias = Annotated[
         "--ray", metavar="ADDRESS", help="Run as a job there, and follow its log: auto, host:port, http://host:8265."
     ),
 ]
-Workers: TypeAlias = Annotated[int | None, Option("--workers", "-w", min=1, help="How many; one per core by default.")]
+Workers: TypeAlias = Annotated[
+    int | None, Option("--workers", "-w", min=1, help="Worker processes; one per core by default.")
+]
 DEFAULT_DEADLINE_S = 10.0
 Deadline: TypeAlias = Annotated[
     float, Option("--deadline", metavar="SECONDS", help="Time limit per sample; 0 = no limit.")
@@ -171,14 +173,16 @@ class Reading(OptionGroup):
     ] = None
     scope: Annotated[
         str | None,
-        Option("--scope", help="What a function of batches sees together: sample (any batch), group or batch."),
+        Option("--scope", help="What a batch function gets in one call: sample (any samples), group or batch."),
     ] = None
     max_batch: Annotated[
-        int | None, Option("--max-batch", min=1, help="The most samples that a call of a function of batches gets.")
+        int | None, Option("--max-batch", min=1, help="The most samples that a batch function gets in one call.")
     ] = None
     chat_template: Annotated[
         str | None,
-        Option("--chat-template", metavar="NAME", help="Chat prompts as text: chatml, llama3, gemma, a tokenizer."),
+        Option(
+            "--chat-template", metavar="NAME", help="How chat prompts become text: chatml, llama3, gemma, a tokenizer."
+        ),
     ] = None
 
     def spec(self, reward: str) -> str:
@@ -195,7 +199,7 @@ class Selected(OptionGroup):
     limit: Limit = None
     where: Annotated[
         list[str] | None,
-        Option("--where", metavar="CONDITION", help="Only samples that meet it, e.g. level>=3; repeatable."),
+        Option("--where", metavar="CONDITION", help="Only samples that meet the condition, e.g. level>=3; repeatable."),
     ] = None
     skip_bad: SkipBad = False
 

@@ -61,9 +61,8 @@ def verify(
 ) -> int:
     """Judge one RESPONSE and explain the verdict.
 
-    With a verifier as KIND, the row comes from COLUMN=VALUE and --row. With anything else, KIND is the ground truth of
-    a math problem, unless it is a word like the name of a verifier. The exit code is 0 for a response that passes, 1
-    for one that does not, 3 if it is not scored.
+    KIND is the name of a verifier, which reads the row from COLUMN=VALUE and --row, or the ground truth of a math
+    problem. The exit code is 0 for a response that passes, 1 for one that does not, and 3 if it is not scored.
     """
     pairs = list(columns or [])
     if file is not None and response is not None:
@@ -175,13 +174,15 @@ def run_code(
     ] = None,
     cpu: Annotated[float, Option("--cpu", metavar="SECONDS", help="Processor time per call or run.")] = 2.0,
     memory: Annotated[int, Option("--memory", metavar="MB", help="Address space of the program.")] = 512,
-    scratch: Annotated[int, Option("--scratch-mb", metavar="MB", help="A folder it may write to; 0: none.")] = 0,
+    scratch: Annotated[
+        int, Option("--scratch-mb", metavar="MB", help="Size of a folder that the program may write to; 0 = none.")
+    ] = 0,
     language: Annotated[
         str | None,
-        Option("--language", "-l", help="What it is written in; by default by the name of the file, or Python."),
+        Option("--language", "-l", help="The program's language; by default by the name of the file, or Python."),
     ] = None,
     trust_objects: Annotated[
-        bool, Option("--trust-objects", help="Let its objects decide comparisons themselves; they can forge results.")
+        bool, Option("--trust-objects", help="Let the program's objects decide comparisons; they can forge results.")
     ] = False,
 ) -> int:
     """Run a program against its tests and show the result of each; exit code 1 when one does not pass."""
@@ -240,7 +241,7 @@ STATES = {True: ("active", "green"), False: ("absent", "red"), None: ("untested"
 def doctor(
     output: options.Output,
     at_most: Annotated[
-        str, Option("--at-most", metavar="TIER", help="Do without stronger protections: none, seccomp, landlock.")
+        str, Option("--at-most", metavar="TIER", help="Test without stronger protections: none, seccomp, landlock.")
     ] = "namespaces",
 ) -> int:
     """Try which protections are available here, whether a program gets past them, and which languages can be run."""

@@ -269,7 +269,7 @@ def view(
     port: options.Port = 0,
     open_browser: Annotated[bool, Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
-    """Show runs in a browser while they go on: curves and samples arrive by themselves; Ctrl-C ends it.
+    """Show runs in a browser, with new curves and samples as they are written; Ctrl-C ends it.
 
     Only this machine can open the page, and only with the link that is printed. Nothing is changed in the folders.
     """
@@ -308,7 +308,7 @@ def watch(
         list[str] | None, Option("--stop-on", metavar="SIGN", help="End when this sign is there three times in a row.")
     ] = None,
 ) -> int:
-    """Look at the groups, lengths, components, copies and phrases of a run every few steps; say what is new.
+    """Watch the groups, lengths, components, copies and phrases of a run every few steps; print new signs.
 
     The exit code is 1 when the last look saw a sign.
     """

@@ -21,7 +21,7 @@ SCRIPT_FAILED = 1
 
 def run(
     script: Annotated[str, typer.Argument(metavar="SCRIPT", help="A .py file, or -m for a module: -m pytest tests")],
-    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENTS", help="Its own arguments.")] = None,
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGUMENTS", help="Arguments of the script.")] = None,
     module: Annotated[bool, typer.Option("-m", help="SCRIPT is the name of a module, as for python -m.")] = False,
 ) -> int:
     """Run a script of Flux, Twinkle, Agent-Tunix, OpenRLHF or another system that need not be installed."""

@@ -60,7 +60,7 @@ def serve(
         Path | None, Option("--token-file", help=f"Tokens, one a line; also from {TOKENS}, with commas.")
     ] = None,
     tls_cert: Annotated[Path | None, Option("--tls-cert", help="A certificate chain (PEM).")] = None,
-    tls_key: Annotated[Path | None, Option("--tls-key", help="Its private key (PEM).")] = None,
+    tls_key: Annotated[Path | None, Option("--tls-key", help="The private key of the certificate (PEM).")] = None,
     sandbox: Annotated[bool, Option("--sandbox", help="Also run programs: SandboxFusion's /run_code.")] = False,
     allow_weak_sandbox: Annotated[
         bool, Option("--allow-weak-sandbox", help="Serve other machines even where the sandbox is weak.")
@@ -155,7 +155,7 @@ INSTRUCTIONS = (
 
 def mcp(
     folder: options.Folder = Path(),
-    seconds: Annotated[float, Option("--seconds", min=1, help="How long one call may take.")] = 300.0,
+    seconds: Annotated[float, Option("--seconds", min=1, help="Time limit for one call.")] = 300.0,
 ) -> int:
     """Serve check, test, audit, explain and diff as MCP tools on standard input and output, for coding agents."""
     if not folder.is_dir():

@@ -35,7 +35,7 @@ def check(
     columns: options.Columns = None,
     deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
 ) -> int:
-    """Try REWARD on difficult responses, twice, alone, in another order and in a new process; say what it breaks.
+    """Check REWARD on difficult responses, twice, alone, in another order, in a new process; list broken rules.
 
     The exit code is 1 when the contract is broken; warnings do not count.
     """
@@ -59,7 +59,7 @@ def _render(finding: Finding) -> RenderableType:
 def test_command(
     arguments: Annotated[
         list[str],
-        Argument(metavar="[REWARD] CASES", help=f"{CASES}; before it, a reward if the table names another or none."),
+        Argument(metavar="[REWARD] CASES", help=f"{CASES}; put a reward before it if the table names none or another."),
     ],
     reading: options.Reading,
     output: options.Output,
@@ -102,7 +102,7 @@ def ci(
 ) -> int:
     """Test, check and attack the rewards of a project, and compare them with its last release.
 
-    The rewards and the limits are in the table [tool.plaudit.ci] of pyproject.toml. The result is one Markdown
+    The rewards and the limits are in pyproject.toml, in the table `tool.plaudit.ci`. The result is one Markdown
     comment, for a pull request. The exit code is 1 when a step has failed.
     """
     for step in only or ():
@@ -124,7 +124,7 @@ def mutate(
     cases: Annotated[Path, Argument(metavar="CASES", help="The case table that should notice each change.")],
     output: options.Output,
     most: Annotated[int, Option("--most", min=1, help="The most mutants to try, spread over the file.")] = 100,
-    seconds: Annotated[float, Option("--seconds", min=0.1, help="How long all of it may take.")] = 600.0,
+    seconds: Annotated[float, Option("--seconds", min=0.1, help="Time limit for all mutants.")] = 600.0,
 ) -> int:
     """Change REWARD in small ways, one at a time, and list the changes that no case of CASES notices.
 

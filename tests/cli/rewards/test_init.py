@@ -15,14 +15,19 @@ def project(plaudit, tmp_path, monkeypatch):
 
 def test_the_cases_pass_and_the_contract_is_kept(plaudit, project):
     assert "5 of 5 cases passed" in plaudit("test", "reward.cases.yaml").out
-    assert "nothing found" in plaudit("check", "reward.py", "rollouts.jsonl").out
+    assert "nothing found" in plaudit("check", "reward.py:quality", "rollouts.jsonl").out
+
+
+def test_the_audit_finds_nothing_that_its_reward_pays_for_wrongly(plaudit, project):
+    ran = plaudit("audit", "reward.py:quality", "rollouts.jsonl")
+    assert (ran.code, "no exploit" in ran.out) == (0, True)
 
 
 def test_its_rollouts_are_scored_and_explained(plaudit, project):
-    ran = plaudit("score", "reward.py", "rollouts.jsonl", "--json", "-q")
+    ran = plaudit("score", "reward.py:quality", "rollouts.jsonl", "--json", "-q")
     assert ran.json["statuses"] == {"ok": 12}
     assert 0 < ran.json["reward"]["mean"] < 1
-    assert "the last number is" in plaudit("explain", "reward.py", "rollouts.jsonl").out
+    assert "'12 + 5 = 18' is not '17'" in plaudit("explain", "reward.py:quality", "rollouts.jsonl").out
 
 
 def test_its_tests_pass(project):

@@ -131,10 +131,10 @@ def episode(
         str, Option("--actor", metavar="human|RUN|MODEL|URL", help="Who acts: you, a model, or a server.")
     ] = HUMAN,
     count: Annotated[int, options.count("How many episodes.")] = 3,
-    prompt: Annotated[str, Option("--prompt", help="What to begin with, where no file is given.")] = "Go: ",
+    prompt: Annotated[str, Option("--prompt", help="The prompt, where no file is given.")] = "Go: ",
     truth: Annotated[str | None, Option("--truth", help="The ground truth that goes with --prompt.")] = None,
     max_steps: Annotated[int, Option("--max-steps", min=1, help="Turns of an episode.")] = 5,
-    max_new_tokens: Annotated[int, Option("--max-new-tokens", min=1, help="How long an action may be.")] = 64,
+    max_new_tokens: Annotated[int, Option("--max-new-tokens", min=1, help="The most tokens of an action.")] = 64,
     temperature: options.Temperature = 1.0,
     deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
     seed: options.Seed = 0,

@@ -128,7 +128,7 @@ def evaluate(
         Path | None, options.file_option("--data", "Prompts with ground truths, as `data.path` takes them.")
     ] = None,
     reward: Annotated[
-        str | None, Option("--reward", metavar="REWARD", help="What judges; a task has a reward of its own.")
+        str | None, Option("--reward", metavar="REWARD", help="The reward that judges; a task has its own.")
     ] = None,
     columns: options.Columns = None,
     limit: options.Limit = None,
@@ -217,7 +217,7 @@ def _table(evaluated: "list[training.EvaluatedTask]") -> Table:
 
 def sample(
     model: options.Model,
-    prompts: Annotated[list[str], Argument(metavar="PROMPT...", help="What to ask.")],
+    prompts: Annotated[list[str], Argument(metavar="PROMPT...", help="One or more prompts.")],
     server: options.ServedModel,
     output: options.Output,
     count: Annotated[int, options.count("How many responses to each prompt.")] = 1,
@@ -240,7 +240,7 @@ def sample(
 
 def merge(
     model: Annotated[str, Argument(metavar="RUN|ADAPTER", help="A run trained with LoRA, or an adapter folder.")],
-    out: Annotated[Path, options.out_folder("Where the whole model goes.")],
+    out: Annotated[Path, options.out_folder("Where to write the merged model.")],
 ) -> int:
     """Write the model of a LoRA run with its adapters built in."""
     training.merge_model(model, out)

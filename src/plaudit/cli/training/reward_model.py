@@ -45,7 +45,7 @@ def pairs(
     output: options.Output,
     margin: Annotated[float, Option("--margin", help="The least difference of a pair; ties are never paired.")] = 0.0,
     count: Annotated[int, options.count("How many pairs of a group, drawn at random; 0: all.", least=0)] = 4,
-    order_by: Annotated[OrderedBy, Option("--order-by", help="What orders responses.")] = OrderedBy.REWARD,
+    order_by: Annotated[OrderedBy, Option("--order-by", help="The value that orders responses.")] = OrderedBy.REWARD,
     seed: options.Seed = 0,
     columns: options.Columns = None,
     overwrite: options.Overwrite = False,
