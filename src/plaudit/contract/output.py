@@ -65,6 +65,8 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
             raise InvalidOutput(f"metadata must be a dict, got {type(self.metadata).__name__}")
         if self.components:
             self._check_components()
+        if type(self.reason) is not str or not (self.latency_s is None or type(self.latency_s) is float):
+            self._check_notes()
         if self.token_unit not in ("word", "token"):
             raise InvalidOutput(f"token_unit must be 'word' or 'token', got {self.token_unit!r}")
 
@@ -142,9 +144,17 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
             )
         force_setattr(self, "reward", as_number("reward", self.reward))
 
+    def _check_notes(self) -> None:
+        if not isinstance(self.reason, str):
+            raise InvalidOutput(f"reason must be text, got {type(self.reason).__name__}")
+        if self.latency_s is not None:
+            force_setattr(self, "latency_s", as_number("latency_s", self.latency_s))
+
     def _check_components(self) -> None:
         if not isinstance(self.components, dict):
             raise InvalidOutput(f"components must be a dict, got {type(self.components).__name__}")
+        if set(map(type, self.components)) != {str}:
+            raise InvalidOutput("the names of components must be text")
         if set(map(type, self.components.values())) != {RewardOutput}:
             force_setattr(self, "components", {name: _component(name, each) for name, each in self.components.items()})
 
@@ -160,12 +170,16 @@ def _component(name: str, part: Any) -> RewardOutput:
 
 
 def as_number(what: str, value: Any) -> float:
-    """`value` as a finite float; text, NaN, infinity and everything else that is no number raises InvalidOutput."""
+    """`value` as a finite float; text, NaN, infinity and everything else that is no number raises InvalidOutput.
+
+    A value of numpy or torch is a number if the value of Python that it holds (`item()`) is one.
+    """
     if type(value) is float and isfinite(value):  # the usual case; the protocol check is slow
         return value
     kind = type(value).__name__
     try:  # the methods of a value are the user's code, and may raise anything
-        if not isinstance(value, SupportsFloat) or isinstance(value, str | bytes | complex):  # numpy's can be floats
+        held = value.item() if getattr(value, "ndim", None) == 0 else value
+        if not isinstance(held, SupportsFloat) or isinstance(held, str):
             raise InvalidOutput(f"{what} must be a number, got {kind} {value!r:.60}")
         number = float(value)
     except InvalidOutput:
