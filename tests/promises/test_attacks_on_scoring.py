@@ -258,30 +258,6 @@ def test_the_working_folder_is_put_back_after_async_calls() -> None:
     assert os.getcwd() == before
 
 
-class Unreadable:
-    def __reduce__(self) -> Any:
-        return int, ("not a number",)
-
-
-def returns_unreadable(response: str) -> Any:
-    return RewardOutput(1.0, metadata={"value": Unreadable()}) if response == "bad" else 1.0
-
-
-async def returns_unreadable_async(response: str) -> Any:
-    return returns_unreadable(response)
-
-
-def returns_unreadable_batch(responses: list[str]) -> list[Any]:
-    return [returns_unreadable(response) for response in responses]
-
-
-@pytest.mark.parametrize("function", [returns_unreadable, returns_unreadable_async, returns_unreadable_batch])
-def test_an_output_that_cannot_be_unpickled_costs_its_own_sample(function: Callable[..., Any]) -> None:
-    outputs = score(function, samples("a", "bad", "c"), backend="processes", workers=1)
-    assert [output.reward for output in outputs] == [1.0, None, 1.0]
-    assert "plain data" in outputs[1].reason
-
-
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_token_unit_of_an_output_is_kept(backend: str) -> None:
     def by_token(response: str) -> RewardOutput:

@@ -219,8 +219,12 @@ class AsyncCalls:
             async with asyncio.timeout(None if deadline_s is None else deadline_s * len(samples)) as running.limit:
                 running.copies = list(map(own_copy, samples))
                 value = self._invoke(running.copies)
-                running.value = await value if inspect.isawaitable(value) else value
-            return self._read(running.value, samples, time.perf_counter() - began)
+                value = await value if inspect.isawaitable(value) else value
+            if (
+                self._progress.observer is not None
+            ):  # else the value is released here, where its `__del__` has a deadline
+                running.value = value
+            return self._read(value, samples, time.perf_counter() - began)
         finally:
             self._progress.state.restore()  # here, because the next call may start before the callbacks of this task
 

@@ -22,6 +22,7 @@ from typing import Any
 from msgspec.structs import force_setattr
 
 from plaudit.contract.calling import await_value
+from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
 
 __all__ = ["ProcessState", "call_in_context", "compute_gradients", "copy_plain", "own_copy", "own_decimal_context"]
@@ -47,6 +48,13 @@ def copy_plain(value: Any) -> Any:
 
 def own_copy(trajectory: Trajectory) -> Trajectory:
     """A copy that shares no container with the sample, so changes by a function stay in the copy."""
+    try:
+        return _own_copy(trajectory)
+    except RecursionError:
+        raise InvalidTrajectory("the sample holds data that is nested too deeply, or that holds itself") from None
+
+
+def _own_copy(trajectory: Trajectory) -> Trajectory:
     copied: Trajectory = trajectory.__copy__()  # type: ignore[attr-defined]  # of every msgspec.Struct
     force_setattr(copied, "metadata", copy_plain(trajectory.metadata) if trajectory.metadata else {})
     force_setattr(copied, "columns", copy_plain(trajectory.columns) if trajectory.columns else {})

@@ -8,7 +8,7 @@ no process behind.
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeAlias
@@ -26,7 +26,7 @@ from plaudit.engine.dispatcher import Dispatcher, InlineRunner, StreamRunner
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.stats import ScorerStats
 from plaudit.engine.stream import Cutting, OrderedStream, Sample, UnitSize
-from plaudit.errors import InvalidSettings, did_you_mean
+from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
 from plaudit.loading import Loaded, resolve
 from plaudit.rollouts import ScoredRollout, read_rollouts
 
@@ -133,6 +133,12 @@ class Scorer:
     def _run(self, trajectories: Samples, interleaved: bool, stop: threading.Event) -> Iterator[ScoredRollout]:
         if isinstance(trajectories, str | os.PathLike):
             trajectories = (rollout.trajectory for rollout in read_rollouts(trajectories))
+        if isinstance(trajectories, Mapping) or not isinstance(trajectories, Iterable):
+            kind = type(trajectories).__name__
+            raise InvalidTrajectory(
+                f"the samples are a list of trajectories or dicts, or the path of a rollouts file, got {kind}; "
+                "put a single sample into a list"
+            )
 
         def run(samples: Iterable[Sample], interleaved: bool = True) -> Iterator[ScoredRollout]:
             cutting = Cutting(self._scope, self._size, self._group_size, interleaved, self._together)

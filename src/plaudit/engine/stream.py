@@ -228,7 +228,7 @@ class OrderedStream:
 def _read_sample(sample: object, index: int) -> Trajectory:
     """The trajectory in a dict with our column names or the usual ones of other systems."""
     if not isinstance(sample, Mapping):
-        raise InvalidTrajectory(f"sample {index} is a {type(sample).__name__}, not a Trajectory or a dict")
+        raise InvalidTrajectory(f"sample {index} must be a Trajectory or a dict, got {type(sample).__name__}")
     try:
         return Rollout.from_dict(sample).trajectory
     except (InvalidTrajectory, InvalidOutput) as error:
