@@ -32,10 +32,8 @@ class TruncatedJSON(InvalidJSON):
 def as_plain(value: Any, depth: int = 0) -> Any:
     """`value` as JSON can hold it, for notes to people: tensors as lists, everything else unknown as text."""
     kind = type(value)
-    if kind is str or kind is bool or value is None:
+    if kind is str or kind is int or kind is bool or value is None:
         return value
-    if kind is int:
-        return value if value.bit_length() < 64 else str(value)
     if kind is float:
         return value if math.isfinite(value) else str(value)
     if depth > MAX_DEPTH:

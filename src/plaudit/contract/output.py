@@ -8,6 +8,7 @@ a number.
 import enum
 from collections.abc import Mapping
 from math import isfinite
+from sys import float_info
 from typing import Any, Literal, SupportsFloat, TypeAlias
 
 import msgspec
@@ -17,7 +18,7 @@ from plaudit.errors import InvalidOutput
 from plaudit.jsonline import as_plain
 from plaudit.markup import html_table
 
-__all__ = ["RewardOutput", "Status", "TokenUnit", "as_number"]
+__all__ = ["RewardOutput", "Status", "TokenUnit", "as_number", "finite_numbers"]
 
 TokenUnit: TypeAlias = Literal["word", "token"]
 
@@ -189,6 +190,15 @@ def as_number(what: str, value: Any) -> float:
     if not isfinite(number):
         raise InvalidOutput(f"{what} is {number}; a reward is a finite number")
     return number
+
+
+def finite_numbers(values: Mapping[str, Any]) -> dict[str, float]:
+    """The values that are finite numbers, under their names as text."""
+    return {
+        str(name): float(value)
+        for name, value in values.items()
+        if isinstance(value, int | float) and -float_info.max <= value <= float_info.max
+    }
 
 
 def _message(error: Exception) -> str:
