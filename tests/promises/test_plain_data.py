@@ -11,7 +11,7 @@ import pytest
 
 from plaudit import RewardOutput, Trajectory, load, reward, score
 from plaudit.engine import Scorer
-from plaudit.errors import InvalidTrajectory
+from plaudit.errors import InvalidSettings, InvalidTrajectory
 
 BACKENDS = ("inline", "processes")
 
@@ -54,14 +54,20 @@ def test_metadata_of_outputs_is_plain_data_wherever_the_reward_runs(function: Ca
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("value", [{"reason": 5}, {"latency_s": "soon"}, {"components": {5: 1.0}}])
+@pytest.mark.parametrize("value", [{"reason": 5}, {"latency_s": "soon"}, {"components": {5: 1.0}}, {"status": "no"}])
 def test_an_output_with_a_field_of_the_wrong_type_is_an_error_of_its_sample(value: Any, backend: str) -> None:
     def bad(response: str) -> Any:
         return RewardOutput(1.0, **value) if response == "bad" else 1.0
 
     outputs = score(bad, samples("a", "bad", "c"), backend=backend, workers=1)
     assert [output.reward for output in outputs] == [1.0, None, 1.0]
-    assert f"{next(iter(value))} must be" in outputs[1].reason or "names of components" in outputs[1].reason
+    expected = {
+        "reason": "must be text",
+        "latency_s": "must be a number",
+        "components": "names",
+        "status": "is one of ok,",
+    }
+    assert expected[next(iter(value))] in outputs[1].reason
 
 
 class ReducesTo:
@@ -179,3 +185,11 @@ def test_an_exception_without_a_readable_traceback_is_the_error_of_its_sample() 
     outputs = score(fails, samples("a", "bad"))
     assert outputs[0].reward == 1.0
     assert "UnreadableError: a bad sample" in outputs[1].reason
+
+
+def test_a_scope_that_there_is_not_is_refused() -> None:
+    def ranks(responses: list[str]) -> list[float]:
+        return [1.0] * len(responses)
+
+    with pytest.raises(InvalidSettings, match="ranks: scope is one of sample, group, batch; got 'groups'"):
+        score(0.5 * reward(ranks, scope="groups"), samples("a"))  # type: ignore[call-overload]

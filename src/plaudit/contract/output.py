@@ -133,7 +133,10 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
             raise InvalidOutput(f"not a reward output: {error}") from None
 
     def _check_reward(self) -> None:
-        status = Status(self.status)
+        try:
+            status = Status(self.status)
+        except ValueError:
+            raise InvalidOutput(f"status is one of {', '.join(Status)}; got {self.status!r:.60}") from None
         force_setattr(self, "status", status)
         if status is not _OK:
             if self.reward is not None or self.score is not None:

@@ -14,7 +14,7 @@ from plaudit.trajectory import Trajectory
 
 __all__ = ["RETURNED_NONE", "NotOnePerSample", "as_output", "is_array", "listed", "read_batch"]
 
-RETURNED_NONE = "the reward returned None"
+RETURNED_NONE = "the reward returned None; a sample is scored if it returns a number"
 
 
 class NotOnePerSample(InvalidOutput):

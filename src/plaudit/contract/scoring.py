@@ -10,7 +10,7 @@ import enum
 import time
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from plaudit.contract.failures import describe_failure, pass_nothing_on, passed_on
 from plaudit.contract.isolation import ProcessState, call_in_context, own_copy
@@ -159,8 +159,11 @@ def check_concurrency(reward: Any) -> int:
 def scope_of(reward: Any) -> Scope:
     """The samples that must be scored together, so that every function within the reward sees its whole scope.
 
-    A function written for batches sees everything unless it declares `max_batch`, or looks at groups.
+    A function written for batches sees everything unless it declares `max_batch`, or looks at groups. Raises
+    InvalidSettings if a reward within declares no scope that there is.
     """
+    if reward.scope not in get_args(Scope):
+        raise InvalidSettings(f"{reward.name}: scope is one of {', '.join(get_args(Scope))}; got {reward.scope!r}")
     if reward.call_style is _COMPOUND:
         return widest([reward.merge_scope, *map(scope_of, reward.parts)])
     if reward.call_style is _SAMPLE or (reward.max_batch is not None and reward.scope == "sample"):

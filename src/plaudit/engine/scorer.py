@@ -61,8 +61,8 @@ class Scorer:
         address: str | None = None,
     ) -> None:
         for name, value in (("workers", workers), ("batch_size", batch_size), ("group_size", group_size)):
-            if value is not None and value < 1:
-                raise InvalidSettings(f"{name} must be at least 1, got {value}")
+            if value is not None and not (isinstance(value, int) and value >= 1):
+                raise InvalidSettings(f"{name} must be at least 1, got {value!r}")
         if backend not in (INLINE, *BACKENDS):
             raise InvalidSettings(f"no backend named {backend!r}{did_you_mean(backend, [INLINE, *BACKENDS])}")
         if address is not None and backend != "ray":

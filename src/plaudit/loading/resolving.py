@@ -186,8 +186,8 @@ class _SpecResolver:
 
     def rewardkit_folder(self, text: str) -> Loaded:
         path = (self.folder / text).resolve()
-        if not any(path.rglob("*.py")) and not any(path.rglob("*.toml")):
-            raise RewardNotLoaded(f"{path} has no rewardkit criteria; to load another reward, name its file")
+        if not any(path.rglob("*.toml")) and not any("rewardkit" in _text_of(file) for file in path.rglob("*.py")):
+            raise RewardNotLoaded(f"{path} is a folder without rewardkit criteria; name the file of a reward in it")
         from plaudit.dialects.systems.rewardkit import RewardkitFolder  # noqa: PLC0415 - a worker starts in less time
 
         return Loaded(RewardkitFolder(path), "rewardkit folder", path.name)
@@ -238,6 +238,10 @@ def _has_quoted_spec(path: str, text: str) -> bool:
     except (SyntaxError, ValueError):
         return False
     return True
+
+
+def _text_of(file: Path) -> str:
+    return file.read_text(errors="replace") if os.path.isfile(file) else ""
 
 
 def _no_such_module(dotted: str) -> RewardNotLoaded:
