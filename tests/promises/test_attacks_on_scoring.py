@@ -103,9 +103,16 @@ class WarmUpRaises(RewardFunction):
         return 1.0
 
 
-def test_a_worker_says_why_it_could_not_open_a_reward() -> None:
-    with pytest.raises(InvalidSettings, match="a worker could not load the reward: ValueError: no weights"):
-        score_on_processes(WarmUpRaises())
+class WarmUpExits(WarmUpRaises):
+    def warm_up(self) -> None:
+        raise SystemExit(3)
+
+
+@pytest.mark.parametrize("use", [score_inline, score_on_processes])
+@pytest.mark.parametrize(("kind", "error"), [(WarmUpRaises, "ValueError: no weights"), (WarmUpExits, "SystemExit: 3")])
+def test_a_reward_that_cannot_warm_up_is_refused_on_every_path(use: Callable[..., Any], kind: Any, error: str) -> None:
+    with pytest.raises(InvalidSettings, match=f"warm_up of {kind.__name__} raised {error}"):
+        use(kind())
 
 
 @pytest.mark.parametrize("value", [np.str_("0.5"), np.bytes_(b"5"), np.complex128(1 + 2j)])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plaudit import RewardOutput, Trajectory, load, reward, score
+from plaudit import RewardFunction, RewardOutput, Trajectory, load, reward, score
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings, InvalidTrajectory
 
@@ -193,3 +193,25 @@ def test_a_scope_that_there_is_not_is_refused() -> None:
 
     with pytest.raises(InvalidSettings, match="ranks: scope is one of sample, group, batch; got 'groups'"):
         score(0.5 * reward(ranks, scope="groups"), samples("a"))  # type: ignore[call-overload]
+
+
+class InBatches(RewardFunction):
+    def compute_rewards(self, trajectories: Any) -> list[float]:
+        return [1.0] * len(trajectories)
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.5, "x", True])
+@pytest.mark.parametrize("name", ["max_batch", "concurrency"])
+@pytest.mark.parametrize("use", [score, lambda reward, given: reward(given)])
+def test_a_limit_that_cannot_be_is_refused(use: Any, name: str, value: Any) -> None:
+    kind = type("Limited", (InBatches,), {name: value})
+    with pytest.raises(InvalidSettings, match=f"Limited: {name} is a whole number of at least 1"):
+        use(kind(), samples("a", "b"))
+
+
+@pytest.mark.parametrize("given", [{"prompt": "p", "response": "a"}, "text", 5])
+def test_a_direct_call_says_what_it_takes(given: Any) -> None:
+    with pytest.raises(InvalidTrajectory, match="put a single sample into a list"):
+        InBatches()(given)
+    with pytest.raises(InvalidTrajectory, match="sample 1 must be a Trajectory or a dict, got int"):
+        InBatches()([Trajectory("p", "a"), 5])  # type: ignore[list-item]

@@ -28,7 +28,7 @@ from plaudit.contract.scoring import (
     EndedCall,
     Progress,
     Style,
-    check_concurrency,
+    check_declared,
     invoke_batch,
 )  # fmt: skip
 from plaudit.trajectory import Trajectory
@@ -162,7 +162,7 @@ class AsyncCalls:
     """The calls of one async function for one unit."""
 
     def __init__(self, reward: Any, progress: Progress) -> None:
-        check_concurrency(reward)
+        check_declared(reward)
         self._reward, self._progress = reward, progress
         self._is_single = reward.call_style is Style.SAMPLE
         self._outputs: dict[Call, list[RewardOutput]] = {}

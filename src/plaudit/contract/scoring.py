@@ -21,7 +21,7 @@ from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "Call", "EndedCall", "Observer", "Progress", "Style", "calls_one_sample", "check_concurrency", "invoke_batch",
+    "Call", "EndedCall", "Observer", "Progress", "Style", "calls_one_sample", "check_declared", "invoke_batch",
     "needs_loop", "paired_method", "pass_nothing_on", "score_one", "score_samples", "scope_of",
 ]  # fmt: skip
 
@@ -148,24 +148,24 @@ def needs_loop(reward: Any) -> bool:
     return any(map(needs_loop, reward.parts)) if reward.call_style is _COMPOUND else bool(reward.is_async)
 
 
-def check_concurrency(reward: Any) -> int:
-    """The number of calls of an async reward that may run at the same time; raises InvalidSettings."""
-    concurrency = reward.concurrency
-    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
-        raise InvalidSettings(f"{reward.name}: concurrency is a whole number of at least 1, got {concurrency!r}")
-    return concurrency
+def check_declared(reward: Any) -> None:
+    """Raise InvalidSettings if a reward declares a scope, a `max_batch` or a `concurrency` that cannot be."""
+    if reward.scope not in get_args(Scope):
+        raise InvalidSettings(f"{reward.name}: scope is one of {', '.join(get_args(Scope))}; got {reward.scope!r}")
+    limits = {"concurrency": reward.concurrency, "max_batch": 1 if reward.max_batch is None else reward.max_batch}
+    for name, value in limits.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise InvalidSettings(f"{reward.name}: {name} is a whole number of at least 1, got {value!r}")
 
 
 def scope_of(reward: Any) -> Scope:
     """The samples that must be scored together, so that every function within the reward sees its whole scope.
 
-    A function written for batches sees everything unless it declares `max_batch`, or looks at groups. Raises
-    InvalidSettings if a reward within declares no scope that there is.
+    A function written for batches sees everything unless it declares `max_batch`, or looks at groups.
     """
-    if reward.scope not in get_args(Scope):
-        raise InvalidSettings(f"{reward.name}: scope is one of {', '.join(get_args(Scope))}; got {reward.scope!r}")
     if reward.call_style is _COMPOUND:
         return widest([reward.merge_scope, *map(scope_of, reward.parts)])
+    check_declared(reward)
     if reward.call_style is _SAMPLE or (reward.max_batch is not None and reward.scope == "sample"):
         return "sample"
     return "group" if reward.scope == "group" else "batch"
@@ -258,6 +258,7 @@ class _Unit:
 
     def _batches(self, reward: Any, indexes: Sequence[int]) -> list[list[int]]:
         """The indexes of the samples that are given to one call of a function written for batches."""
+        check_declared(reward)
         if reward.scope == "group":
             return _together("group", self._samples, indexes)
         size = reward.max_batch or len(indexes)

@@ -8,15 +8,16 @@ no process behind.
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeAlias
 
+from plaudit.contract.calling import several
 from plaudit.contract.contents import count_workers
 from plaudit.contract.function import RewardFunction, RewardLike
 from plaudit.contract.output import RewardOutput
-from plaudit.contract.scoring import Style, check_concurrency, scope_of
+from plaudit.contract.scoring import Style, scope_of
 from plaudit.engine.backends.backend import Backend, BackendSettings, Limits
 from plaudit.engine.backends.processes import ProcessBackend
 from plaudit.engine.backends.ray import RayBackend
@@ -26,7 +27,7 @@ from plaudit.engine.dispatcher import Dispatcher, InlineRunner, StreamRunner
 from plaudit.engine.shipping import Shipment
 from plaudit.engine.stats import ScorerStats
 from plaudit.engine.stream import Cutting, OrderedStream, Sample, UnitSize
-from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
+from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.loading import Loaded, resolve
 from plaudit.rollouts import ScoredRollout, read_rollouts
 
@@ -133,12 +134,7 @@ class Scorer:
     def _run(self, trajectories: Samples, interleaved: bool, stop: threading.Event) -> Iterator[ScoredRollout]:
         if isinstance(trajectories, str | os.PathLike):
             trajectories = (rollout.trajectory for rollout in read_rollouts(trajectories))
-        if isinstance(trajectories, Mapping) or not isinstance(trajectories, Iterable):
-            kind = type(trajectories).__name__
-            raise InvalidTrajectory(
-                f"the samples are a list of trajectories or dicts, or the path of a rollouts file, got {kind}; "
-                "put a single sample into a list"
-            )
+        trajectories = several(trajectories)
 
         def run(samples: Iterable[Sample], interleaved: bool = True) -> Iterator[ScoredRollout]:
             cutting = Cutting(self._scope, self._size, self._group_size, interleaved, self._together)
@@ -176,5 +172,5 @@ def _together(reward: Any) -> int:
     """The least number of samples of a unit: the number of concurrent calls of a function, or its largest batch."""
     if reward.call_style is Style.COMPOUND:
         return max(map(_together, reward.parts))
-    calls = check_concurrency(reward) if reward.is_async and reward.call_style is Style.SAMPLE else 1
+    calls = reward.concurrency if reward.is_async and reward.call_style is Style.SAMPLE else 1
     return max(calls, 1 if reward.call_style is Style.SAMPLE else reward.max_batch or 1)

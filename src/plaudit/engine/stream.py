@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, TypeAlias
 
+from plaudit.contract.calling import read_sample
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.errors import InvalidOutput, InvalidTrajectory
+from plaudit.errors import InvalidTrajectory
 from plaudit.normalize import Scope
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.trajectory import GroupKey, Trajectory
@@ -166,7 +167,7 @@ class OrderedStream:
         for index, sample in enumerate(samples):
             if not isinstance(sample, Trajectory):
                 try:
-                    samples[index] = _read_sample(sample, self._read + index)
+                    samples[index] = read_sample(sample, self._read + index)
                 except InvalidTrajectory as error:
                     self._error = error
                     del samples[index:]
@@ -223,13 +224,3 @@ class OrderedStream:
 
     def _skip(self, indices: Iterable[int], reason: str) -> None:
         self._outputs.update(dict.fromkeys(indices, RewardOutput.unscored(Status.SKIPPED, reason)))
-
-
-def _read_sample(sample: object, index: int) -> Trajectory:
-    """The trajectory in a dict with our column names or the usual ones of other systems."""
-    if not isinstance(sample, Mapping):
-        raise InvalidTrajectory(f"sample {index} must be a Trajectory or a dict, got {type(sample).__name__}")
-    try:
-        return Rollout.from_dict(sample).trajectory
-    except (InvalidTrajectory, InvalidOutput) as error:
-        raise InvalidTrajectory(f"sample {index}: {error}") from None
