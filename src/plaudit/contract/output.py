@@ -189,7 +189,7 @@ def as_number(what: str, value: Any) -> float:
     except InvalidOutput:
         raise
     except Exception as error:  # noqa: BLE001 - see above
-        raise InvalidOutput(f"{what} must be one number, got {kind}: {_message(error)}") from None
+        raise InvalidOutput(f"{what} must be one number, got {kind}: {type(error).__name__}: {error}") from None
     if not isfinite(number):
         raise InvalidOutput(f"{what} is {number}; a reward is a finite number")
     return number
@@ -202,13 +202,6 @@ def finite_numbers(values: Mapping[str, Any]) -> dict[str, float]:
         for name, value in values.items()
         if isinstance(value, int | float) and -float_info.max <= value <= float_info.max
     }
-
-
-def _message(error: Exception) -> str:
-    try:
-        return f"{type(error).__name__}: {error}"
-    except Exception:  # noqa: BLE001 - its __str__ is the user's code too
-        return type(error).__name__
 
 
 def _numbers(what: str, values: Any) -> list[float]:
