@@ -203,9 +203,12 @@ class _Unit:
         for number, part in enumerate(reward.parts):
             concerned = [position for position, row in enumerate(part_rows) if row[number][1] is not None]
             unit, at = self, [indexes[position] for position in concerned]
-            if any(part_rows[position][number][1] is not self._samples[indexes[position]] for position in concerned):
-                changed = dict(zip(at, (part_rows[position][number][1] for position in concerned), strict=True))
-                unit = _Unit(_Replaced(self._samples, changed), self._progress)
+            given = [part_rows[position][number][1] for position in concerned]
+            if any(sample is not self._samples[index] for index, sample in zip(at, given, strict=True)):
+                samples = list(self._samples)
+                for index, sample in zip(at, given, strict=True):
+                    samples[index] = sample
+                unit = _Unit(samples, self._progress)
             finishers.append((concerned, unit.begin(part, at, (*path, number))))
 
         def finish() -> Outputs:
@@ -268,19 +271,6 @@ class _Unit:
     def _in_order(indexes: Sequence[int], batches: Sequence[tuple[Sequence[int], Outputs]]) -> Outputs:
         by_index = {index: output for batch, outputs in batches for index, output in zip(batch, outputs, strict=True)}
         return [by_index[index] for index in indexes]
-
-
-class _Replaced(Sequence[Trajectory]):
-    """The samples of a unit, some of them replaced by versions that a part of the reward gets."""
-
-    def __init__(self, samples: Sequence[Trajectory], changed: Mapping[int, Trajectory]) -> None:
-        self._samples, self._changed = samples, changed
-
-    def __len__(self) -> int:
-        return len(self._samples)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._changed.get(index) or self._samples[index]
 
 
 def paired_method(reward: Any) -> Callable[..., Any]:
