@@ -44,14 +44,14 @@ def raise_failures(trajectories: Sequence[Trajectory], outputs: Sequence[RewardO
         )
 
 
-def several(given: Any) -> Iterable[Any]:
-    """What was given as samples; InvalidTrajectory with the remedy if it is a single one, or none at all."""
-    if isinstance(given, Mapping | str) or not isinstance(given, Iterable):
+def several(samples: Any) -> Iterable[Any]:
+    """The samples unchanged; InvalidTrajectory with the remedy if this is a single one, or no collection at all."""
+    if isinstance(samples, Mapping | str) or not isinstance(samples, Iterable):
         raise InvalidTrajectory(
-            f"the samples must be a list of trajectories or dicts, got {type(given).__name__}; "
+            f"the samples must be a list of trajectories or dicts, got {type(samples).__name__}; "
             "put a single sample into a list"
         )
-    return given
+    return samples
 
 
 def read_sample(sample: Any, index: int) -> Trajectory:

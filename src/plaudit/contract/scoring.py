@@ -203,10 +203,10 @@ class _Unit:
         for number, part in enumerate(reward.parts):
             concerned = [position for position, row in enumerate(part_rows) if row[number][1] is not None]
             unit, at = self, [indexes[position] for position in concerned]
-            given = [part_rows[position][number][1] for position in concerned]
-            if any(sample is not self._samples[index] for index, sample in zip(at, given, strict=True)):
+            part_samples = [part_rows[position][number][1] for position in concerned]
+            if any(sample is not self._samples[index] for index, sample in zip(at, part_samples, strict=True)):
                 samples = list(self._samples)
-                for index, sample in zip(at, given, strict=True):
+                for index, sample in zip(at, part_samples, strict=True):
                     samples[index] = sample
                 unit = _Unit(samples, self._progress)
             finishers.append((concerned, unit.begin(part, at, (*path, number))))

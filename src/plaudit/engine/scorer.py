@@ -134,16 +134,16 @@ class Scorer:
     def _run(self, trajectories: Samples, interleaved: bool, stop: threading.Event) -> Iterator[ScoredRollout]:
         if isinstance(trajectories, str | os.PathLike):
             trajectories = (rollout.trajectory for rollout in read_rollouts(trajectories))
-        given: Iterable[Sample] = several(trajectories)
+        source: Iterable[Sample] = several(trajectories)
 
         def run(samples: Iterable[Sample], interleaved: bool = True) -> Iterator[ScoredRollout]:
             cutting = Cutting(self._scope, self._size, self._group_size, interleaved, self._together)
             return self._runner.run(OrderedStream(samples, cutting, stop))
 
         if self._cached is None or not self._cached.is_usable():
-            return run(given, interleaved)
+            return run(source, interleaved)
         cutting = Cutting(self._scope, UnitSize(PORTION), self._group_size, interleaved)
-        return self._cached.run(OrderedStream(given, cutting, stop), run)
+        return self._cached.run(OrderedStream(source, cutting, stop), run)
 
 
 def score(
