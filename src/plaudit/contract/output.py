@@ -182,7 +182,7 @@ def as_number(what: str, value: Any) -> float:
         return value
     kind = type(value).__name__
     try:  # the methods of a value are the user's code, and may raise anything
-        held = value.item() if getattr(value, "ndim", None) == 0 else value
+        held = value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
         if not isinstance(held, SupportsFloat) or isinstance(held, str):
             raise InvalidOutput(f"{what} must be a number, got {kind} {value!r:.60}")
         number = float(value)
