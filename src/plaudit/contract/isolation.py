@@ -48,23 +48,19 @@ def copy_plain(value: Any) -> Any:
 
 def own_copy(trajectory: Trajectory) -> Trajectory:
     """A copy that shares no container with the sample, so changes by a function stay in the copy."""
+    copied: Trajectory = trajectory.__copy__()  # type: ignore[attr-defined]  # of every msgspec.Struct
     try:
-        return _own_copy(trajectory)
+        force_setattr(copied, "metadata", copy_plain(trajectory.metadata) if trajectory.metadata else {})
+        force_setattr(copied, "columns", copy_plain(trajectory.columns) if trajectory.columns else {})
+        if type(trajectory.prompt) is not str:
+            force_setattr(copied, "prompt", copy_plain(trajectory.prompt))
+        if type(trajectory.ground_truth) is not str:
+            force_setattr(copied, "ground_truth", copy_plain(trajectory.ground_truth))
+        if trajectory.steps or trajectory.tokens is not None:
+            force_setattr(copied, "steps", copy_plain(trajectory.steps))
+            force_setattr(copied, "tokens", copy_plain(trajectory.tokens))
     except RecursionError:
         raise InvalidTrajectory("the sample holds data that is nested too deeply, or that holds itself") from None
-
-
-def _own_copy(trajectory: Trajectory) -> Trajectory:
-    copied: Trajectory = trajectory.__copy__()  # type: ignore[attr-defined]  # of every msgspec.Struct
-    force_setattr(copied, "metadata", copy_plain(trajectory.metadata) if trajectory.metadata else {})
-    force_setattr(copied, "columns", copy_plain(trajectory.columns) if trajectory.columns else {})
-    if type(trajectory.prompt) is not str:
-        force_setattr(copied, "prompt", copy_plain(trajectory.prompt))
-    if type(trajectory.ground_truth) is not str:
-        force_setattr(copied, "ground_truth", copy_plain(trajectory.ground_truth))
-    if trajectory.steps or trajectory.tokens is not None:
-        force_setattr(copied, "steps", copy_plain(trajectory.steps))
-        force_setattr(copied, "tokens", copy_plain(trajectory.tokens))
     return copied
 
 
