@@ -151,3 +151,20 @@ def reward(response):
     write("rewards.py", text)
     with pytest.raises(RewardNotLoaded, match="VIEW"):
         load("rewards.py:reward")
+
+
+def test_errors_that_are_causes_of_each_other_are_followed_once(write):
+    text = """
+def fill():
+    first, second = ValueError("first"), ValueError("second")
+    first.__cause__, second.__cause__ = second, first
+    raise first
+
+fill()
+
+def reward(response):
+    return 1.0
+"""
+    write("rewards.py", text)
+    with pytest.warns(UserWarning, match="could not run here"):
+        assert load("rewards.py:reward")("a") == 1.0

@@ -87,7 +87,9 @@ def effects_of(
 
 def _frames_of(error: BaseException | None) -> Iterator[FrameType]:
     """The functions of the user that were running when an error, or one that led to it, was raised."""
-    while error is not None:
+    met: set[int] = set()
+    while error is not None and id(error) not in met:  # errors may be causes of each other
+        met.add(id(error))
         for frame, _ in traceback.walk_tb(error.__traceback__):
             if frame.f_code.co_flags & inspect.CO_OPTIMIZED and is_project_file(frame.f_code.co_filename):
                 yield frame
