@@ -8,6 +8,7 @@ from plaudit import load
 from plaudit.errors import RewardNotLoaded
 
 FILLING = """
+import asyncio
 import functools
 import numpy
 
@@ -39,6 +40,14 @@ class Filling:
 def make(*_):
     return Filling()
 
+async def run_group(*tasks):
+    async with asyncio.TaskGroup() as group:
+        for task in tasks:
+            group.create_task(task())
+
+async def fill_in_task():
+    fill()
+
 class Failing:
     def __init__(self):
         raise OSError("no data")
@@ -67,6 +76,7 @@ WAYS = {
     "callback of a package for each row": "numpy.apply_along_axis(fill, 0, numpy.zeros(3))",
     "function by type": "fill_by_type(3)",
     "lambda": "(lambda: fill())()",
+    "callback in a group of errors": "asyncio.run(run_group(fill_in_task))",
     "method of an object that could not be made": "data = Failing()\ndata.load()",
 }
 REWARD = """

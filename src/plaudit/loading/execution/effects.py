@@ -85,15 +85,23 @@ def effects_of(
     return effects
 
 
-def _frames_of(error: BaseException | None) -> Iterator[FrameType]:
+def _frames_of(error: BaseException) -> Iterator[FrameType]:
     """The functions of the user that were running when an error, or one that led to it, was raised."""
+    waiting: list[BaseException | None] = [error]
     met: set[int] = set()
-    while error is not None and id(error) not in met:  # errors may be causes of each other
-        met.add(id(error))
-        for frame, _ in traceback.walk_tb(error.__traceback__):
+    while waiting:
+        each = waiting.pop()
+        if each is None or id(each) in met:  # errors may be causes of each other
+            continue
+        met.add(id(each))
+        waiting += (
+            each.__cause__,
+            each.__context__,
+            *(each.exceptions if isinstance(each, BaseExceptionGroup) else ()),
+        )
+        for frame, _ in traceback.walk_tb(each.__traceback__):
             if frame.f_code.co_flags & inspect.CO_OPTIMIZED and is_project_file(frame.f_code.co_filename):
                 yield frame
-        error = error.__cause__ or error.__context__
 
 
 def imports_all(statement: ast.stmt) -> bool:
