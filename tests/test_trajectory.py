@@ -124,7 +124,7 @@ def test_a_column_with_a_foreign_name_stays_a_column_on_the_way_through_json():
         ({"prompt": [{"content": "no role"}]}, r"prompt\[0\] is not a chat message"),
         ({"metadata": "x"}, "metadata must be a dict"),
         ({"id": 1.5}, "id must be text or a whole number"),
-        ({"columns": {"response": 1}}, "fields of a trajectory"),
+        ({"columns": {"response": 1}}, "keys of a rollout"),
     ],
     ids=lambda value: str(value)[:30],
 )

@@ -14,8 +14,10 @@ from plaudit import jsonline
 from plaudit.columns import FIELDS, FOREIGN_NAMES, ColumnMapping, Message, find_foreign, message_text
 from plaudit.errors import InvalidTrajectory
 
-__all__ = ["GroupKey", "Message", "Prompt", "Step", "Tokens", "Trajectory", "message_text"]
+__all__ = ["OUTPUT_KEY", "GroupKey", "Message", "Prompt", "Step", "Tokens", "Trajectory", "message_text"]
 
+OUTPUT_KEY = "reward_output"
+"""The key beside those of a sample that has its output in a rollouts file."""
 Prompt: TypeAlias = str | list[Message]
 _USUAL_NAMES = ColumnMapping()
 _DIRECT = frozenset(FIELDS) - {"tokens", "steps"}
@@ -101,8 +103,8 @@ class Trajectory(msgspec.Struct, frozen=True):
             raise _wrong_type("task", "text", self.task)
         if self.training_step is not None and not isinstance(self.training_step, int):
             raise _wrong_type("training_step", "a whole number", self.training_step)
-        if self.columns and (clash := sorted(set(self.columns).intersection(self.FIELDS))):
-            raise InvalidTrajectory(f"columns may not be called {clash}: these are fields of a trajectory")
+        if self.columns and (clash := sorted(set(self.columns).intersection((*self.FIELDS, OUTPUT_KEY)))):
+            raise InvalidTrajectory(f"columns may not be called {clash}: these are keys of a rollout")
 
     @property
     def messages(self) -> list[Message]:
@@ -163,13 +165,14 @@ class Trajectory(msgspec.Struct, frozen=True):
         """The trajectory that `to_dict` wrote, or that a row of another system holds; unknown keys become `columns`.
 
         Fields are also found under their usual foreign names (`question`, `completion`, `answer`), or where `columns`
-        says. Of a conversation under `messages`, what the assistant said last is the response.
+        says. Of a conversation under `messages`, what the assistant said last is the response. The output of an earlier
+        scoring, under `reward_output`, is no part of the sample.
         """
         if not columns.chosen and _is_direct(plain):
             return cls(**plain)
         plain = columns.rename(plain)
         known = {name: plain[name] for name in cls.FIELDS if name in plain}
-        further = {name: value for name, value in plain.items() if name not in known}
+        further = {name: value for name, value in plain.items() if name not in known and name != OUTPUT_KEY}
         if known.get("metadata", {}) is None:
             del known["metadata"]
         try:

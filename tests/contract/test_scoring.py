@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from plaudit import RewardFunction, RewardOutput, Status, Trajectory, reward, score
+from plaudit.contract.results import RETURNED_NONE
 from plaudit.contract.scoring import Progress, score_samples
 from plaudit.errors import InvalidTrajectory
 from plaudit.rewards import MathReward
@@ -261,7 +262,7 @@ def test_one_bad_value_in_a_batch_is_an_error_for_that_sample_alone():
     outputs = score(Mixed(), SAMPLES)
     assert [output.status.value for output in outputs] == ["ok", "error", "skipped", "error", "ok", "ok"]
     assert outputs[1].reason == "Mixed: reward is nan; a reward is a finite number"
-    assert outputs[2].reason == "the reward returned None"
+    assert outputs[2].reason == RETURNED_NONE
     assert outputs[5].reward == 0.25
 
 
@@ -329,7 +330,7 @@ class RewardFunctionBatch(RewardFunction):
 
 
 def test_samples_that_are_no_trajectories_are_refused_with_their_place():
-    with pytest.raises(InvalidTrajectory, match="sample 1 is a tuple, not a Trajectory or a dict"):
+    with pytest.raises(InvalidTrajectory, match="sample 1 must be a Trajectory or a dict, got tuple"):
         score(failing(ValueError()), [SAMPLES[0], ("p", "r")])
     with pytest.raises(InvalidTrajectory, match="sample 1: no 'response' column; did you mean 'respones'"):
         score(failing(ValueError()), [SAMPLES[0], {"prompt": "p", "respones": "r"}])

@@ -108,8 +108,8 @@ def test_tokens_that_a_sample_lacks_are_an_error_and_no_score(loaded):
 
 
 FAILURES = {
-    "open-instruct, no score": (OPEN_INSTRUCT.replace("score=float(right)", "score=None"), "is not a number"),
-    "rLLM, no reward": (RLLM_CLASS.replace("reward=float(right)", "reward=None"), "has no reward"),
+    "open-instruct, no score": (OPEN_INSTRUCT.replace("score=float(right)", "score=None"), "must be a number"),
+    "rLLM, no reward": (RLLM_CLASS.replace("reward=float(right)", "reward=None"), "must be a number"),
     "rewardkit, no number": (REWARDKIT.replace('== "4"', ""), "a bool or a number from 0 to 1"),
     "rewardkit, out of range": (REWARDKIT.replace('read_text() == "4"', "stat().st_size * 5"), "from 0 to 1"),
     "OpenJudge, an error": (

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from plaudit import CompositeReward, RewardOutput, Status, Trajectory
+from plaudit.contract.results import RETURNED_NONE
 from plaudit.contract.scoring import score_samples
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings, InvalidTrajectory
@@ -95,7 +96,7 @@ def check_outputs(reward, backend: str, workers: int) -> None:
 FAULTS = {
     "raise": (Status.ERROR, "faulty raised ValueError: no good (at contract_rewards.py:"),
     "nan": (Status.ERROR, "faulty: reward is nan"),
-    "none": (Status.SKIPPED, "the reward returned None"),
+    "none": (Status.SKIPPED, RETURNED_NONE),
     "text": (Status.ERROR, "must be a number, got str 'high'"),
     "system exit": (Status.ERROR, "raised SystemExit"),
 }
@@ -204,7 +205,7 @@ def test_dicts_and_paths_are_scored_like_trajectories(local_backend, tmp_path):
 def test_an_item_that_is_no_trajectory_is_refused_with_its_index(local_backend):
     with (
         Scorer(length, backend=local_backend, workers=1) as scorer,
-        pytest.raises(InvalidTrajectory, match="sample 1 is a str"),
+        pytest.raises(InvalidTrajectory, match="sample 1 must be a Trajectory or a dict, got str"),
     ):
         scorer.score([*samples("a"), "b"])
 

@@ -103,9 +103,16 @@ class WarmUpRaises(RewardFunction):
         return 1.0
 
 
-def test_a_worker_says_why_it_could_not_open_a_reward() -> None:
-    with pytest.raises(InvalidSettings, match="a worker could not load the reward: ValueError: no weights"):
-        score_on_processes(WarmUpRaises())
+class WarmUpExits(WarmUpRaises):
+    def warm_up(self) -> None:
+        raise SystemExit(3)
+
+
+@pytest.mark.parametrize("use", [score_inline, score_on_processes])
+@pytest.mark.parametrize(("kind", "error"), [(WarmUpRaises, "ValueError: no weights"), (WarmUpExits, "SystemExit: 3")])
+def test_a_reward_that_cannot_warm_up_is_refused_on_every_path(use: Callable[..., Any], kind: Any, error: str) -> None:
+    with pytest.raises(InvalidSettings, match=f"warm_up of {kind.__name__} raised {error}"):
+        use(kind())
 
 
 @pytest.mark.parametrize("value", [np.str_("0.5"), np.bytes_(b"5"), np.complex128(1 + 2j)])
@@ -256,30 +263,6 @@ def test_the_working_folder_is_put_back_after_async_calls() -> None:
     before = os.getcwd()
     assert rewards(moves, "a", "b") == [1.0, 1.0]
     assert os.getcwd() == before
-
-
-class Unreadable:
-    def __reduce__(self) -> Any:
-        return int, ("not a number",)
-
-
-def returns_unreadable(response: str) -> Any:
-    return RewardOutput(1.0, metadata={"value": Unreadable()}) if response == "bad" else 1.0
-
-
-async def returns_unreadable_async(response: str) -> Any:
-    return returns_unreadable(response)
-
-
-def returns_unreadable_batch(responses: list[str]) -> list[Any]:
-    return [returns_unreadable(response) for response in responses]
-
-
-@pytest.mark.parametrize("function", [returns_unreadable, returns_unreadable_async, returns_unreadable_batch])
-def test_an_output_that_cannot_be_unpickled_costs_its_own_sample(function: Callable[..., Any]) -> None:
-    outputs = score(function, samples("a", "bad", "c"), backend="processes", workers=1)
-    assert [output.reward for output in outputs] == [1.0, None, 1.0]
-    assert "plain data" in outputs[1].reason
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from plaudit import RewardOutput, Status, Step, Tokens, Trajectory, jsonline
 from plaudit.columns import MAPPABLE
-from plaudit.errors import RolloutsError
+from plaudit.errors import InvalidTrajectory, RolloutsError
 from plaudit.rollouts import Rollout
 
 # JSON has no way to write a high surrogate followed by a low one: the two become one character.
@@ -82,8 +82,15 @@ def test_an_unscored_rollout_has_no_output_key():
 
 
 def test_a_column_in_the_place_of_the_output_is_refused():
-    with pytest.raises(RolloutsError, match="may not be called 'reward_output'"):
-        Rollout(Trajectory("p", "r", columns={"reward_output": 1})).to_line()
+    with pytest.raises(InvalidTrajectory, match="may not be called \\['reward_output'\\]"):
+        Trajectory("p", "r", columns={"reward_output": 1})
+
+
+def test_the_output_of_an_earlier_scoring_is_no_column_of_the_sample():
+    line = Rollout(Trajectory("p", "r", columns={"level": 1}), RewardOutput(0.5)).to_dict()
+    assert (
+        Trajectory.from_dict(line) == Rollout.from_dict(line).trajectory == Trajectory("p", "r", columns={"level": 1})
+    )
 
 
 def test_a_value_that_json_cannot_hold_is_refused_with_its_place():

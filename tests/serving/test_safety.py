@@ -11,7 +11,7 @@ import subprocess
 import pytest
 import requests
 
-from plaudit.errors import InvalidSettings
+from plaudit.errors import InvalidSettings, ScoringFailed
 from plaudit.exports.exported import OnUnscored
 from plaudit.sandbox import Tier
 from plaudit.sandbox.doctor import Diagnosis
@@ -347,3 +347,10 @@ def test_a_file_in_the_working_folder_does_not_take_the_place_of_a_module(tmp_pa
     monkeypatch.chdir(tmp_path)
     with ServerThread(ServerSettings(rewards=("random.py:one",), port=0, workers=1)) as running:
         assert ask(running.address, "/get_reward", {"query": ["a"]}).json["rewards"] == [1.0]
+
+
+def test_a_server_whose_workers_end_while_they_start_says_so(tmp_path):
+    file = tmp_path / "ends.py"
+    file.write_text("import os\n\nos._exit(3)\n\n\ndef reward(response):\n    return 1.0\n")
+    with pytest.raises(ScoringFailed, match=r"workers die while they start \(exit code 3\)"):
+        ServerThread(ServerSettings(rewards=(f"{file}:reward",), port=0, workers=2)).__enter__()

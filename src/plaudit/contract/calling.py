@@ -1,16 +1,16 @@
 """Direct calls of rewards: ground truths beside trajectories, async methods from sync code, failures that raise."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from plaudit.columns import is_sample
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.errors import ScoringFailed
+from plaudit.errors import InvalidTrajectory, ScoringFailed
 from plaudit.trajectory import Trajectory
 
-__all__ = ["are_samples", "await_value", "raise_failures", "with_truths"]
+__all__ = ["are_samples", "await_value", "raise_failures", "read_sample", "several", "with_truths"]
 
 
 _FAILURES = (Status.ERROR, Status.MEMORY, Status.TIMEOUT)
@@ -44,6 +44,28 @@ def raise_failures(trajectories: Sequence[Trajectory], outputs: Sequence[RewardO
         )
 
 
+def several(samples: Any) -> Iterable[Any]:
+    """The samples unchanged; InvalidTrajectory with the remedy if this is a single one, or no collection at all."""
+    if isinstance(samples, Mapping | str) or not isinstance(samples, Iterable):
+        raise InvalidTrajectory(
+            f"the samples must be a list of trajectories or dicts, got {type(samples).__name__}; "
+            "put a single sample into a list"
+        )
+    return samples
+
+
+def read_sample(sample: Any, index: int) -> Trajectory:
+    """The trajectory in a dict with our column names or the usual ones of other systems; a trajectory unchanged."""
+    if isinstance(sample, Trajectory):
+        return sample
+    if not isinstance(sample, Mapping):
+        raise InvalidTrajectory(f"sample {index} must be a Trajectory or a dict, got {type(sample).__name__}")
+    try:
+        return Trajectory.from_dict(sample)
+    except InvalidTrajectory as error:
+        raise InvalidTrajectory(f"sample {index}: {error}") from None
+
+
 def with_truths(
     trajectories: Sequence[Trajectory | Mapping[str, Any]], ground_truths: Sequence[Any] | None, *, unwrap: bool = True
 ) -> list[Trajectory]:
@@ -52,7 +74,7 @@ def with_truths(
     Both may be dicts, as `Trajectory.from_dict` takes them. One each, or one per group in the order of the groups, as a
     sampler's several responses to each prompt come.
     """
-    samples = [Trajectory.from_dict(each) if isinstance(each, Mapping) else each for each in trajectories]
+    samples = [read_sample(each, index) for index, each in enumerate(several(trajectories))]
     if ground_truths is None:
         return samples
     truths = _one_each(samples, ground_truths)

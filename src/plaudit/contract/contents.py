@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
+from plaudit.contract.failures import describe_failure, passed_on
 from plaudit.contract.function import RewardFunction
+from plaudit.errors import InvalidSettings
 
 __all__ = ["copies_of", "count_workers", "rewards_within", "warm_up"]
 
@@ -35,9 +37,14 @@ def count_workers(reward: RewardFunction, wanted: int | None = None) -> int:
 
 
 def warm_up(reward: RewardFunction) -> None:
-    """Load what the reward and those within it need."""
+    """Load what the reward and those within it need; InvalidSettings if that fails."""
     for each in rewards_within(reward):
-        each.warm_up()
+        try:
+            each.warm_up()
+        except passed_on():
+            raise
+        except BaseException as error:
+            raise InvalidSettings(describe_failure(f"warm_up of {each.name}", error).reason) from error
 
 
 def rewards_within(reward: RewardFunction) -> Iterator[RewardFunction]:

@@ -28,7 +28,7 @@ from plaudit.contract.scoring import (
     EndedCall,
     Progress,
     Style,
-    check_concurrency,
+    check_declared,
     invoke_batch,
 )  # fmt: skip
 from plaudit.trajectory import Trajectory
@@ -162,7 +162,7 @@ class AsyncCalls:
     """The calls of one async function for one unit."""
 
     def __init__(self, reward: Any, progress: Progress) -> None:
-        check_concurrency(reward)
+        check_declared(reward)
         self._reward, self._progress = reward, progress
         self._is_single = reward.call_style is Style.SAMPLE
         self._outputs: dict[Call, list[RewardOutput]] = {}
@@ -219,8 +219,12 @@ class AsyncCalls:
             async with asyncio.timeout(None if deadline_s is None else deadline_s * len(samples)) as running.limit:
                 running.copies = list(map(own_copy, samples))
                 value = self._invoke(running.copies)
-                running.value = await value if inspect.isawaitable(value) else value
-            return self._read(running.value, samples, time.perf_counter() - began)
+                value = await value if inspect.isawaitable(value) else value
+            if (
+                self._progress.observer is not None
+            ):  # else the value is released here, where its `__del__` has a deadline
+                running.value = value
+            return self._read(value, samples, time.perf_counter() - began)
         finally:
             self._progress.state.restore()  # here, because the next call may start before the callbacks of this task
 

@@ -51,14 +51,18 @@ def describe_failure(name: str, error: BaseException, seconds: float | None = No
         reason = f"{name}: {_text(lambda: str(error))}"
     else:
         reason = f"{name} raised {type(error).__name__}: {_text(lambda: str(error))}"
-        if frames := traceback.extract_tb(error.__traceback__):
-            notes = _text(lambda: "".join(f"; {note}" for note in getattr(error, "__notes__", ())))
-            where = (
-                f" (at {PurePath(frames[-1].filename).name}:{frames[-1].lineno}){_text(lambda: _remedy(error))}{notes}"
-            )
-            where = where[:MAX_REASON]
+        where = _text(lambda: _place(error))[:MAX_REASON]
     reason = reason[: MAX_REASON - len(where)] + where
     return RewardOutput(None, status=_status(error), reason=reason, latency_s=seconds)
+
+
+def _place(error: BaseException) -> str:
+    """Where an exception was raised, the remedy if one is known, and its notes."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return ""
+    notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
+    return f" (at {PurePath(frames[-1].filename).name}:{frames[-1].lineno}){_remedy(error)}{notes}"
 
 
 def describe_unusable(error: InvalidTrajectory) -> RewardOutput:

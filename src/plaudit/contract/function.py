@@ -18,7 +18,7 @@ from plaudit.contract.calling import are_samples, await_value, raise_failures, w
 from plaudit.contract.output import RewardOutput
 from plaudit.contract.results import listed
 from plaudit.contract.rules import Bounds, Rule, Weight, WeightedSum
-from plaudit.contract.scoring import Style, invoke_batch, paired_method, score_samples
+from plaudit.contract.scoring import Style, check_declared, invoke_batch, paired_method, score_samples
 from plaudit.errors import InvalidSettings
 from plaudit.normalize import Normalizer, Scope, normalizer
 from plaudit.schedules import Schedule
@@ -27,7 +27,7 @@ from plaudit.trajectory import Trajectory
 if TYPE_CHECKING:
     from plaudit.contract.combination import Combination, CompositeReward, NormalizedReward, Terms
 
-__all__ = ["FunctionReward", "RewardFunction", "RewardLike", "as_reward", "check_max_batch", "printed"]
+__all__ = ["FunctionReward", "RewardFunction", "RewardLike", "as_reward", "printed"]
 
 _STYLES = {"compute_rewards": Style.BATCH, "compute_reward": Style.SAMPLE, "__call__": Style.PAIRED}
 
@@ -241,7 +241,8 @@ class FunctionReward(RewardFunction):
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.call_style = Style.BATCH if self.binding.batched else Style.SAMPLE
         self.scope, self.bounds, self.deterministic = scope, bounds, deterministic
-        self.max_batch = check_max_batch(max_batch)
+        self.max_batch = max_batch
+        check_declared(self)
         if scope != "sample" and not self.binding.batched:
             raise InvalidSettings(
                 f"{self.name} is a {scope} reward but asks for one sample at a time; "
@@ -309,13 +310,6 @@ def _score_if_called(method: Callable[..., Any]) -> Callable[..., Any]:
         return RewardFunction.__call__(self, *arguments, **keywords)
 
     return call
-
-
-def check_max_batch(max_batch: int | None) -> int | None:
-    """A valid `max_batch`, or InvalidSettings."""
-    if max_batch is not None and (isinstance(max_batch, bool) or not isinstance(max_batch, int) or max_batch < 1):
-        raise InvalidSettings(f"max_batch is a whole number of at least 1, got {max_batch!r}")
-    return max_batch
 
 
 def _score_or_raise(

@@ -22,6 +22,7 @@ from typing import Any
 from msgspec.structs import force_setattr
 
 from plaudit.contract.calling import await_value
+from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
 
 __all__ = ["ProcessState", "call_in_context", "compute_gradients", "copy_plain", "own_copy", "own_decimal_context"]
@@ -48,15 +49,18 @@ def copy_plain(value: Any) -> Any:
 def own_copy(trajectory: Trajectory) -> Trajectory:
     """A copy that shares no container with the sample, so changes by a function stay in the copy."""
     copied: Trajectory = trajectory.__copy__()  # type: ignore[attr-defined]  # of every msgspec.Struct
-    force_setattr(copied, "metadata", copy_plain(trajectory.metadata) if trajectory.metadata else {})
-    force_setattr(copied, "columns", copy_plain(trajectory.columns) if trajectory.columns else {})
-    if type(trajectory.prompt) is not str:
-        force_setattr(copied, "prompt", copy_plain(trajectory.prompt))
-    if type(trajectory.ground_truth) is not str:
-        force_setattr(copied, "ground_truth", copy_plain(trajectory.ground_truth))
-    if trajectory.steps or trajectory.tokens is not None:
-        force_setattr(copied, "steps", copy_plain(trajectory.steps))
-        force_setattr(copied, "tokens", copy_plain(trajectory.tokens))
+    try:
+        force_setattr(copied, "metadata", copy_plain(trajectory.metadata) if trajectory.metadata else {})
+        force_setattr(copied, "columns", copy_plain(trajectory.columns) if trajectory.columns else {})
+        if type(trajectory.prompt) is not str:
+            force_setattr(copied, "prompt", copy_plain(trajectory.prompt))
+        if type(trajectory.ground_truth) is not str:
+            force_setattr(copied, "ground_truth", copy_plain(trajectory.ground_truth))
+        if trajectory.steps or trajectory.tokens is not None:
+            force_setattr(copied, "steps", copy_plain(trajectory.steps))
+            force_setattr(copied, "tokens", copy_plain(trajectory.tokens))
+    except RecursionError:
+        raise InvalidTrajectory("the sample holds data that is nested too deeply, or that holds itself") from None
     return copied
 
 

@@ -8,6 +8,7 @@ a number.
 import enum
 from collections.abc import Mapping
 from math import isfinite
+from sys import float_info
 from typing import Any, Literal, SupportsFloat, TypeAlias
 
 import msgspec
@@ -17,7 +18,7 @@ from plaudit.errors import InvalidOutput
 from plaudit.jsonline import as_plain
 from plaudit.markup import html_table
 
-__all__ = ["RewardOutput", "Status", "TokenUnit", "as_number"]
+__all__ = ["RewardOutput", "Status", "TokenUnit", "as_number", "finite_numbers"]
 
 TokenUnit: TypeAlias = Literal["word", "token"]
 
@@ -65,6 +66,8 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
             raise InvalidOutput(f"metadata must be a dict, got {type(self.metadata).__name__}")
         if self.components:
             self._check_components()
+        if type(self.reason) is not str or not (self.latency_s is None or type(self.latency_s) is float):
+            self._check_notes()
         if self.token_unit not in ("word", "token"):
             raise InvalidOutput(f"token_unit must be 'word' or 'token', got {self.token_unit!r}")
 
@@ -130,7 +133,10 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
             raise InvalidOutput(f"not a reward output: {error}") from None
 
     def _check_reward(self) -> None:
-        status = Status(self.status)
+        try:
+            status = Status(self.status)
+        except ValueError:
+            raise InvalidOutput(f"status is one of {', '.join(Status)}; got {self.status!r:.60}") from None
         force_setattr(self, "status", status)
         if status is not _OK:
             if self.reward is not None or self.score is not None:
@@ -142,9 +148,17 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
             )
         force_setattr(self, "reward", as_number("reward", self.reward))
 
+    def _check_notes(self) -> None:
+        if not isinstance(self.reason, str):
+            raise InvalidOutput(f"reason must be text, got {type(self.reason).__name__}")
+        if self.latency_s is not None:
+            force_setattr(self, "latency_s", as_number("latency_s", self.latency_s))
+
     def _check_components(self) -> None:
         if not isinstance(self.components, dict):
             raise InvalidOutput(f"components must be a dict, got {type(self.components).__name__}")
+        if set(map(type, self.components)) != {str}:
+            raise InvalidOutput("the names of components must be text")
         if set(map(type, self.components.values())) != {RewardOutput}:
             force_setattr(self, "components", {name: _component(name, each) for name, each in self.components.items()})
 
@@ -160,28 +174,34 @@ def _component(name: str, part: Any) -> RewardOutput:
 
 
 def as_number(what: str, value: Any) -> float:
-    """`value` as a finite float; text, NaN, infinity and everything else that is no number raises InvalidOutput."""
+    """`value` as a finite float; text, NaN, infinity and everything else that is no number raises InvalidOutput.
+
+    A value of numpy or torch is a number if the value of Python that it holds (`item()`) is one.
+    """
     if type(value) is float and isfinite(value):  # the usual case; the protocol check is slow
         return value
     kind = type(value).__name__
     try:  # the methods of a value are the user's code, and may raise anything
-        if not isinstance(value, SupportsFloat) or isinstance(value, str | bytes | complex):  # numpy's can be floats
+        held = value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
+        if not isinstance(held, SupportsFloat) or isinstance(held, str):
             raise InvalidOutput(f"{what} must be a number, got {kind} {value!r:.60}")
         number = float(value)
     except InvalidOutput:
         raise
     except Exception as error:  # noqa: BLE001 - see above
-        raise InvalidOutput(f"{what} must be one number, got {kind}: {_message(error)}") from None
+        raise InvalidOutput(f"{what} must be one number, got {kind}: {type(error).__name__}: {error}") from None
     if not isfinite(number):
         raise InvalidOutput(f"{what} is {number}; a reward is a finite number")
     return number
 
 
-def _message(error: Exception) -> str:
-    try:
-        return f"{type(error).__name__}: {error}"
-    except Exception:  # noqa: BLE001 - its __str__ is the user's code too
-        return type(error).__name__
+def finite_numbers(values: Mapping[str, Any]) -> dict[str, float]:
+    """The values that are finite numbers, under their names as text."""
+    return {
+        str(name): float(value)
+        for name, value in values.items()
+        if isinstance(value, int | float) and -float_info.max <= value <= float_info.max
+    }
 
 
 def _numbers(what: str, values: Any) -> list[float]:

@@ -7,14 +7,14 @@ from msgspec.structs import force_setattr
 
 from plaudit.contract.alignment import check_lengths
 from plaudit.contract.failures import describe_failure, passed_on
-from plaudit.contract.isolation import copy_plain
 from plaudit.contract.output import RewardOutput, Status, as_number
 from plaudit.errors import InvalidOutput
+from plaudit.jsonline import as_plain
 from plaudit.trajectory import Trajectory
 
 __all__ = ["RETURNED_NONE", "NotOnePerSample", "as_output", "is_array", "listed", "read_batch"]
 
-RETURNED_NONE = "the reward returned None"
+RETURNED_NONE = "the reward returned None; a sample is scored if it returns a number"
 
 
 class NotOnePerSample(InvalidOutput):
@@ -38,11 +38,14 @@ def as_output(value: Any, trajectory: Trajectory, seconds: float | None = None, 
 
 
 def _own_output(output: RewardOutput) -> RewardOutput:
-    """A checked copy: the function may keep its object, change it later, or return an object of a subclass."""
+    """A checked copy that holds only plain data, with metadata as in a rollouts file.
+
+    The function may keep its object and change it later, and no code of the user runs where an output is read.
+    """
     components = output.components
     if type(output) is RewardOutput and not components and output.token_rewards is None:  # only metadata can change
         copied: RewardOutput = output.__copy__()  # type: ignore[attr-defined]  # of every msgspec.Struct
-        force_setattr(copied, "metadata", copy_plain(output.metadata) if output.metadata else {})
+        force_setattr(copied, "metadata", as_plain(output.metadata) if output.metadata else {})
         return copied
     if isinstance(components, dict) and components:
         components = {
@@ -51,7 +54,7 @@ def _own_output(output: RewardOutput) -> RewardOutput:
     return RewardOutput(
         output.reward,
         output.token_rewards,
-        copy_plain(output.metadata) if output.metadata else {},
+        as_plain(output.metadata) if output.metadata else {},
         output.score,
         output.status,
         output.reason,

@@ -10,7 +10,7 @@ import enum
 import time
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from plaudit.contract.failures import describe_failure, pass_nothing_on, passed_on
 from plaudit.contract.isolation import ProcessState, call_in_context, own_copy
@@ -21,7 +21,7 @@ from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
 __all__ = [
-    "Call", "EndedCall", "Observer", "Progress", "Style", "calls_one_sample", "check_concurrency", "invoke_batch",
+    "Call", "EndedCall", "Observer", "Progress", "Style", "calls_one_sample", "check_declared", "invoke_batch",
     "needs_loop", "paired_method", "pass_nothing_on", "score_one", "score_samples", "scope_of",
 ]  # fmt: skip
 
@@ -148,12 +148,14 @@ def needs_loop(reward: Any) -> bool:
     return any(map(needs_loop, reward.parts)) if reward.call_style is _COMPOUND else bool(reward.is_async)
 
 
-def check_concurrency(reward: Any) -> int:
-    """The number of calls of an async reward that may run at the same time; raises InvalidSettings."""
-    concurrency = reward.concurrency
-    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
-        raise InvalidSettings(f"{reward.name}: concurrency is a whole number of at least 1, got {concurrency!r}")
-    return concurrency
+def check_declared(reward: Any) -> None:
+    """Raise InvalidSettings if a reward declares a scope, a `max_batch` or a `concurrency` that cannot be."""
+    if reward.scope not in get_args(Scope):
+        raise InvalidSettings(f"{reward.name}: scope is one of {', '.join(get_args(Scope))}; got {reward.scope!r}")
+    limits = {"concurrency": reward.concurrency, "max_batch": 1 if reward.max_batch is None else reward.max_batch}
+    for name, value in limits.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise InvalidSettings(f"{reward.name}: {name} is a whole number of at least 1, got {value!r}")
 
 
 def scope_of(reward: Any) -> Scope:
@@ -163,6 +165,7 @@ def scope_of(reward: Any) -> Scope:
     """
     if reward.call_style is _COMPOUND:
         return widest([reward.merge_scope, *map(scope_of, reward.parts)])
+    check_declared(reward)
     if reward.call_style is _SAMPLE or (reward.max_batch is not None and reward.scope == "sample"):
         return "sample"
     return "group" if reward.scope == "group" else "batch"
@@ -200,9 +203,12 @@ class _Unit:
         for number, part in enumerate(reward.parts):
             concerned = [position for position, row in enumerate(part_rows) if row[number][1] is not None]
             unit, at = self, [indexes[position] for position in concerned]
-            if any(part_rows[position][number][1] is not self._samples[indexes[position]] for position in concerned):
-                changed = dict(zip(at, (part_rows[position][number][1] for position in concerned), strict=True))
-                unit = _Unit(_Replaced(self._samples, changed), self._progress)
+            part_samples = [part_rows[position][number][1] for position in concerned]
+            if any(sample is not self._samples[index] for index, sample in zip(at, part_samples, strict=True)):
+                samples = list(self._samples)
+                for index, sample in zip(at, part_samples, strict=True):
+                    samples[index] = sample
+                unit = _Unit(samples, self._progress)
             finishers.append((concerned, unit.begin(part, at, (*path, number))))
 
         def finish() -> Outputs:
@@ -255,6 +261,7 @@ class _Unit:
 
     def _batches(self, reward: Any, indexes: Sequence[int]) -> list[list[int]]:
         """The indexes of the samples that are given to one call of a function written for batches."""
+        check_declared(reward)
         if reward.scope == "group":
             return _together("group", self._samples, indexes)
         size = reward.max_batch or len(indexes)
@@ -264,19 +271,6 @@ class _Unit:
     def _in_order(indexes: Sequence[int], batches: Sequence[tuple[Sequence[int], Outputs]]) -> Outputs:
         by_index = {index: output for batch, outputs in batches for index, output in zip(batch, outputs, strict=True)}
         return [by_index[index] for index in indexes]
-
-
-class _Replaced(Sequence[Trajectory]):
-    """The samples of a unit, some of them replaced by versions that a part of the reward gets."""
-
-    def __init__(self, samples: Sequence[Trajectory], changed: Mapping[int, Trajectory]) -> None:
-        self._samples, self._changed = samples, changed
-
-    def __len__(self) -> int:
-        return len(self._samples)
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._changed.get(index) or self._samples[index]
 
 
 def paired_method(reward: Any) -> Callable[..., Any]:

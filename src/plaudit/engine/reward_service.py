@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plaudit.contract.contents import warm_up
-from plaudit.contract.failures import describe_failure
+from plaudit.contract.failures import describe_failure, passed_on
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.contract.scoring import Call, calls_one_sample, needs_loop, score_one, score_samples
 from plaudit.engine.shipping import Shipment
@@ -71,8 +71,10 @@ class RewardHandler:
                     progress.started(Call(path, index))
                 try:
                     sample = unpack_sample(each)
-                except Exception as error:  # noqa: BLE001 - see pack_samples
-                    progress.failed[index] = describe_failure(self.reward.name, error)
+                except BaseException as error:  # noqa: BLE001 - see pack_samples
+                    failure = describe_failure("reading the sample in a worker", error)
+                    reason = f"{failure.reason}; put plain data into its columns and metadata"
+                    progress.failed[index] = RewardOutput.unscored(Status.ERROR, reason)
                 if is_reported:
                     progress.ended(Call(path, index), [])
             yield sample
@@ -95,7 +97,9 @@ def pack_samples(samples: Sequence[Trajectory]) -> bytes:
     for sample in samples:
         try:
             packed.append(pack_sample(sample))
-        except Exception as error:  # noqa: BLE001 - values of any class refuse in their own way
+        except passed_on():
+            raise
+        except BaseException as error:  # noqa: BLE001 - values of any class refuse in their own way
             reason = f"{_unsendable(sample)}{type(error).__name__}: {error}"[:300]
             packed.append(f"the sample cannot be sent to another process: {reason}; put plain data into it")
     return pickle.dumps(packed, pickle.HIGHEST_PROTOCOL)
@@ -106,7 +110,7 @@ def _unsendable(sample: Trajectory) -> str:
     for name, value in {**sample.metadata, **sample.columns}.items():
         try:
             pickle.dumps(value)
-        except Exception:  # noqa: BLE001 - see pack_samples
+        except BaseException:  # noqa: BLE001 - see pack_samples
             return f"{name}: "
     return ""
 

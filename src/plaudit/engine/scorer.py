@@ -13,10 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeAlias
 
+from plaudit.contract.calling import several
 from plaudit.contract.contents import count_workers
 from plaudit.contract.function import RewardFunction, RewardLike
 from plaudit.contract.output import RewardOutput
-from plaudit.contract.scoring import Style, check_concurrency, scope_of
+from plaudit.contract.scoring import Style, scope_of
 from plaudit.engine.backends.backend import Backend, BackendSettings, Limits
 from plaudit.engine.backends.processes import ProcessBackend
 from plaudit.engine.backends.ray import RayBackend
@@ -61,8 +62,8 @@ class Scorer:
         address: str | None = None,
     ) -> None:
         for name, value in (("workers", workers), ("batch_size", batch_size), ("group_size", group_size)):
-            if value is not None and value < 1:
-                raise InvalidSettings(f"{name} must be at least 1, got {value}")
+            if value is not None and not (isinstance(value, int) and value >= 1):
+                raise InvalidSettings(f"{name} must be at least 1, got {value!r}")
         if backend not in (INLINE, *BACKENDS):
             raise InvalidSettings(f"no backend named {backend!r}{did_you_mean(backend, [INLINE, *BACKENDS])}")
         if address is not None and backend != "ray":
@@ -133,15 +134,16 @@ class Scorer:
     def _run(self, trajectories: Samples, interleaved: bool, stop: threading.Event) -> Iterator[ScoredRollout]:
         if isinstance(trajectories, str | os.PathLike):
             trajectories = (rollout.trajectory for rollout in read_rollouts(trajectories))
+        source: Iterable[Sample] = several(trajectories)
 
         def run(samples: Iterable[Sample], interleaved: bool = True) -> Iterator[ScoredRollout]:
             cutting = Cutting(self._scope, self._size, self._group_size, interleaved, self._together)
             return self._runner.run(OrderedStream(samples, cutting, stop))
 
         if self._cached is None or not self._cached.is_usable():
-            return run(trajectories, interleaved)
+            return run(source, interleaved)
         cutting = Cutting(self._scope, UnitSize(PORTION), self._group_size, interleaved)
-        return self._cached.run(OrderedStream(trajectories, cutting, stop), run)
+        return self._cached.run(OrderedStream(source, cutting, stop), run)
 
 
 def score(
@@ -170,5 +172,5 @@ def _together(reward: Any) -> int:
     """The least number of samples of a unit: the number of concurrent calls of a function, or its largest batch."""
     if reward.call_style is Style.COMPOUND:
         return max(map(_together, reward.parts))
-    calls = check_concurrency(reward) if reward.is_async and reward.call_style is Style.SAMPLE else 1
+    calls = reward.concurrency if reward.is_async and reward.call_style is Style.SAMPLE else 1
     return max(calls, 1 if reward.call_style is Style.SAMPLE else reward.max_batch or 1)

@@ -11,11 +11,11 @@ import time
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import count, islice
 from typing import Any, TypeAlias
 
+from plaudit.contract.calling import read_sample
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.errors import InvalidOutput, InvalidTrajectory
 from plaudit.normalize import Scope
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.trajectory import GroupKey, Trajectory
@@ -96,7 +96,7 @@ class OrderedStream:
     """
 
     def __init__(self, samples: Iterable[Sample], cutting: Cutting, stop: threading.Event | None = None) -> None:
-        self._source, self._cutting = iter(samples), cutting
+        self._source, self._cutting = map(read_sample, samples, count()), cutting
         self._groups: dict[GroupKey, list[tuple[int, Trajectory]]] = {}
         self._ended: set[GroupKey] = set()
         self._waiting: deque[Trajectory] = deque()
@@ -163,14 +163,6 @@ class OrderedStream:
             samples.extend(islice(self._source, count))  # keeps what came before an exception
         except Exception as error:  # noqa: BLE001 - raised again when what came before it is released
             self._error = error
-        for index, sample in enumerate(samples):
-            if not isinstance(sample, Trajectory):
-                try:
-                    samples[index] = _read_sample(sample, self._read + index)
-                except InvalidTrajectory as error:
-                    self._error = error
-                    del samples[index:]
-                    break
         self._exhausted = count is None or len(samples) < count
         self._read += len(samples)
         self._waiting.extend(samples)
@@ -223,13 +215,3 @@ class OrderedStream:
 
     def _skip(self, indices: Iterable[int], reason: str) -> None:
         self._outputs.update(dict.fromkeys(indices, RewardOutput.unscored(Status.SKIPPED, reason)))
-
-
-def _read_sample(sample: object, index: int) -> Trajectory:
-    """The trajectory in a dict with our column names or the usual ones of other systems."""
-    if not isinstance(sample, Mapping):
-        raise InvalidTrajectory(f"sample {index} is a {type(sample).__name__}, not a Trajectory or a dict")
-    try:
-        return Rollout.from_dict(sample).trajectory
-    except (InvalidTrajectory, InvalidOutput) as error:
-        raise InvalidTrajectory(f"sample {index}: {error}") from None

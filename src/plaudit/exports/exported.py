@@ -23,7 +23,7 @@ from types import CodeType
 from typing import Any, NamedTuple, TypeAlias
 
 from plaudit.columns import FIELDS, ColumnMapping, message_text
-from plaudit.contract.output import RewardOutput, Status
+from plaudit.contract.output import RewardOutput, Status, finite_numbers
 from plaudit.engine.scorer import Scorer
 from plaudit.errors import MissingGroundTruth, ScoringFailed
 from plaudit.trajectory import GroupKey, Trajectory
@@ -140,14 +140,14 @@ class ExportedReward:
         """
         parts = {name: part.reward for name, part in output.flat_components().items()}
         same = {name: parts.get(name) for name in self.settings.components}
-        numbers = same if same_keys else _numbers(output.metadata | parts)
+        numbers = same if same_keys else finite_numbers(output.metadata | parts)
         statuses = {f"unscored/{status}": output.status is status for status in Status if status is not Status.OK}
         details = {**numbers, "unscored": not output.ok, **statuses}
         return {name: math.nan if value is None else float(value) for name, value in details.items()}
 
     def log_columns(self, rated: Sequence[SampleResult]) -> dict[str, list[float]]:
         """Details and metadata numbers with one value per sample, under the names that the first call had."""
-        rows = [{**_numbers(each.output.metadata), **self.details(each.output)} for each in rated]
+        rows = [{**finite_numbers(each.output.metadata), **self.details(each.output)} for each in rated]
         with self._lock:
             if self._log_names is None:
                 self._log_names = tuple(dict.fromkeys(name for row in rows for name in row))
@@ -347,14 +347,6 @@ def _finish(call: Call, rated: Any) -> Any:
 def plain_value(value: Any) -> Any:
     """An array, or an element of one, as a list or a number."""
     return value.tolist() if hasattr(value, "tolist") else value
-
-
-def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
-    return {
-        str(name): float(value)
-        for name, value in values.items()
-        if isinstance(value, int | float) and math.isfinite(value)
-    }
 
 
 def _remedy(sample: Trajectory, output: RewardOutput) -> str:

@@ -259,8 +259,9 @@ def _kind(value: Any) -> str:
 
 
 def _no_reward(target: SpecTarget, value: Any) -> RewardNotLoaded:
+    is_named = target.spec != type(value).__name__
+    what = f"{target.spec} is {_kind(value)}, not a reward" if is_named else f"{value!r:.60} is not a reward"
     return RewardNotLoaded(
-        f"{target.spec} is {_kind(value)}, not a reward; a reward is a RewardFunction, a class with "
-        "compute_reward(self, trajectory) or __call__(self, trajectories, ground_truths), or a function such as "
-        "def my_reward(response, ground_truth)"
+        f"{what}; a reward is a RewardFunction, a class with compute_reward(self, trajectory) or "
+        "__call__(self, trajectories, ground_truths), or a function such as def my_reward(response, ground_truth)"
     )

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from plaudit import dialects, remote  # what is in them is imported when first used: a worker starts in less time
-from plaudit.contract.function import RewardFunction, check_max_batch
-from plaudit.contract.scoring import Style
+from plaudit.contract.function import RewardFunction
+from plaudit.contract.scoring import Style, check_declared
 from plaudit.dialects import graders
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Arguments, Loaded, SpecTarget, build
@@ -81,13 +81,14 @@ def _apply_options(
         raise RewardNotLoaded(f"scope is one of {', '.join(get_args(Scope))}; got {scope!r}")
     if scope not in (None, "sample") and reward.call_style is Style.SAMPLE:
         raise RewardNotLoaded(f"{reward.name} is given one sample at a time: scope={scope!r} is for batches")
-    if check_max_batch(max_batch) is not None and reward.call_style not in (Style.BATCH, Style.PAIRED):
+    if max_batch is not None and reward.call_style not in (Style.BATCH, Style.PAIRED):
         raise RewardNotLoaded(f"{reward.name} is not a function of batches: max_batch={max_batch} is for these")
     chosen = {name: value for name, value in (("scope", scope), ("max_batch", max_batch)) if value is not None}
     if chosen:
         reward = copy(reward)
         for name, value in chosen.items():
             setattr(reward, name, value)
+        check_declared(reward)
         reward.load_options = {**reward.load_options, **chosen}
     if chat_template is not None:
         reward = ChatTemplateReward(reward, chat_template)
@@ -186,8 +187,8 @@ class _SpecResolver:
 
     def rewardkit_folder(self, text: str) -> Loaded:
         path = (self.folder / text).resolve()
-        if not any(path.rglob("*.py")) and not any(path.rglob("*.toml")):
-            raise RewardNotLoaded(f"{path} has no rewardkit criteria; to load another reward, name its file")
+        if not any(path.rglob("*.toml")) and not any("rewardkit" in _text_of(file) for file in path.rglob("*.py")):
+            raise RewardNotLoaded(f"{path} is a folder without rewardkit criteria; name the file of a reward in it")
         from plaudit.dialects.systems.rewardkit import RewardkitFolder  # noqa: PLC0415 - a worker starts in less time
 
         return Loaded(RewardkitFolder(path), "rewardkit folder", path.name)
@@ -238,6 +239,10 @@ def _has_quoted_spec(path: str, text: str) -> bool:
     except (SyntaxError, ValueError):
         return False
     return True
+
+
+def _text_of(file: Path) -> str:
+    return file.read_text(errors="replace") if os.path.isfile(file) else ""
 
 
 def _no_such_module(dotted: str) -> RewardNotLoaded:

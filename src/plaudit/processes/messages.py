@@ -49,7 +49,7 @@ def encode_output(output: RewardOutput) -> bytes:
         and output.token_unit == "word"
     ):
         return _NUMBER.pack(OUTPUT, _MARK, output.reward, output.latency_s or 0.0)
-    return OUTPUT + _packed(output)
+    return OUTPUT + pickle.dumps(_as_tuple(output), pickle.HIGHEST_PROTOCOL)
 
 
 def decode_output(message: bytes) -> RewardOutput:
@@ -57,32 +57,17 @@ def decode_output(message: bytes) -> RewardOutput:
     if message[1:2] == _MARK and len(message) == _NUMBER.size:
         _, _, reward, latency_s = _NUMBER.unpack(message)
         return RewardOutput(reward, latency_s=latency_s)
-    return _read(memoryview(message)[1:])
+    return _as_output(pickle.loads(memoryview(message)[1:]))
 
 
 def pack_outputs(outputs: Sequence[RewardOutput]) -> bytes:
-    """Outputs in bytes, each packed on its own; an output that cannot be pickled becomes an error with the reason."""
-    return pickle.dumps([_packed(output) for output in outputs], pickle.HIGHEST_PROTOCOL)
+    """Outputs in bytes."""
+    return pickle.dumps(list(map(_as_tuple, outputs)), pickle.HIGHEST_PROTOCOL)
 
 
 def unpack_outputs(packed: bytes) -> list[RewardOutput]:
     """The outputs that `pack_outputs` wrote."""
-    return [_read(each) for each in pickle.loads(packed)]
-
-
-def _packed(output: RewardOutput) -> bytes:
-    try:
-        return pickle.dumps(_as_tuple(output), pickle.HIGHEST_PROTOCOL)
-    except Exception as error:  # noqa: BLE001 - metadata is the user's, and its classes refuse in their own way
-        return pickle.dumps(_as_tuple(_unsendable(error)), pickle.HIGHEST_PROTOCOL)
-
-
-def _read(packed: bytes | memoryview) -> RewardOutput:
-    """The output in these bytes, or an error if its metadata cannot be read in this process."""
-    try:
-        return _as_output(pickle.loads(packed))
-    except Exception as error:  # noqa: BLE001 - see _packed
-        return _unsendable(error)
+    return list(map(_as_output, pickle.loads(packed)))
 
 
 def _as_tuple(output: RewardOutput) -> tuple[Any, ...]:
@@ -107,8 +92,3 @@ def _as_output(plain: tuple[Any, ...]) -> RewardOutput:
         token_unit,
         latency_s,
     )
-
-
-def _unsendable(error: Exception) -> RewardOutput:
-    reason = f"the output cannot be sent to another process: {type(error).__name__}: {error}; put plain data into it"
-    return RewardOutput.unscored(Status.ERROR, reason[:500])

@@ -14,7 +14,7 @@ from typing import Any
 from plaudit import jsonline
 from plaudit.columns import FOREIGN_NAMES
 from plaudit.errors import RolloutsError
-from plaudit.rollouts.rollout import OUTPUT_KEY
+from plaudit.trajectory import OUTPUT_KEY
 
 __all__ = ["TEXTS", "CsvSource", "write_csv"]
 

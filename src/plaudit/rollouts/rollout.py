@@ -12,11 +12,10 @@ from plaudit import jsonline
 from plaudit.columns import ColumnMapping
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidOutput, RolloutsError
-from plaudit.trajectory import Trajectory
+from plaudit.trajectory import OUTPUT_KEY, Trajectory
 
-__all__ = ["OUTPUT_KEY", "Rollout", "ScoredRollout"]
+__all__ = ["Rollout", "ScoredRollout"]
 
-OUTPUT_KEY = "reward_output"
 _USUAL_NAMES = ColumnMapping()
 Output = TypeVar("Output", bound=RewardOutput | None, default=RewardOutput | None, covariant=True)
 
@@ -29,8 +28,6 @@ class Rollout(NamedTuple, Generic[Output]):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data: the trajectory's keys, and `reward_output` when there is one."""
-        if OUTPUT_KEY in self.trajectory.columns:
-            raise RolloutsError(f"a column may not be called {OUTPUT_KEY!r}: the reward output of a rollout goes there")
         plain = self.trajectory.to_dict()
         if self.output is not None:
             plain[OUTPUT_KEY] = self.output.to_dict()
@@ -50,7 +47,7 @@ class Rollout(NamedTuple, Generic[Output]):
         output = plain.get(OUTPUT_KEY)
         if output is not None and not isinstance(output, Mapping):
             raise InvalidOutput(f"{OUTPUT_KEY} must be an object, got {type(output).__name__} {output!r:.60}")
-        trajectory = Trajectory.from_dict({name: value for name, value in plain.items() if name != OUTPUT_KEY}, columns)
+        trajectory = Trajectory.from_dict(plain, columns)
         return cls(trajectory, None if output is None else RewardOutput.from_dict(output))  # type: ignore[arg-type]  # as above
 
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from plaudit.contract.binding import Convention
-from plaudit.contract.output import RewardOutput
+from plaudit.contract.output import RewardOutput, as_number
 from plaudit.dialects.dialect import Dialect, ForeignReward, System, truth_as_text
 from plaudit.dialects.signatures import call_parameters
-from plaudit.errors import InvalidOutput, InvalidTrajectory
+from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
 
 __all__ = ["SYSTEM", "VerificationResult", "VerifierConfig", "VerifierFunction"]
@@ -63,10 +63,7 @@ def _base_of(foreign: Any) -> type | None:
 
 def _read(result: Any) -> RewardOutput:
     """A result with a score, or a number, as earlier versions return it."""
-    value = getattr(result, "score", result)
-    if value is None or isinstance(value, str):
-        raise InvalidOutput(f"the verifier's score {value!r:.60} is not a number")
-    number = float(value)
+    number = as_number("the verifier's score", getattr(result, "score", result))
     metadata = {"cost": result.cost} if getattr(result, "cost", None) else {}
     reason = str(getattr(result, "reasoning", None) or "")
     return RewardOutput(number, score=number if 0.0 <= number <= 1.0 else None, reason=reason, metadata=metadata)

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from plaudit.contract.binding import Convention, own_values
-from plaudit.contract.output import RewardOutput, Status
+from plaudit.contract.output import RewardOutput, Status, as_number
 from plaudit.dialects.dialect import Dialect, ForeignReward, System, truth_as_text
 from plaudit.dialects.signatures import method_parameters
 from plaudit.errors import InvalidOutput
@@ -61,10 +61,8 @@ def _read(result: Any) -> RewardOutput:
         return RewardOutput.unscored(Status.ERROR, f"the grader failed: {error}", metadata=metadata)
     if hasattr(result, "rank"):
         raise InvalidOutput("the grader ranks several responses; a reward needs a score for one")
-    score = getattr(result, "score", result)
-    if score is None or isinstance(score, str | bytes):
-        raise InvalidOutput(f"the grader's score {score!r:.60} is not a number")
-    return RewardOutput(float(score), reason=reason, metadata=metadata)
+    score = as_number("the grader's score", getattr(result, "score", result))
+    return RewardOutput(score, reason=reason, metadata=metadata)
 
 
 def _matches(candidate: Any) -> bool:

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from plaudit.contract.binding import Convention, row_of
-from plaudit.contract.output import RewardOutput
+from plaudit.contract.output import RewardOutput, as_number
 from plaudit.dialects.dialect import Dialect, ForeignReward, System
 from plaudit.dialects.results import read_object
 from plaudit.dialects.signatures import asks_for, method_parameters, parameters
-from plaudit.errors import InvalidOutput
 from plaudit.trajectory import Trajectory
 
 __all__ = ["SYSTEM", "EvalOutput", "Signal"]
@@ -151,14 +150,12 @@ _EVALUATION = Convention({"task": _task, "episode": _episode}, by_place=("task",
 def _read(output: Any) -> RewardOutput:
     """The reward of an evaluation, and its signals as components."""
     value = output.get("reward") if isinstance(output, Mapping) else getattr(output, "reward", output)
-    if value is None or isinstance(value, str):
-        raise InvalidOutput(f"the evaluator returned {output!r:.60}, which has no reward")
-    number = float(value)
+    number = as_number("the evaluator's reward", value)
     metadata = dict(getattr(output, "metadata", None) or {})
     correct = getattr(output, "is_correct", None)
     if correct is not None:
         metadata["is_correct"] = bool(correct)
-    signals = {signal.name: RewardOutput(float(signal.value)) for signal in getattr(output, "signals", None) or ()}
+    signals = {signal.name: RewardOutput(signal.value) for signal in getattr(output, "signals", None) or ()}
     return RewardOutput(number, score=number if 0.0 <= number <= 1.0 else None, metadata=metadata, components=signals)
 
 

@@ -77,7 +77,7 @@ def _sum_of_parts(returned: Any) -> Any:
     if not isinstance(returned, Mapping):
         return returned
     parts = {str(name): RewardOutput(each) for name, each in returned.items()}
-    return RewardOutput(sum(float(each) for each in returned.values()), components=parts)
+    return RewardOutput(sum(part.reward or 0.0 for part in parts.values()), components=parts)
 
 
 def _task(trajectory: Trajectory) -> SimpleNamespace:

@@ -1,18 +1,30 @@
 """What a statement that failed would have created or changed: all names that it stores, all mutable objects in it.
 
-All branches count. Functions of the user that it calls are followed by `reach`; what they mention counts too. Functions
-and classes count as changed where the statement, or a function that it calls, sets attributes.
+All branches count. Functions of the user that it calls, and those that were running when it failed, are followed by
+`reach`; what they mention counts too. Functions and classes count as changed where the statement, or a function that it
+calls, sets attributes.
 """
 
 import ast
 import builtins
 import inspect
 import sys
+import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from types import CodeType, FunctionType, ModuleType
+from types import CellType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
-from plaudit.loading.execution.reaching import UNRESOLVED, GlobalName, Reached, is_data, is_project, reach, stores_of
+from plaudit.loading.execution.reaching import (
+    UNRESOLVED,
+    GlobalName,
+    Reached,
+    is_data,
+    is_project,
+    is_project_file,
+    reach,
+    stores_of,
+)
 
 __all__ = ["Effects", "effects_of", "imports_all"]
 
@@ -47,12 +59,18 @@ class Effects:
         return f"names that it computes ({reached.dynamic})" if self and reached.dynamic else None
 
 
-def effects_of(statement: ast.stmt, code: CodeType, namespace: dict[str, Any], foreign: set[str]) -> Effects:
+def effects_of(
+    statement: ast.stmt, code: CodeType, namespace: dict[str, Any], foreign: set[str], error: BaseException
+) -> Effects:
     """The names and objects that a statement would have created or changed; `foreign` are names that earlier failures
-    left out.
+    left out, and `error` is what the statement, or the one that it depends on, raised.
     """
     reader = _Reader(statement, namespace, foreign)
     reader.read(statement)
+    for frame in _frames_of(error):
+        cells = tuple(CellType(frame.f_locals.get(name)) for name in frame.f_code.co_freevars)
+        reader.callees.append(FunctionType(frame.f_code, frame.f_globals, closure=cells))
+        reader.values += frame.f_locals.values()
     data = reach(*reader.values, data_only=True)
     run = reach(*reader.callees, *data.kinds)
     effects = Effects(reader.global_names | run.stores | stores_of(code, namespace))
@@ -65,6 +83,25 @@ def effects_of(statement: ast.stmt, code: CodeType, namespace: dict[str, Any], f
         names = {name for name, each in namespace.items() if not isinstance(each, ModuleType) and name[:2] != "__"}
         effects.global_names |= {(id(namespace), name) for name in names | {UNRESOLVED}}
     return effects
+
+
+def _frames_of(error: BaseException) -> Iterator[FrameType]:
+    """The functions of the user that were running when an error, or one that led to it, was raised."""
+    waiting: list[BaseException | None] = [error]
+    met: set[int] = set()
+    while waiting:
+        each = waiting.pop()
+        if each is None or id(each) in met:  # errors may be causes of each other
+            continue
+        met.add(id(each))
+        waiting += (
+            each.__cause__,
+            each.__context__,
+            *(each.exceptions if isinstance(each, BaseExceptionGroup) else ()),
+        )
+        for frame, _ in traceback.walk_tb(each.__traceback__):
+            if frame.f_code.co_flags & inspect.CO_OPTIMIZED and is_project_file(frame.f_code.co_filename):
+                yield frame
 
 
 def imports_all(statement: ast.stmt) -> bool:

@@ -15,7 +15,7 @@ import logging
 import re
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from types import CellType, CodeType, FrameType, FunctionType, MethodType, ModuleType, TracebackType
@@ -24,8 +24,8 @@ from typing import Any, TypeAlias
 from plaudit.dialects.stub_packages import Missing
 
 __all__ = [
-    "UNRESOLVED", "GlobalName", "Reached", "is_data", "is_installed", "is_project", "reach", "reach_statement",
-    "stores_of",
+    "UNRESOLVED", "GlobalName", "Reached", "is_data", "is_installed", "is_project", "is_project_file", "reach",
+    "reach_statement", "stores_of",
 ]  # fmt: skip
 
 GlobalName: TypeAlias = tuple[int, str]
@@ -134,7 +134,8 @@ class _Walk:
                 yield owner
                 yield from _members_of(owner) if is_project(owner) else ()
         elif isinstance(value, functools._lru_cache_wrapper):
-            yield value.__wrapped__
+            caches = [each for each in gc.get_referents(value) if type(each) is dict and each is not vars(value)]
+            yield from (value.__wrapped__, *(result for cache in caches for result in cache.values()))
         elif not isinstance(value, ModuleType):
             yield type(value)
             yield from gc.get_referents(value)  # runs no code of the user
@@ -147,7 +148,8 @@ class _Walk:
         stored: set[str] = set()
         for each in _nested(code, defined_only=defined_only):
             attributes |= set(each.co_names)
-            for step in dis.get_instructions(each):
+            steps = list(dis.get_instructions(each))
+            for index, step in enumerate(steps):
                 name = str(step.argval)
                 if step.opname in _GLOBAL_READS:
                     values += self.values_of_global(name, namespace, where)
@@ -155,7 +157,7 @@ class _Walk:
                     self.reached.stores.add((id(namespace), name))
                 elif step.opname in ("STORE_ATTR", "DELETE_ATTR"):
                     stored.add(name)
-                    self.reached.sets_attributes |= each.co_varnames[:1] != ("self",)
+                    self.reached.sets_attributes |= _owner_name(steps[:index]) != "self"
                 elif step.opname == "IMPORT_NAME" and not defined_only:
                     values += [sys.modules[name]] if name in sys.modules else []
                     if not is_installed(name):
@@ -195,6 +197,16 @@ class _Walk:
         return values
 
 
+def _owner_name(steps: Sequence[dis.Instruction]) -> str:
+    """The variable that the next instruction sets an attribute of, or of one of its attributes; empty if it is none."""
+    if steps[-1].opname == "SWAP":  # `owner.name += value`: the owner was copied before the value was read
+        steps = steps[: max((index for index, step in enumerate(steps) if step.opname == "COPY"), default=1)]
+    owner = next((step for step in reversed(steps) if step.opname != "LOAD_ATTR"), None)
+    if owner is None or not owner.opname.startswith("LOAD_FAST"):
+        return ""
+    return str(owner.argval[-1] if isinstance(owner.argval, tuple) else owner.argval)
+
+
 def _nested(code: CodeType, *, defined_only: bool = False) -> Iterator[CodeType]:
     """The code and the code inside it; with `defined_only`, without the bodies of functions."""
     yield code
@@ -220,13 +232,14 @@ def is_installed(name: str) -> bool:
 def is_project(value: Any) -> bool:
     """Whether a function, a class or a module is defined in a file of the user, not in a package or in Python."""
     if isinstance(value, FunctionType):
-        return _is_project_file(value.__code__.co_filename)
+        return is_project_file(value.__code__.co_filename)
     module = sys.modules.get(value.__module__) if isinstance(value, type) else value
-    return isinstance(module, ModuleType) and _is_project_file(str(vars(module).get("__file__") or "<"))
+    return isinstance(module, ModuleType) and is_project_file(str(vars(module).get("__file__") or "<"))
 
 
 @functools.lru_cache(maxsize=4096)
-def _is_project_file(name: str) -> bool:
+def is_project_file(name: str) -> bool:
+    """Whether a file is the user's, not of a package or of Python."""
     parts = Path(name).parts
     return not (name.startswith(("<", *_INSTALLED)) or "site-packages" in parts or "dist-packages" in parts)
 

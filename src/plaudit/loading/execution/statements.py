@@ -117,7 +117,7 @@ class _Run:
             self.foreign |= set().union(*bound_names([statement]))
         line = line or _line_of(error, self.path) or statement.lineno
         text = self.lines[line - 1].strip() if line <= len(self.lines) else ""
-        effects = effects_of(statement, code, self.names, self.foreign)
+        effects = effects_of(statement, code, self.names, self.foreign, error)
         self.failures.append(Failure(statement, self.path, line, text, error, effects))
 
 

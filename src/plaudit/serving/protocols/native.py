@@ -12,8 +12,7 @@ import msgspec
 from plaudit import jsonline
 from plaudit.columns import ColumnMapping
 from plaudit.contract.output import RewardOutput
-from plaudit.errors import InvalidOutput, InvalidTrajectory
-from plaudit.rollouts import Rollout
+from plaudit.errors import InvalidTrajectory
 from plaudit.serving.protocols.protocol import About, Samples, decode_message, invalid_sample
 from plaudit.trajectory import Trajectory
 
@@ -51,7 +50,7 @@ class NativeProtocol:
         for index, plain in enumerate(request.trajectories):
             try:
                 read.append(_read_sample(plain, request.exact))
-            except (InvalidTrajectory, InvalidOutput) as error:
+            except InvalidTrajectory as error:
                 read.append(None)
                 invalid[index] = invalid_sample(index, error)
         return Samples(read, invalid)
@@ -71,4 +70,4 @@ def _read_sample(plain: Any, exact: bool) -> Trajectory:
         raise InvalidTrajectory(f"expected an object with prompt and response, got {type(plain).__name__}")
     if not all(type(name) is str for name in plain):
         raise InvalidTrajectory("the names of columns must be text")
-    return Trajectory.from_dict(plain, _OWN_NAMES) if exact else Rollout.from_dict(plain).trajectory
+    return Trajectory.from_dict(plain, _OWN_NAMES) if exact else Trajectory.from_dict(plain)

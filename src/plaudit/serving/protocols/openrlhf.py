@@ -7,13 +7,12 @@ every scored output has in its metadata (a reward file's own `extra_logs`) or co
 follow `--on-unscored`, as their rewards do.
 """
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from plaudit.contract.output import RewardOutput
+from plaudit.contract.output import RewardOutput, finite_numbers
 from plaudit.serving.protocols.protocol import (
     About,
     RequestRefused,
@@ -34,7 +33,6 @@ _ENDINGS = (
 )  # fmt: skip
 _BEGINNINGS = ("<s>", "<bos>", "<|begin_of_text|>", "<｜begin▁of▁sentence｜>")
 _LAST = frozenset(ending[-1] for ending in _ENDINGS)
-_LARGEST = sys.float_info.max
 
 
 class RewardRequest(msgspec.Struct):
@@ -128,8 +126,4 @@ def _numbers_in(output: RewardOutput) -> dict[str, float]:
     if not output.metadata and not output.components:
         return {}
     parts = {name: part.reward for name, part in output.flat_components().items()}
-    return {
-        str(name): float(value)
-        for name, value in {**output.metadata, **parts}.items()
-        if isinstance(value, int | float) and -_LARGEST <= value <= _LARGEST
-    }
+    return finite_numbers({**output.metadata, **parts})

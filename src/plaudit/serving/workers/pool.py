@@ -75,7 +75,7 @@ class ServicePool:
 
     async def start(self) -> None:
         """Start one worker, and all others when it has loaded the reward; raises where it cannot."""
-        self._pool.start_worker()
+        self._proceed()
         await self._first
         self._pool.count = min(self.description.get("copies") or self._count, self._count)
         self._proceed()
@@ -164,7 +164,7 @@ class ServicePool:
                 unit.owner.set_result(_answer_of(unit))
         if self._closed:
             return
-        while self._first.done() and len(self._pool.workers) < self._pool.count:
+        while len(self._pool.workers) < self._pool.count:
             self._pool.start_worker()
         for worker in self._pool.workers:
             self._write_rest(worker)
@@ -194,12 +194,12 @@ class ServicePool:
         """Give up a worker that cannot be used: an error at the start; later the others continue and it is retried."""
         if worker in self._pool.workers:
             self._pool.remove(worker)
+        self._pool.count = len(self._pool.workers)
         if not self._first.done():
             self._first.set_exception(error)
             return
         logger.error("a worker could not be replaced: %s", error)  # not for clients: it may name files
         self._waiting.extendleft(reversed(worker.units))
-        self._pool.count = len(self._pool.workers)
         if not self._pool.workers:
             self.failure = UNLOADABLE
             self._answer_all(Answer(503, refusal_body(self.failure)))

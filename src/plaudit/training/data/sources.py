@@ -19,10 +19,9 @@ from typing import Any
 from plaudit.columns import FOREIGN_NAMES, ColumnMapping
 from plaudit.errors import DataError, InvalidSettings, PlauditError, RolloutsError, did_you_mean, require
 from plaudit.jsonline import InvalidJSON
-from plaudit.rollouts.rollout import OUTPUT_KEY
 from plaudit.rollouts.sources import source_of
 from plaudit.training.data.prompts import Prompts
-from plaudit.trajectory import Message, Prompt, Trajectory
+from plaudit.trajectory import OUTPUT_KEY, Message, Prompt, Trajectory
 
 __all__ = ["PromptTemplate", "Rows", "read_demonstrations", "read_prompts", "rows_of", "set_template_arguments"]
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from plaudit.columns import FOREIGN_NAMES
 from plaudit.errors import DataError, InvalidTrajectory, did_you_mean
-from plaudit.rollouts.rollout import OUTPUT_KEY
-from plaudit.trajectory import Message, Prompt, Trajectory, message_text
+from plaudit.trajectory import OUTPUT_KEY, Message, Prompt, Trajectory, message_text
 
 __all__ = ["PairColumns", "PreferencePair", "read_pair"]
 
