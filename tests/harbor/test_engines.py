@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tarfile
+import tempfile
 import time
 from pathlib import Path
 
@@ -72,8 +73,9 @@ def start_podman(folder, monkeypatch):
 
 
 @contextlib.contextmanager
-def start_docker(folder, monkeypatch):
+def start_docker(monkeypatch):
     """A daemon of docker with storage of its own and no network."""
+    folder = tempfile.mkdtemp(prefix="docker-")  # paths of sockets must be short
     socket = f"unix://{folder}/docker.sock"
     places = {"data-root": "data", "exec-root": "exec", "pidfile": "docker.pid"}
     daemon = subprocess.Popen(
@@ -92,6 +94,7 @@ def start_docker(folder, monkeypatch):
     finally:
         daemon.terminate()
         daemon.wait()
+        shutil.rmtree(folder)
 
 
 @pytest.fixture
@@ -102,7 +105,7 @@ def engine(request, tmp_path, monkeypatch):
     if not can_run(name):
         yield name
     else:
-        with start_docker(tmp_path, monkeypatch) if name == "docker" else start_podman(tmp_path, monkeypatch):
+        with start_docker(monkeypatch) if name == "docker" else start_podman(tmp_path, monkeypatch):
             subprocess.run([name, "import", "-", BASE], input=pack_programs(), check=True, capture_output=True)
             yield name
 
