@@ -1,9 +1,10 @@
 """Harbor tasks: recall and false alarms of the audit on our zoo, cost of a trial, and what remains after kills.
 
-    python benchmarks/harbor.py [zoo] [further] [styles] [languages] [fifth] [cost] [soak]
+    python benchmarks/harbor.py [zoo] [further] [styles] [languages] [fifth] [sixth] [cost] [soak]
 
-The first five audit the tasks of a table each (`harbor_zoo.py`, `harbor_zoo_more.py`, `harbor_zoo_third.py`,
-`harbor_zoo_fourth.py`, `harbor_zoo_fifth.py`); `zoo:2/6` audits every sixth of them, from the second.
+The first six audit the tasks of a table each (`harbor_zoo.py`, `harbor_zoo_more.py`, `harbor_zoo_third.py`,
+`harbor_zoo_fourth.py`, `harbor_zoo_fifth.py`,
+`harbor_zoo_sixth.py`); `zoo:2/6` audits every sixth of them, from the second.
 `cost` runs a task whose commands take no time, alone and eight at a time.
 `soak` starts 300 runs and kills the process at a random moment of each; then it counts processes, mounts and folders.
 """
@@ -27,6 +28,7 @@ from benchmarks.harbor_zoo import FLAWED, SOUND, ZooTask, write_zoo
 from benchmarks.harbor_zoo_fifth import FIFTH_FLAWED, FIFTH_SOUND
 from benchmarks.harbor_zoo_fourth import FOURTH_FLAWED, FOURTH_SOUND
 from benchmarks.harbor_zoo_more import MORE_FLAWED, MORE_SOUND
+from benchmarks.harbor_zoo_sixth import SIXTH_FLAWED, SIXTH_SOUND
 from benchmarks.harbor_zoo_third import THIRD_FLAWED, THIRD_SOUND
 from plaudit.harbor import Runtime, audit_task, read_task, run_task
 from plaudit.harbor.reporting import TaskReport, each_task
@@ -39,6 +41,7 @@ TABLES = {
     "styles": [*THIRD_FLAWED, *THIRD_SOUND],
     "languages": [*FOURTH_FLAWED, *FOURTH_SOUND],
     "fifth": [*FIFTH_FLAWED, *FIFTH_SOUND],
+    "sixth": [*SIXTH_FLAWED, *SIXTH_SOUND],
 }
 SOAK_RUNS, MOST_SECONDS = 300, 900
 
