@@ -2,9 +2,8 @@
 
     python benchmarks/harbor.py [zoo] [further] [styles] [languages] [fifth] [sixth] [cost] [soak]
 
-The first six audit the tasks of a table each (`harbor_zoo.py`, `harbor_zoo_more.py`, `harbor_zoo_third.py`,
-`harbor_zoo_fourth.py`, `harbor_zoo_fifth.py`,
-`harbor_zoo_sixth.py`); `zoo:2/6` audits every sixth of them, from the second.
+The first six audit the tasks of a table each (`harbor_zoo.py`, `harbor_zoo_more.py`, and `_third` to `_sixth`);
+`zoo:2/6` audits every sixth of them, from the second.
 `cost` runs a task whose commands take no time, alone and eight at a time.
 `soak` starts 300 runs and kills the process at a random moment of each; then it counts processes, mounts and folders.
 """
@@ -144,17 +143,23 @@ def _descendants(pid: int) -> list[int]:
 
 
 def _state(scratch: Path) -> tuple[set[str], set[str], set[str]]:
-    """Processes of workspaces, mounts, and folders for temporary files."""
-    processes = set()
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if b"plaudit.harbor.machine" in file.read_bytes():
-                processes.add(file.parent.name)
-        except OSError:
-            continue
+    """Processes of workspaces whose owner has ended, mounts, and folders for temporary files."""
+    processes = {file.parent.name for file in Path("/proc").glob("[0-9]*/cmdline") if _is_orphan(int(file.parent.name))}
     mounts = set(Path("/proc/self/mounts").read_text().splitlines())
     folders = {str(each) for each in scratch.iterdir()}
     return processes, mounts, folders
+
+
+def _is_orphan(pid: int) -> bool:
+    """Whether a process belongs to a workspace, and the first process above that does not is no Python."""
+    is_workspace = False
+    try:
+        while b"plaudit.harbor.machine" in (words := Path(f"/proc/{pid}/cmdline").read_bytes()):
+            is_workspace = True
+            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:  # it has ended
+        return False
+    return is_workspace and b"python" not in words
 
 
 def main() -> None:

@@ -173,26 +173,52 @@ def test_mutants_differ_and_rewritings_do_the_same():
     product = Product("/app/x.py", CODE)
     changes = {each.change for each in mutants_of(product, "")}
     assert {"line 4: Gt became LtE", "line 6: returns None"} <= changes
-    for version in equivalents_of(product, ""):
+    for version in equivalents_of(product, "", "largest"):
         namespace = {}
         exec(version.content, namespace)
         assert namespace["largest"]([3, 9, 2]) == 9
-    assert len(equivalents_of(product, "")) == 2
+    assert len(equivalents_of(product, "", "largest")) == 2
 
 
 def test_a_rewritten_program_keeps_the_line_that_names_its_interpreter():
     product = Product("/app/x", b"#!/usr/bin/env python3\n# a comment\n" + CODE)
-    versions = [*mutants_of(product, ""), *equivalents_of(product, "")]
+    versions = [*mutants_of(product, ""), *equivalents_of(product, "", "")]
     contents = [each.content for each in versions] + [product.with_constant("7"), product.with_answers({("f", ""): 1})]
     assert len(contents) > 5
     assert all(content.startswith(b"#!/usr/bin/env python3\n") for content in contents)
 
 
+def test_only_functions_that_nobody_names_are_renamed():
+    code = b"def helper(a):\n    return a\n\n\ndef asked(a):\n    return helper(a) + other(a)\n\n\n"
+    code += b"def other(a):\n    return 1\n"
+    versions = equivalents_of(Product("/app/x.py", code), "", "asked() is wanted; the image calls other()")
+    [renamed] = [each for each in versions if each.change == "helper functions renamed"]
+    namespace = {}
+    exec(renamed.content, namespace)
+    assert namespace["asked"](2) == 3
+    assert "helper" not in namespace
+    assert "other" in namespace
+
+
+@pytest.mark.parametrize(
+    ("value", "instruction", "reversed_lists"),
+    [
+        ([{"n": "b", "v": 9}, {"n": "a", "v": 3}], "sorted by v", ["the list in reverse order"]),
+        ([{"n": "b", "v": 9}, {"n": "a", "v": 3}], "in any order, ranks do not count", []),
+        ({"x": [1, 2, 3], "y": ["b", "a", "c"]}, "x sorted, y", ["x in reverse order"]),
+        ([1, 1], "sorted", []),
+    ],
+)
+def test_lists_are_reversed_only_where_the_task_asks_for_an_order_that_they_have(value, instruction, reversed_lists):
+    mutants = mutants_of(Product("/app/x.json", json.dumps(value).encode()), instruction)
+    assert [each.change for each in mutants if "reverse" in each.change] == reversed_lists
+
+
 def test_rows_are_reordered_only_where_the_instruction_leaves_their_order_free():
     product = Product("/app/x.csv", b"name,age\nAda,3\nBo,4\n")
-    [version] = equivalents_of(product, "The order of the rows is free.")
+    [version] = equivalents_of(product, "The order of the rows is free.", "")
     assert version.content == b"name,age\nBo,4\nAda,3\n"
-    assert equivalents_of(product, "Sort the rows by name.") == []
+    assert equivalents_of(product, "Sort the rows by name.", "") == []
 
 
 def test_a_folder_that_the_instruction_names_stands_for_its_files():
@@ -245,7 +271,7 @@ def test_a_constant_program_keeps_the_signatures():
 
 def test_json_is_rewritten_with_the_same_values():
     product = Product("/app/x.json", b'{"a": [1, {"b": 2}], "c": null}')
-    assert all(json.loads(each.content) == json.loads(product.content) for each in equivalents_of(product, ""))
+    assert all(json.loads(each.content) == json.loads(product.content) for each in equivalents_of(product, "", ""))
     assert all(json.loads(each.content) != json.loads(product.content) for each in mutants_of(product, "a b c"))
 
 
@@ -267,7 +293,7 @@ def test_databases_are_changed_by_value_and_rewritten_with_the_same_rows():
         "totals.amount changed": [("Ada", 15), ("Bo", 8)],
         "a row of totals removed": [("Ada", 15)],
     }
-    [version] = equivalents_of(product, "")
+    [version] = equivalents_of(product, "", "")
     assert version.content != product.content
     assert rows_of(version.content) == rows_of(product.content)
     assert mutants_of(Product("/app/x.bin", b"\xff\x00"), "") == []

@@ -136,7 +136,9 @@ class _Audit:
     def _overfitting(self, products: Products) -> None:
         self.report.tried.append("overfitting")
         for product in products.required:
-            for version in equivalents_of(product, self.task.instruction):
+            others = (each.content.decode(errors="replace") for each in products.files if each != product)
+            known = "\n".join([self.known, *others])
+            for version in equivalents_of(product, self.task.instruction, known):
                 trial = self._trial(self._changed(product, Entry(version.content, product.mode), version.change))
                 if trial.reward is not None and not _is_paid(trial) and not self._is_full("overfitting"):
                     message = f"{product.path}, {version.change}: a correct solution earns {trial.outcome}"

@@ -3,6 +3,7 @@
 import ast
 import json
 import random
+import re
 from contextlib import suppress
 
 from plaudit.harbor.audit.mutants import change_database, order_is_free, split_header
@@ -11,14 +12,14 @@ from plaudit.harbor.audit.products import Product, Version
 __all__ = ["equivalents_of"]
 
 
-def equivalents_of(product: Product, instruction: str) -> list[Version]:
-    """The same content written in another way."""
+def equivalents_of(product: Product, instruction: str, known: str) -> list[Version]:
+    """The same content written in another way; names that `known` has are used by others, or asked for."""
     if product.language == "sqlite":
         change = "PRAGMA page_size = 8192; VACUUM"
         return [Version("written with other pages", change_database(product.content, change))]
     if product.language == "python" and product.tree is not None:
         versions = [Version("formatted anew, without comments", product.write_python(product.tree))]
-        return [*versions, *_renamed(product), *_reordered(product)]
+        return [*versions, *_renamed(product), *_with_other_names(product, known), *_reordered(product)]
     if product.language == "shell" and product.content.startswith(b"#!"):
         first, _, rest = product.content.partition(b"\n")
         return [Version("a comment and blank lines added", first + b"\n# written in another way\n\n" + rest + b"\n")]
@@ -56,6 +57,27 @@ def _renamed(product: Product) -> list[Version]:
         for node in names:
             node.id = f"{node.id}_renamed" if node.id in local else node.id
     return [Version("local variables renamed", product.write_python(tree))]
+
+
+def _with_other_names(product: Product, known: str) -> list[Version]:
+    """Functions that nobody else names under other names."""
+    tree = ast.parse(product.content)
+    nodes = list(ast.walk(tree))
+    texts = " ".join(
+        [known, *(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))]
+    )
+    own = {
+        node.name: f"{node.name}_renamed"
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list and not re.search(rf"\b{node.name}\b", texts)
+    }
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            node.id = own.get(node.id, node.id)
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            node.name = own.get(node.name, node.name)
+    return [Version("helper functions renamed", product.write_python(tree))] if own else []
 
 
 def _reordered(product: Product) -> list[Version]:

@@ -104,7 +104,7 @@ def _line_mutants(lines: list[str], instruction: str) -> Iterator[Version]:
             row = (delimiter or "").join([*cells[:column], changed, *cells[column + 1 :]]) + "\n"
             place = f"line {index + len(head) + 1}" + (f", column {column + 1}" if delimiter else "")
             yield Version(f"{place} changed", _joined(head, rows, index, row), cell)
-    if _ORDERED.search(instruction) and not order_is_free(instruction):
+    if asks_for_order(instruction):
         yield Version("lines in reverse order", "".join([*head, *reversed(rows)]).encode())
     if _UNIQUE.search(instruction):
         yield Version("the last line twice", "".join([*lines, lines[-1]]).encode(), lines[-1])
@@ -114,6 +114,11 @@ def split_header(lines: list[str]) -> tuple[list[str], list[str]]:
     """The header of a table, if it has one, and its rows."""
     count = int("," in lines[0] and not _NUMBER.search(lines[0]))
     return lines[:count], lines[count:]
+
+
+def asks_for_order(instruction: str) -> bool:
+    """Whether the instruction asks for a certain order."""
+    return _ORDERED.search(instruction) is not None and not order_is_free(instruction)
 
 
 def order_is_free(instruction: str) -> bool:
@@ -225,11 +230,22 @@ def _changed_values(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tu
     if not isinstance(value, dict | list):
         yield path, value, _other(value)
         return
+    if isinstance(value, list) and _is_sorted(value):
+        yield path, value, value[::-1]
     for name, child in value.items() if isinstance(value, dict) else enumerate(value):
         for inner, old, other in _changed_values(child, (*path, name)):
             whole = value.copy()
             whole[name] = other
             yield inner, old, whole
+
+
+def _is_sorted(items: list[Any]) -> bool:
+    """Whether items are in the order of their values, or of one of their fields, and not all equal there."""
+    names = items[0] if items and all(isinstance(each, dict) for each in items) else {}
+    columns = [[each.get(name) for each in items] for name in names] or [items]
+    with suppress(TypeError):
+        return any(column != column[::-1] and column in (sorted(column), sorted(column)[::-1]) for column in columns)
+    return False
 
 
 def _other(value: object) -> object:
@@ -257,12 +273,15 @@ def _shell_mutants(product: Product, instruction: str) -> Iterator[Version]:
 
 
 def _json_mutants(product: Product, instruction: str) -> Iterator[Version]:
+    is_ordered = asks_for_order(instruction)
     with suppress(ValueError):
         for path, old, whole in _changed_values(json.loads(product.content)):
             names = [part for part in path if isinstance(part, str)]
-            if not names or names[-1] in instruction:
+            change = "in reverse order" if isinstance(old, list) else "changed"
+            if (not names or names[-1] in instruction) and (is_ordered or not isinstance(old, list)):
                 content = json.dumps(whole, indent=2).encode()
-                yield Version(f"{'.'.join(map(str, path))} changed", content, old if isinstance(old, str) else "")
+                name = ".".join(map(str, path)) or "the list"
+                yield Version(f"{name} {change}", content, old if isinstance(old, str) else "")
 
 
 def _sqlite_mutants(product: Product, instruction: str) -> Iterator[Version]:
