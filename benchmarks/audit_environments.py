@@ -1,7 +1,7 @@
 """How many planted bugs of environments the audit finds, by a family that names the bug, and its false alarms.
 
 `python benchmarks/audit_environments.py` audits the zoo of `tests/audit/environment_zoo` and the ready-made worlds,
-each in processes of its own, as `plaudit audit` does; with `second` only the second set of the zoo.
+each in processes of its own, as `plaudit audit` does; with `second` or `third` only that set of the zoo.
 """
 
 import argparse
@@ -12,7 +12,21 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # run as a script, from a
 
 from plaudit.audit import AuditReport, audit_environment
 from plaudit.worlds import WORLDS
-from tests.audit.environment_zoo.roster import FLAWED, SECOND_FLAWED, SECOND_SOUND, SOUND, Entry
+from tests.audit.environment_zoo.roster import (
+    FLAWED,
+    SECOND_FLAWED,
+    SECOND_SOUND,
+    SOUND,
+    THIRD_FLAWED,
+    THIRD_SOUND,
+    Entry,
+)
+
+SETS = {
+    "first": (FLAWED, {**SOUND, **{name: Entry(name) for name in WORLDS}}),
+    "second": (SECOND_FLAWED, SECOND_SOUND),
+    "third": (THIRD_FLAWED, THIRD_SOUND),
+}
 
 
 def audit(name: str, entry: Entry) -> AuditReport:
@@ -25,10 +39,8 @@ def audit(name: str, entry: Entry) -> AuditReport:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("set", nargs="?", choices=["first", "second"], default="first")
-    is_second = parser.parse_args().set == "second"
-    flawed = SECOND_FLAWED if is_second else FLAWED
-    sound = SECOND_SOUND if is_second else {**SOUND, **{name: Entry(name) for name in WORLDS}}
+    parser.add_argument("set", nargs="?", choices=[*SETS], default="first")
+    flawed, sound = SETS[parser.parse_args().set]
     hits = sum(
         bool({finding.family for finding in audit(name, entry).findings} & entry.families)
         for name, entry in flawed.items()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from plaudit.agents import EpisodeStart, Example
 
-__all__ = ["FLAWED", "SECOND_FLAWED", "SECOND_SOUND", "SOUND", "Entry"]
+__all__ = ["FLAWED", "SECOND_FLAWED", "SECOND_SOUND", "SOUND", "THIRD_FLAWED", "THIRD_SOUND", "Entry"]
 
 HERE = Path(__file__).parent
 WORDS = [Example(EpisodeStart("Word? ", word, seed=at), [word]) for at, word in enumerate(("lantern", "harbour", "7"))]
@@ -120,3 +120,22 @@ SECOND_SOUND = dict(
         _second_sound("DelayedAgent", NATURE),
     ]
 )
+
+# The third set was written and committed after the audit was corrected on the second, before it was run on it.
+_third = functools.partial(_flawed, file="third_flawed.py")
+_third_sound = functools.partial(_sound, file="third_sound.py")
+COINS = [Example(EpisodeStart("Go: ", seed=seed)) for seed in range(3)]
+THIRD_FLAWED = dict(
+    [
+        _third("EscalationPays", "end at once"),
+        _third("LengthPays", "list all answers", "long answer"),
+        _third("FirstLetterPays", "reward without goal", "list all answers"),
+        _third("EnvironmentVariable", LEAK),
+        _third("OnlyAtTheEnd", UNPAID),
+        _third("RefundsTooMuch", "loop", "spam tools"),
+        _third("MalformedPays", "probe the reward", "spam tools", "forged messages"),
+        _third("GymOwnChance", CHANCE, examples=COINS),
+    ]
+)
+THIRD_SOUND = dict([*map(_third_sound, ("PlainCapital", "FairRefunds", "Desk", "LedgerWorld")),
+                    _third_sound("GymCoin", COINS)])  # fmt: skip
