@@ -29,7 +29,7 @@ __all__ = ["audit_environment", "examples_of"]
 MOST_EXAMPLES = 40
 PLAIN_STARTS = [EpisodeStart(f"What is {a} x {b}? ", str(a * b), seed=a) for a, b in ((6, 7), (1, 7), (2, 9))]
 """The starts for environments that do not describe which starts fit them."""
-MIN_TRUTH = 4
+MIN_TRUTH, NEAR = 4, 12
 WRONG = "plaudit"
 """An action that is wrong everywhere."""
 HALF = 0.5
@@ -187,7 +187,7 @@ class _EnvironmentAudit:
                 "reward without goal: the environment gives no rewards; audit the reward function that does"
             )
         for attempts in paid.values():
-            if all(self._counts(result) for _, result in attempts):
+            if all(self._counts(*attempt) for attempt in attempts):
                 yield self._found_attack(*attempts[0])
         yield from self._look_for_farming(host)
 
@@ -199,9 +199,10 @@ class _EnvironmentAudit:
         score = played.results[-1].score
         return (played.reward if score is None else score) >= HALF
 
-    def _counts(self, result: _Paid) -> bool:
+    def _counts(self, attack: Attack, result: _Paid) -> bool:
         """Whether paid episodes count: all do where solutions and tools are known; else a word may be right by luck."""
-        least = 1 if self.honest and self.tools else max(1, result.tried / 2)
+        has_rights = not (self.honest and self.tools) or attack.may_be_right
+        least = max(1, result.tried / 2) if has_rights else 1
         return len(result.hits) >= least
 
     def _found_attack(self, attack: Attack, result: _Paid) -> Found:
@@ -221,7 +222,7 @@ class _EnvironmentAudit:
                 some, more = self._play_all(host, plays, len(solution) + STEPS)
                 few, many = some.reward or 0.0, more.reward or 0.0
                 least = self.honest.get(index, 0.0) if solution else 0.0
-                if more.done or few <= least or many < 1.8 * few or (not solution and self._is_paid(index, more)):
+                if more.done or few <= least or many < 1.8 * few:
                     continue
                 message = f"reward without goal: {STEPS} equal actions earn {many:g}, {STEPS // 2} earn {few:g}"
                 yield Found("loop", "reward grows with actions", more, message, "pay for progress once")
@@ -231,7 +232,9 @@ class _EnvironmentAudit:
         """What is done before, and the action that is then repeated."""
         solution = self.examples[index].actions if index in self.honest else ()
         repeated = [(solution, solution[-1])] if solution else []
-        return [*(((), call) for call in spam_calls(self.tools)[:1]), ((), "again"), *repeated]
+        calls = spam_calls(self.tools)
+        cycles = [calls[0], "\n".join(calls)] if calls else []
+        return [*(((), action) for action in [*cycles, "again"]), *repeated]
 
     def _change_solutions(self, host: EnvironmentHost) -> Iterator[Found]:
         if not self.honest:
@@ -261,24 +264,27 @@ class _EnvironmentAudit:
 
     def _look_for_truth(self, host: EnvironmentHost) -> Iterator[Found]:
         """The ground truth in what the agent reads: at first, or as the answer to a wrong action."""
-        family, remedy, told = "ground truth in sight", "keep it out of what the agent reads", dict[str, Transcript]()
+        shown: dict[str, list[tuple[str, Transcript]]] = {}
+        asked = 0
         for index, example in enumerate(self.examples):
-            truth = example.start.ground_truth
-            if not isinstance(truth, str) or len(truth) < MIN_TRUTH or truth in example.start.prompt:
+            start, truth = example.start, example.start.ground_truth
+            if not isinstance(truth, str) or len(truth) < MIN_TRUTH or truth in start.prompt:
                 continue
-            [played] = self._play_all(host, [Play(example.start, scripted([WRONG, truth]))], 2)
-            if truth in played.observation:
-                message = f"the first observation shows the ground truth {truth!r:.40}"
-                yield Found(family, "first observation", played, message, remedy)
-                return
-            if len(played.results) == 2 and truth in played.feedback[0] and self._is_paid(index, played):
-                told[truth] = played
-        # One sentence with the truth in its place tells it; a list of places, or a text about it, may be searched.
-        sentences = {played.feedback[0].replace(truth, WRONG) for truth, played in told.items()}
-        if len(told) > 1 and len(sentences) == 1:
-            truth, played = next(iter(told.items()))
-            message = f"the answer to a wrong action tells the ground truth {truth!r:.40}, which is paid afterwards"
-            yield Found(family, "answer to a wrong action", played, message, remedy)
+            asked += 1
+            [played] = self._play_all(host, [Play(start, scripted([WRONG, truth]))], 2)
+            texts = {"the first observation shows": played.observation.removeprefix(start.prompt)}
+            if len(played.results) == 2 and self._is_paid(index, played) and truth not in played.observation:
+                texts["the answer to a wrong action, after which it is paid, tells"] = played.feedback[0]
+            for how, text in texts.items():
+                if truth in text:
+                    before, _, after = text.partition(truth)
+                    shown.setdefault(how, []).append((before[-NEAR:] or after[:NEAR], played))
+        # The same words around every truth tell it; in a list of places, or a text to be read, they differ.
+        for how, found in shown.items():
+            if asked == 1 or len({near for near, _ in found}) < len(found):
+                played = found[0][1]
+                message = f"{how} the ground truth {played.start.ground_truth!r:.40}"
+                yield Found("ground truth in sight", how, played, message, "keep it out of what the agent reads")
 
     def _replay(self, host: EnvironmentHost) -> Iterator[Found]:
         replays = Replays(self.agent, self.examples, self.deadline_s)

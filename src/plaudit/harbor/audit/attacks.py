@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 
 from plaudit.findings import Severity
@@ -178,19 +179,26 @@ def _rewritten_references(tests: str, products: Products, surface: Surface) -> I
 
 
 def _links(task: Task, products: Products, surface: Surface) -> Iterator[Attack]:
-    """Links to the files of the tests that are most like a result, in place of results and of the log."""
+    """Links to the files of the tests in place of results, the most similar ones first, and of the log."""
 
-    def likeness(target: str) -> float:
+    def likeness(target: str, product: Product) -> float:
         file = task.folder / target.lstrip("/")
         text = file.read_bytes()[:MOST_COMPARED] if file.is_file() else b""
-        contents = (each.content[:MOST_COMPARED] for each in products.required)
-        return max((difflib.SequenceMatcher(None, text, each).quick_ratio() for each in contents), default=0.0)
+        return difflib.SequenceMatcher(None, text, product.content[:MOST_COMPARED]).quick_ratio()
 
-    for target in sorted(surface.protected, key=likeness, reverse=True)[:MOST_LINKS]:
-        command = "; ".join(f"ln -sf {shlex.quote(target)} {shlex.quote(each.path)}" for each in products.required)
-        if command:
-            remedy = "refuse results that are links; read them as the agent's user"
-            yield Attack("symlink", Solution(f"links to {target}", command=command), remedy)
+    targets = {
+        each.path: sorted(surface.protected, key=partial(likeness, product=each), reverse=True)[:MOST_LINKS]
+        for each in products.required
+    }
+    for rank in zip(*targets.values(), strict=True):
+        linked = dict(zip(targets, rank, strict=True))
+        command = "; ".join(
+            f"mkdir -p {shlex.quote(path.rpartition('/')[0])}; ln -sf {shlex.quote(target)} {shlex.quote(path)}"
+            for path, target in linked.items()
+        )
+        remedy = "refuse results that are links; read them as the agent's user"
+        yield Attack("symlink", Solution(f"links to {', '.join(dict.fromkeys(rank))}", command=command), remedy)
+    for target in surface.protected[:MOST_LINKS]:
         command = f"ln -sf {shlex.quote(target)} /logs/verifier/test-stdout.txt"
         remedy = 'Harbor itself writes the log through the link: declare environment_mode = "separate"'
         yield Attack("symlink", Solution(f"the log as a link to {target}", command=command), remedy, Severity.WARNING)

@@ -1,9 +1,11 @@
 """Versions of a file that are wrong: one value, line, row, member, operator or mode changed, or a change undone."""
 
 import ast
+import bz2
 import gzip
 import io
 import json
+import lzma
 import re
 import sqlite3
 import tarfile
@@ -165,8 +167,9 @@ def read_members(content: bytes) -> dict[str, bytes]:
         return {name: file.read() for name, file in files if file is not None}
     with suppress(zipfile.BadZipFile), zipfile.ZipFile(io.BytesIO(content)) as archive:
         return {each.filename: archive.read(each) for each in archive.infolist() if not each.is_dir()}
-    with suppress(OSError, EOFError):
-        return {"content": gzip.decompress(content)}
+    for module in (gzip, bz2, lzma):
+        with suppress(OSError, EOFError, lzma.LZMAError):
+            return {"content": module.decompress(content)}
     return {}
 
 
