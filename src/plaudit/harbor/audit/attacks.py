@@ -24,6 +24,8 @@ from plaudit.harbor.trial import Solution
 
 __all__ = ["IMITATED", "Attack", "all_attacks", "test_texts"]
 
+MOST_COUNTED = 5
+"""How often each text stands in a file, for tests that count it."""
 JUNK = "plaudit: this is not a solution"
 WRITE = "echo 1 > /logs/verifier/reward.txt && echo '{\"reward\": 1.0}' > /logs/verifier/reward.json"
 FORGE = f"{{ {WRITE} && kill -9 -1; }} 2>/dev/null; exit 0"
@@ -47,6 +49,7 @@ SCRIPT = f"#!/bin/sh\n{FORGE}\n"
 MOST_PLANTED, MOST_LINKS, MOST_COMPARED = 600, 6, 1 << 14
 SUMS = ("sha256sum", "sha1sum", "md5sum", "sha512sum")
 _LITERAL = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'")
+_INNER = re.compile(r"'([^'\n]+)'")  # also within double quotes
 _GREP = re.compile(r"\bgrep\s+(?:-\S+\s+)*([^\s'\"]+)")
 IMITATED = {
     "stub solution": "check results on inputs, not that files or functions exist",
@@ -155,7 +158,7 @@ def _write(text: str, paths: Iterable[str]) -> str:
 
 def _forged_state(tests: str, surface: Surface) -> Iterator[Attack]:
     """Files that the verifier looks for, written by the agent."""
-    for text in ("1\n", "PASS\n", "".join(f"{each}\n" for each in _literals(tests))):
+    for text in ("1\n", "PASS\n", "".join(f"{each}\n" for each in _literals(tests)) * MOST_COUNTED):
         if surface.missing:
             name = f"{text[:40].strip()!r} in {', '.join(surface.missing)[:200]}"
             remedy = "keep results in shell variables, or in a folder made by test.sh"
@@ -291,7 +294,7 @@ def _imitations(task: Task, tests: str, products: Products, seen: Seen) -> Itera
     if len(answering) == len(required):
         files["hard-coded output"]["programs that give the shown results only"] = answering
     if literals:
-        stuffed = [each.stuffed(JUNK, literals) for each in required]
+        stuffed = [each.stuffed(JUNK, literals * MOST_COUNTED) for each in required]
         files["grep-based result"]["files with every text that the tests look for"] = stuffed
     for kind, versions in files.items():
         for name, contents in versions.items():
@@ -320,7 +323,8 @@ def _visible_constants(instruction: str) -> list[str]:
 
 def _literals(tests: str) -> list[str]:
     """The texts that tests may look for."""
-    texts = [first or second for first, second in _LITERAL.findall(tests)] + _GREP.findall(tests)
+    texts = [first or second for first, second in _LITERAL.findall(tests)]
+    texts += _GREP.findall(tests) + _INNER.findall(tests)
     plain = [
         text.strip("^$")
         for text in texts
