@@ -118,10 +118,10 @@ class _EnvironmentAudit:
             notes=tuple(self.notes),
         )
 
-    def _phase(self, name: str, found: Iterator[Found]) -> None:
+    def _phase(self, name: str, results: Iterator[Found]) -> None:
         self.on_progress(name)
         environment = self.agent.spec or self.agent.environment.__name__
-        self.findings += [each.to_finding(environment) for each in found]
+        self.findings += [each.to_finding(environment) for each in results]
         if name != "contract" and not any(reason.startswith(f"{name}:") for reason in self.untried):
             self.searched.append(name)
 
@@ -265,12 +265,12 @@ class _EnvironmentAudit:
     def _look_for_truth(self, host: EnvironmentHost) -> Iterator[Found]:
         """The ground truth in what the agent reads: at first, or as the answer to a wrong action."""
         shown: dict[str, list[tuple[str, Transcript]]] = {}
-        asked = 0
+        starts = 0
         for index, example in enumerate(self.examples):
             start, truth = example.start, example.start.ground_truth
             if not isinstance(truth, str) or len(truth) < MIN_TRUTH or truth in start.prompt:
                 continue
-            asked += 1
+            starts += 1
             [played] = self._play_all(host, [Play(start, scripted([WRONG, truth]))], 2)
             texts = {"the first observation shows": played.observation.removeprefix(start.prompt)}
             if len(played.results) == 2 and self._is_paid(index, played) and truth not in played.observation:
@@ -280,15 +280,15 @@ class _EnvironmentAudit:
                     before, _, after = text.partition(truth)
                     shown.setdefault(how, []).append((before[-NEAR:] or after[:NEAR], played))
         # The same words around every truth tell it; in a list of places, or a text to be read, they differ.
-        for how, found in shown.items():
-            if asked == 1 or len({near for near, _ in found}) < len(found):
-                played = found[0][1]
+        for how, places in shown.items():
+            if starts == 1 or len({near for near, _ in places}) < len(places):
+                played = places[0][1]
                 message = f"{how} the ground truth {played.start.ground_truth!r:.40}"
                 yield Found("ground truth in sight", how, played, message, "keep it out of what the agent reads")
 
     def _replay(self, host: EnvironmentHost) -> Iterator[Found]:
         replays = Replays(self.agent, self.examples, self.deadline_s)
-        found = replays.find_difference(host, self._open_host)
+        difference = replays.find_difference(host, self._open_host)
         self.episodes += replays.episodes
-        if found is not None:
-            yield found
+        if difference is not None:
+            yield difference

@@ -66,18 +66,18 @@ def _with_other_names(product: Product, known: str) -> list[Version]:
     texts = " ".join(
         [known, *(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))]
     )
-    own = {
+    renamed = {
         node.name: f"{node.name}_renamed"
         for node in tree.body
         if isinstance(node, ast.FunctionDef) and not node.decorator_list and not re.search(rf"\b{node.name}\b", texts)
     }
     for node in nodes:
         if isinstance(node, ast.Name):
-            node.id = own.get(node.id, node.id)
+            node.id = renamed.get(node.id, node.id)
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
-            node.name = own.get(node.name, node.name)
-    return [Version("helper functions renamed", product.write_python(tree))] if own else []
+            node.name = renamed.get(node.name, node.name)
+    return [Version("helper functions renamed", product.write_python(tree))] if renamed else []
 
 
 def _reordered(product: Product) -> list[Version]:

@@ -326,8 +326,8 @@ def _execute(
         user, group, groups, home = account
         os.setsid()
         signal.set_wakeup_fd(-1)
-        for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):  # Python changed them
-            signal.signal(number, signal.SIG_DFL)
+        for changed in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):  # by Python
+            signal.signal(changed, signal.SIG_DFL)
         silent = os.open("/dev/null", os.O_RDONLY)
         for number, source in enumerate((silent, output, output)):
             os.dup2(source, number)
