@@ -183,7 +183,10 @@ def test_mutants_differ_and_rewritings_do_the_same():
 def test_a_rewritten_program_keeps_the_line_that_names_its_interpreter():
     product = Product("/app/x", b"#!/usr/bin/env python3\n# a comment\n" + CODE)
     versions = [*mutants_of(product, ""), *equivalents_of(product, "", "")]
-    contents = [each.content for each in versions] + [product.with_constant("7"), product.with_answers({("f", ""): 1})]
+    contents = [each.content for each in versions] + [
+        product.with_constant("7"),
+        product.with_answers({("f", "1"): 1, ("f", "2"): 2}),
+    ]
     assert len(contents) > 5
     assert all(content.startswith(b"#!/usr/bin/env python3\n") for content in contents)
 
@@ -232,10 +235,10 @@ def test_a_folder_that_the_instruction_names_stands_for_its_files():
 def test_a_program_of_shown_answers_gives_these_and_nothing_else(tmp_path):
     product = Product("/app/f.py", b"def f(a, b=1):\n    return a * 10 + b\n")
     with build_image(read_task(write_task(tmp_path)), RUNTIME) as image:
-        program = Prober(image, "f(3, 4) is 34", "f(5, 6) == 56").with_shown_answers(product)
+        program = Prober(image, "f(3, 4) is 34, f(8, 1) is 81", "f(5, 6) == 56").with_shown_answers(product)
     namespace = {}
     exec(program, namespace)
-    assert (namespace["f"](3, 4), namespace["f"](5, 6), namespace["f"](4, 3)) == (34, None, None)
+    assert [namespace["f"](*pair) for pair in ((3, 4), (8, 1), (5, 6), (4, 3))] == [34, 81, None, None]
 
 
 @pytest.mark.parametrize("pack_answer", [gzip.compress, lambda text: pack({"old/answer": text}), lambda text: text])

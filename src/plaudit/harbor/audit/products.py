@@ -137,8 +137,8 @@ class Product:
         return template.format(json.dumps(str(value))).encode() if template else None
 
     def with_answers(self, answers: dict[tuple[str, str], object]) -> bytes | None:
-        """A program whose functions look their results up, by name and arguments; None where there are no answers."""
-        if self.tree is None or not answers:
+        """A program whose functions look up their results, by name and arguments; None where a constant is the same."""
+        if self.tree is None or len(set(map(repr, answers.values()))) < 2:
             return None
         tree = self.tree
         for node in (each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)):
