@@ -17,14 +17,14 @@ VALID = Subject(
     "    open('/tmp/settings-under-test', 'w').write(text)\n    assert subprocess.run(['/app/valid.sh', '/tmp/settings-under-test'], timeout=5).returncode == code, text\n",
 )
 SERVICE = Subject(
-    "Write /app/service.toml: the table [server] with host \"0.0.0.0\" and port 8443, the table [server.tls] with enabled true, and limits: an array of two tables\n[[limits]], the first with path \"/\" and rate 50, the second with path \"/api\" and rate 5.\n",
-    "cat > /app/service.toml <<'END'\n[server]\nhost = \"0.0.0.0\"\nport = 8443\n\n[server.tls]\nenabled = true\n\n[[limits]]\npath = \"/\"\nrate = 50\n\n[[limits]]\npath = \"/api\"\nrate = 5\nEND\n",
+    'Write /app/service.toml: the table [server] with host "0.0.0.0" and port 8443, the table [server.tls] with enabled true, and limits: an array of two tables\n[[limits]], the first with path "/" and rate 50, the second with path "/api" and rate 5.\n',
+    'cat > /app/service.toml <<\'END\'\n[server]\nhost = "0.0.0.0"\nport = 8443\n\n[server.tls]\nenabled = true\n\n[[limits]]\npath = "/"\nrate = 50\n\n[[limits]]\npath = "/api"\nrate = 5\nEND\n',
     "import tomllib\nseen = tomllib.load(open('/app/service.toml', 'rb'))\n"
     "assert seen == {'server': {'host': '0.0.0.0', 'port': 8443, 'tls': {'enabled': True}}, 'limits': [{'path': '/', 'rate': 50}, {'path': '/api', 'rate': 5}]}\n",
 )
 PAGES = Subject(
     "For each file NAME.txt of /app/texts write /app/pages/NAME.html with one line: the text between <p> and </p>.\n",
-    "mkdir -p /app/pages\nfor file in /app/texts/*.txt; do\n    echo \"<p>$(cat \"$file\")</p>\" > \"/app/pages/$(basename \"$file\" .txt).html\"\ndone\n",
+    'mkdir -p /app/pages\nfor file in /app/texts/*.txt; do\n    echo "<p>$(cat "$file")</p>" > "/app/pages/$(basename "$file" .txt).html"\ndone\n',
     "from pathlib import Path\ntop = Path('/app/pages')\nassert not top.is_symlink() and not any(path.is_symlink() for path in top.rglob('*'))\n"
     "assert {path.name: path.read_text().strip() for path in top.iterdir()} == {'first.html': '<p>hello</p>', 'second.html': '<p>bye now</p>'}\n",
     {"texts/first.txt": "hello\n", "texts/second.txt": "bye now\n"},
@@ -48,10 +48,10 @@ RANGES = Subject(
     "",
     {"log.txt": "0 10 run\n10 12 rest\n12 30 run\n30 31 stop\n"},
 )
-RANGES_AWK = "$1 == \"rest\" && $2 == 2 && NR == 1 { a = 1 }\n$1 == \"run\" && $2 == 28 && NR == 2 { b = 1 }\n$1 == \"stop\" && $2 == 1 && NR == 3 { c = 1 }\nEND { exit !(a && b && c && NR == 3) }\n"
+RANGES_AWK = '$1 == "rest" && $2 == 2 && NR == 1 { a = 1 }\n$1 == "run" && $2 == 28 && NR == 2 { b = 1 }\n$1 == "stop" && $2 == 1 && NR == 3 { c = 1 }\nEND { exit !(a && b && c && NR == 3) }\n'
 EITHER = Subject(
     "Write the settings name `demo`, level 3 and tags `x` and `y` (in any order) either to /app/out.json or to /app/out.toml, with the keys name, level and tags.\n",
-    "echo '{\"name\": \"demo\", \"level\": 3, \"tags\": [\"x\", \"y\"]}' > /app/out.json\n",
+    'echo \'{"name": "demo", "level": 3, "tags": ["x", "y"]}\' > /app/out.json\n',
     "import json, os, tomllib\nif os.path.exists('/app/out.json'):\n    seen = json.load(open('/app/out.json'))\nelse:\n    seen = tomllib.load(open('/app/out.toml', 'rb'))\n"
     "assert seen['name'] == 'demo' and seen['level'] == 3 and type(seen['level']) is int and sorted(seen['tags']) == ['x', 'y']\n",
 )
@@ -62,7 +62,12 @@ SEVENTH_SOUND = [
     ZooTask("sound-shared-pages", PAGES, f"{CLEAN}if python3 -I /tests/check.py; {VERDICT}", shared=True, as_user=True),
     ZooTask("sound-series", SERIES, PLAIN),
     ZooTask("sound-unittest", DISTANCE, PLAIN),
-    ZooTask("sound-awk-check", RANGES, f"#!/bin/bash\nPATH=/usr/bin:/bin\nif [ -f /app/merged.txt ] && awk -f /tests/check.awk /app/merged.txt; {VERDICT}", tests={"check.awk": RANGES_AWK}),
+    ZooTask(
+        "sound-awk-check",
+        RANGES,
+        f"#!/bin/bash\nPATH=/usr/bin:/bin\nif [ -f /app/merged.txt ] && awk -f /tests/check.awk /app/merged.txt; {VERDICT}",
+        tests={"check.awk": RANGES_AWK},
+    ),
     ZooTask("sound-either-file", EITHER, PLAIN),
 ]
 

@@ -92,7 +92,10 @@ PROSE = Subject(
     "cat > /app/README.md <<'END'\n# tool\n\nThis little program counts lines and words in files that you name, and prints a table of the results for reading.\n\n## Usage\n\n```\npython3 tool.py --help\n```\n\n## Licence\n\nIt is under the Apache-2.0 licence.\nEND\n",
     "import re\ntext = open('/app/README.md').read()\nassert re.match(r'# tool\\s*\\n', text)\nparts = dict(re.findall(r'^## (\\w+)\\s*\\n(.*?)(?=^## |\\Z)', text, re.M | re.S))\n"
     "assert re.search(r'```\\w*\\n[^`]*tool\\.py (?:--help|-h)\\b[^`]*```', parts['Usage'])\nassert re.search(r'apache', parts['Licence'], re.I) and '2.0' in parts['Licence']\nassert len(text.split()) >= 20\n",
-    {"tool.py": "import argparse\n\nargparse.ArgumentParser().parse_args()\n", "LICENCE": "Apache License\nVersion 2.0, January 2004\n"},
+    {
+        "tool.py": "import argparse\n\nargparse.ArgumentParser().parse_args()\n",
+        "LICENCE": "Apache License\nVersion 2.0, January 2004\n",
+    },
 )
 DAEMON = Subject(
     "Start a server that keeps running and answers any HTTP request on 127.0.0.1:8055 with the text of /app/motd.\n",
@@ -108,10 +111,17 @@ SIXTH_SOUND = [
     ZooTask("sound-best-list", BEST, PLAIN),
     ZooTask("sound-sizes", PARSE, PLAIN),
     ZooTask("sound-quoted-table", ADDRESS, PLAIN),
-    ZooTask("sound-linked-c", VECTOR, f"#!/bin/bash\nset -e\nif gcc -o /tmp/vector-under-test /tests/main.c /app/vector.c && [ \"$(timeout 5 /tmp/vector-under-test)\" = '12.0 4.0 0.0' ]; {VERDICT}", tests={"main.c": VECTOR_MAIN}),
+    ZooTask(
+        "sound-linked-c",
+        VECTOR,
+        f"#!/bin/bash\nset -e\nif gcc -o /tmp/vector-under-test /tests/main.c /app/vector.c && [ \"$(timeout 5 /tmp/vector-under-test)\" = '12.0 4.0 0.0' ]; {VERDICT}",
+        tests={"main.c": VECTOR_MAIN},
+    ),
     ZooTask("sound-branch", BRANCH, PLAIN, docker=REPOSITORY),
     ZooTask("sound-prose", PROSE, PLAIN),
-    ZooTask("sound-shared-daemon", DAEMON, f"{LOCKED}if python3 -I /tests/check.py; {VERDICT}", shared=True, as_user=True),
+    ZooTask(
+        "sound-shared-daemon", DAEMON, f"{LOCKED}if python3 -I /tests/check.py; {VERDICT}", shared=True, as_user=True
+    ),
 ]
 
 SIXTH_FLAWED = [
