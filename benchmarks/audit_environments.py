@@ -1,7 +1,7 @@
 """How many planted bugs of environments the audit finds, by a family that names the bug, and its false alarms.
 
 `python benchmarks/audit_environments.py` audits the zoo of `tests/audit/environment_zoo` and the ready-made worlds,
-each in processes of its own, as `plaudit audit` does.
+each in processes of its own, as `plaudit audit` does; with `second` or `third` only that set of the zoo.
 """
 
 import argparse
@@ -12,7 +12,21 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # run as a script, from a
 
 from plaudit.audit import AuditReport, audit_environment
 from plaudit.worlds import WORLDS
-from tests.audit.environment_zoo.roster import FLAWED, SOUND, Entry
+from tests.audit.environment_zoo.roster import (
+    FLAWED,
+    SECOND_FLAWED,
+    SECOND_SOUND,
+    SOUND,
+    THIRD_FLAWED,
+    THIRD_SOUND,
+    Entry,
+)
+
+SETS = {
+    "first": (FLAWED, {**SOUND, **{name: Entry(name) for name in WORLDS}}),
+    "second": (SECOND_FLAWED, SECOND_SOUND),
+    "third": (THIRD_FLAWED, THIRD_SOUND),
+}
 
 
 def audit(name: str, entry: Entry) -> AuditReport:
@@ -25,14 +39,14 @@ def audit(name: str, entry: Entry) -> AuditReport:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.parse_args()
+    parser.add_argument("set", nargs="?", choices=[*SETS], default="first")
+    flawed, sound = SETS[parser.parse_args().set]
     hits = sum(
         bool({finding.family for finding in audit(name, entry).findings} & entry.families)
-        for name, entry in FLAWED.items()
+        for name, entry in flawed.items()
     )
-    sound = {**SOUND, **{name: Entry(name) for name in WORLDS}}
     alarms = sum(bool(audit(name, entry).findings) for name, entry in sound.items())
-    print(f"planted bugs: {hits} of {len(FLAWED)} found; sound environments: {alarms} of {len(sound)} with a finding")
+    print(f"planted bugs: {hits} of {len(flawed)} found; sound environments: {alarms} of {len(sound)} with a finding")
 
 
 if __name__ == "__main__":

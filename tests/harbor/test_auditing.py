@@ -8,16 +8,19 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmarks.harbor_zoo import FLAWED, SOUND, write_zoo
+from benchmarks.harbor_zoo_fifth import FIFTH_FLAWED, FIFTH_SOUND
 from benchmarks.harbor_zoo_fourth import FOURTH_FLAWED, FOURTH_SOUND
 from benchmarks.harbor_zoo_more import MORE_FLAWED, MORE_SOUND
 from plaudit.cli import main
 from plaudit.findings import Severity
 from plaudit.harbor import Runtime, audit_task, read_task
+from plaudit.harbor.audit.attacks import Seen, all_attacks
 from plaudit.harbor.audit.auditing import KINDS
 from plaudit.harbor.audit.equivalents import equivalents_of
 from plaudit.harbor.audit.mutants import mutants_of
 from plaudit.harbor.audit.probing import Prober
-from plaudit.harbor.audit.products import Product, products_of, read_archive
+from plaudit.harbor.audit.products import Product, Products, products_of, read_archive
+from plaudit.harbor.audit.surface import Surface
 from plaudit.harbor.images import build_image
 from plaudit.harbor.workspace import Entry, pack
 from tests.harbor.task_folders import write_task
@@ -37,15 +40,18 @@ EXAMPLES = [
     "flaw-perl-lib",
     "flaw-hook",
     "flaw-loop",
+    "flaw-optional-tool",
+    "flaw-link-many",
+    "flaw-packed-answer",
+    "flaw-both-examples",
+    "flaw-package",
+    "flaw-row-order",
 ]
 
 
 def audit(name, folder):
-    [task] = [
-        each
-        for each in [*FLAWED, *SOUND, *MORE_FLAWED, *MORE_SOUND, *FOURTH_FLAWED, *FOURTH_SOUND]
-        if each.name == name
-    ]
+    tables = (FLAWED, SOUND, MORE_FLAWED, MORE_SOUND, FOURTH_FLAWED, FOURTH_SOUND, FIFTH_FLAWED, FIFTH_SOUND)
+    [task] = [each for table in tables for each in table if each.name == name]
     [path] = write_zoo(folder, [task])
     return task, audit_task(read_task(path), RUNTIME)
 
@@ -104,7 +110,9 @@ def test_products_are_what_the_solution_changed_and_the_instruction_names():
     before = pack({"app/gone": b"x", "app/port.ini": b"port = 1\nhost = a\n", "app/run": b"#!/bin/sh", **kept})
     link, run = Entry(link="v2", mode=0o777), Entry(b"#!/bin/sh", 0o700)
     after = pack({"app/port.ini": b"port = 2\nhost = a\n", "app/now": link, "app/run": run, **kept})
-    undone = products_of(before, after, "set the port, make now a link, the mode of run 700, remove the rest").undone
+    undone = products_of(
+        before, after, "set the port, make now a link, the mode of run 700, remove the rest", "/app"
+    ).undone
     assert [(product.path, version.change) for product, version in undone] == [
         ("/app/gone", "not removed"),
         ("/app/now", "a link to v1, not to v2"),
@@ -165,11 +173,95 @@ def test_mutants_differ_and_rewritings_do_the_same():
     product = Product("/app/x.py", CODE)
     changes = {each.change for each in mutants_of(product, "")}
     assert {"line 4: Gt became LtE", "line 6: returns None"} <= changes
-    for version in equivalents_of(product):
+    for version in equivalents_of(product, "", "largest"):
         namespace = {}
         exec(version.content, namespace)
         assert namespace["largest"]([3, 9, 2]) == 9
-    assert len(equivalents_of(product)) == 2
+    assert len(equivalents_of(product, "", "largest")) == 2
+
+
+def test_a_rewritten_program_keeps_the_line_that_names_its_interpreter():
+    product = Product("/app/x", b"#!/usr/bin/env python3\n# a comment\n" + CODE)
+    versions = [*mutants_of(product, ""), *equivalents_of(product, "", "")]
+    contents = [each.content for each in versions] + [
+        product.with_constant("7"),
+        product.with_answers({("f", "1"): 1, ("f", "2"): 2}),
+    ]
+    assert len(contents) > 5
+    assert all(content.startswith(b"#!/usr/bin/env python3\n") for content in contents)
+
+
+def test_only_functions_that_nobody_names_are_renamed():
+    code = b"def helper(a):\n    return a\n\n\ndef asked(a):\n    return helper(a) + other(a)\n\n\n"
+    code += b"def other(a):\n    return 1\n"
+    versions = equivalents_of(Product("/app/x.py", code), "", "asked() is wanted; the image calls other()")
+    [renamed] = [each for each in versions if each.change == "helper functions renamed"]
+    namespace = {}
+    exec(renamed.content, namespace)
+    assert namespace["asked"](2) == 3
+    assert "helper" not in namespace
+    assert "other" in namespace
+
+
+@pytest.mark.parametrize(
+    ("value", "instruction", "reversed_lists"),
+    [
+        ([{"n": "b", "v": 9}, {"n": "a", "v": 3}], "sorted by v", ["the list in reverse order"]),
+        ([{"n": "b", "v": 9}, {"n": "a", "v": 3}], "in any order, ranks do not count", []),
+        ({"x": [1, 2, 3], "y": ["b", "a", "c"]}, "x sorted, y", ["x in reverse order"]),
+        ([1, 1], "sorted", []),
+    ],
+)
+def test_lists_are_reversed_only_where_the_task_asks_for_an_order_that_they_have(value, instruction, reversed_lists):
+    mutants = mutants_of(Product("/app/x.json", json.dumps(value).encode()), instruction)
+    assert [each.change for each in mutants if "reverse" in each.change] == reversed_lists
+
+
+def test_rows_are_reordered_only_where_the_instruction_leaves_their_order_free():
+    product = Product("/app/x.csv", b"name,age\nAda,3\nBo,4\n")
+    [version] = equivalents_of(product, "The order of the rows is free.", "")
+    assert version.content == b"name,age\nBo,4\nAda,3\n"
+    assert equivalents_of(product, "Sort the rows by name.", "") == []
+
+
+def test_a_folder_that_the_instruction_names_stands_for_its_files():
+    after = pack({"app/shop/rates.py": b"r = 1\n", "app/shop/__init__.py": b"", "app/else/x.py": b""})
+    instruction = "Write a package /app/shop below /app."
+    named = products_of(pack({}), after, instruction, "/app").required
+    assert [each.path for each in named] == ["/app/shop/rates.py", "/app/shop/__init__.py"]
+    assert products_of(pack({}), after, instruction, "/app/shop").required == []
+
+
+def test_a_program_of_shown_answers_gives_these_and_nothing_else(tmp_path):
+    product = Product("/app/f.py", b"def f(a, b=1):\n    return a * 10 + b\n")
+    with build_image(read_task(write_task(tmp_path)), RUNTIME) as image:
+        program = Prober(image, "f(3, 4) is 34, f(8, 1) is 81", "f(5, 6) == 56").with_shown_answers(product)
+    namespace = {}
+    exec(program, namespace)
+    assert [namespace["f"](*pair) for pair in ((3, 4), (8, 1), (5, 6), (4, 3))] == [34, 81, None, None]
+
+
+@pytest.mark.parametrize("pack_answer", [gzip.compress, lambda text: pack({"old/answer": text}), lambda text: text])
+def test_an_answer_in_the_image_is_tried_however_it_is_packed(pack_answer, tmp_path):
+    answer = b'{"total": 62, "names": ["a"]}'
+    products = Products(
+        [Product("/app/r.json", answer)], [Product("/app/r.json", b'{"names": ["a"],\n "total": 62}\n')]
+    )
+    seen = Seen({"/app/.cache": pack_answer(answer), "/app/unrelated": gzip.compress(b"something else")}, [], [])
+    task = read_task(write_task(tmp_path))
+    attacks = all_attacks(task, "separate", products, Surface(), seen)
+    [leak] = [each for each in attacks if each.kind == "answer in the image"]
+    assert leak.solution.files == {"/app/r.json": answer}
+
+
+def test_links_point_first_to_what_is_most_like_the_result(tmp_path):
+    files = {f"tests/data/{index}.txt": f"{index} other words\n" for index in range(20)}
+    task = read_task(write_task(tmp_path, files={**files, "tests/want.csv": "name,age\nAda,36\n"}))
+    product = Product("/app/out.csv", b"name,age\nAda,36\n")
+    surface = Surface(protected=[f"/{name}" for name in [*files, "tests/want.csv"]])
+    attacks = all_attacks(task, "shared", Products([product], [product]), surface, Seen({}, [], []))
+    first = next(each for each in attacks if each.kind == "symlink")
+    assert first.solution.name == "links to /tests/want.csv"
 
 
 def test_a_constant_program_keeps_the_signatures():
@@ -182,7 +274,7 @@ def test_a_constant_program_keeps_the_signatures():
 
 def test_json_is_rewritten_with_the_same_values():
     product = Product("/app/x.json", b'{"a": [1, {"b": 2}], "c": null}')
-    assert all(json.loads(each.content) == json.loads(product.content) for each in equivalents_of(product))
+    assert all(json.loads(each.content) == json.loads(product.content) for each in equivalents_of(product, "", ""))
     assert all(json.loads(each.content) != json.loads(product.content) for each in mutants_of(product, "a b c"))
 
 
@@ -204,7 +296,7 @@ def test_databases_are_changed_by_value_and_rewritten_with_the_same_rows():
         "totals.amount changed": [("Ada", 15), ("Bo", 8)],
         "a row of totals removed": [("Ada", 15)],
     }
-    [version] = equivalents_of(product)
+    [version] = equivalents_of(product, "", "")
     assert version.content != product.content
     assert rows_of(version.content) == rows_of(product.content)
     assert mutants_of(Product("/app/x.bin", b"\xff\x00"), "") == []

@@ -3,6 +3,8 @@
 import os
 import shutil
 import socket
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -71,9 +73,97 @@ def test_a_system_call_out_of_the_workspace_is_refused(call, workspace):
     assert python(workspace, code).splitlines()[-1].partition(":")[0] in ("refused", "PermissionError")
 
 
-def test_the_first_process_survives_being_killed(workspace):
-    workspace.run("kill -9 1; kill -STOP 1; kill -9 -1")
+def test_the_first_process_survives_every_signal(workspace):
+    workspace.run("for number in $(seq 1 64); do kill -$number 1; done; kill -9 -1")
     assert workspace.run("echo alive").output == "alive\n"
+
+
+def test_programs_have_the_usual_signals(workspace):
+    assert workspace.run("set -o pipefail; yes | head -c 2; echo $?").output == "y\n141\n"
+    done = workspace.run("python3 -c 'import os, signal; os.kill(os.getpid(), signal.SIGINT)'; echo $?")
+    assert done.output.endswith("130\n")
+
+
+# Loops until a call fails, or a million times, and prints how often it worked. `libc` and `os` are there.
+COUNT = """import ctypes, os, resource, signal, socket, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+{setup}
+kept = []
+try:
+    while len(kept) < 1_000_000 and (made := {call}) not in (-1, None):
+        kept.append(made)
+except OSError:
+    pass
+print(len(kept), flush=True)
+time.sleep(float(sys.argv[1]))
+"""
+EXHAUSTED = {
+    "inotify instances": ("", "libc.inotify_init()", 1 << 20),
+    "queued signals": (
+        "signal.pthread_sigmask(signal.SIG_BLOCK, [40])",
+        "libc.sigqueue(os.getpid(), 40, ctypes.c_void_p(0)) or 1",
+        1 << 20,
+    ),
+    "terminals": ("", "os.open('/dev/ptmx', os.O_RDWR | os.O_NOCTTY)", 256),
+}
+
+
+@pytest.mark.parametrize(("setup", "call", "most"), EXHAUSTED.values(), ids=EXHAUSTED)
+def test_what_the_kernel_counts_per_user_is_limited_and_not_shared_with_other_images(setup, call, most, image):
+    code = COUNT.format(setup=setup, call=call)
+    with image.workspace() as workspace, HostImage() as other_image, other_image.workspace() as other:
+        for each in (workspace, other):
+            each.put(pack({"tmp/count.py": code.encode()}), "/")
+        first = workspace.run("python3 /tmp/count.py 100 > /tmp/made & sleep 2; cat /tmp/made")
+        assert 0 < int(first.output) <= most
+        assert int(other.run("python3 /tmp/count.py 0").output) > 0
+        alone = subprocess.run(
+            [sys.executable, "-c", code.replace("1_000_000", "10"), "0"], capture_output=True, text=True
+        )
+        assert int(alone.stdout) == 10
+
+
+def test_files_without_content_are_limited_too(workspace):
+    code = "import os\nfor n in range(1 << 20): os.close(os.open(f'/app/{n}', os.O_CREAT | os.O_WRONLY))"
+    assert "No space left" in python(workspace, code)
+    assert workspace.run("rm -r /app/*; echo works", seconds=60).output.endswith("works\n")
+
+
+def test_shared_memory_and_queues_end_with_their_workspace(image):
+    shared = "import ctypes\nprint(ctypes.CDLL(None).shmget(77, 4096, 0o1666))"
+    with image.workspace() as workspace:
+        assert int(python(workspace, shared)) >= 0
+    with image.workspace() as workspace:
+        there = "import ctypes\nprint(ctypes.CDLL(None).shmget(77, 4096, 0o666))"
+        assert int(python(workspace, there)) == -1
+
+
+def test_sockets_of_two_workspaces_do_not_meet(image):
+    listen = (
+        "import socket, time\nfor family, address in ((2, ('127.0.0.1', 9999)), (1, '\\0name')):\n"
+        "    server = socket.socket(family); server.bind(address); server.listen(); globals()[f's{family}'] = server\n"
+        "print('listening', flush=True)\ntime.sleep(100)"
+    )
+    connect = (
+        "import socket\nfor family, address in ((2, ('127.0.0.1', 9999)), (1, '\\0name')):\n"
+        "    print(socket.socket(family).connect_ex(address))"
+    )
+    with image.workspace() as server, image.workspace() as client:
+        server.put(pack({"tmp/listen.py": listen.encode()}), "/")
+        assert "listening" in server.run("python3 /tmp/listen.py > /tmp/out & sleep 1; cat /tmp/out").output
+        assert python(server, connect).split() == ["0", "0"]
+        assert python(client, connect).split() == ["111", "111"]
+
+
+def test_processes_that_trace_and_stop_each_other_end(workspace):
+    code = (
+        "import ctypes, os, signal, time\nfor _ in range(20):\n    child = os.fork()\n    if child == 0:\n"
+        "        os.setsid()\n        signal.pthread_sigmask(0, range(1, 65))\n        time.sleep(1000)\n"
+        "    ctypes.CDLL(None).ptrace(16, child, 0, 0)\n    os.kill(child, signal.SIGSTOP)\nos._exit(0)"
+    )
+    python(workspace, code)
+    workspace.end_processes()
+    assert workspace.run("ps -e --no-headers | wc -l").output.strip() in ("3", "4")
 
 
 def test_a_fork_bomb_stays_in_its_workspace_and_ends_with_it(image):

@@ -77,7 +77,7 @@ def _static(task: Task) -> Iterator[TaskFinding]:
 def _sources(path: Path, name: str) -> Iterator[TaskFinding]:
     text = re.sub(r"^\s*#.*$", "", path.read_text(encoding="utf-8", errors="replace"), flags=re.MULTILINE)
     for what, (pattern, remedy) in _SOURCES.items():
-        if match := pattern.search(text):
+        if (path.name == "Dockerfile" or what != "unpinned image") and (match := pattern.search(text)):
             yield TaskFinding("sources", f"{name}: {what}", remedy, Severity.WARNING, match[0].strip())
     for match in _UNPINNED_PIP.finditer(text.replace("\\\n", " ")):
         loose = [word for word in match[1].split() if re.fullmatch(r"[A-Za-z][\w.\[\],-]*", word.strip("'\""))]

@@ -27,10 +27,11 @@ def take_image(
     if shutil.which(engine) is None:
         raise InvalidSettings(f"{engine} is not installed here; install it (apt install {engine}), or leave it out")
     if (context / "Dockerfile").is_file():
-        with tempfile.NamedTemporaryFile() as written:
+        with tempfile.TemporaryDirectory() as folder:  # docker removes an existing file before it builds
+            written = Path(folder, "image")
             isolation = [] if network else ["--network", "none"]
-            _call([engine, "build", "--iidfile", written.name, *isolation, str(context)], seconds)
-            image = Path(written.name).read_text().strip()
+            _call([engine, "build", "--iidfile", str(written), *isolation, str(context)], seconds)
+            image = written.read_text().strip()
     else:
         image = str(name)
         if _run([engine, "image", "inspect", image], seconds).returncode:

@@ -6,6 +6,7 @@ verifier runs in the agent's live workspace.
 """
 
 import math
+import re
 import shlex
 import time
 from collections.abc import Mapping
@@ -31,6 +32,9 @@ TRACING = (
     """trap '_s="${PIPESTATUS[*]}"; [[ "$_s" =~ [1-9] ]] && printf "%s\\n" "$_c: $_s" """
     f"""2>/dev/null >> {TRACE}.failed; _c=$BASH_COMMAND' DEBUG\n"""
 )
+
+
+_CONTROL = re.compile(r"[^\t\n -~\u00a0-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +146,7 @@ class TaskRunner(Closing):
             return Trial(self.task.name, solution.name, self.mode, output, tuple(notes))
         times = {"build": self.build_s, "agent": agent.seconds, "verifier": phase.done.seconds}
         times["total"] = time.monotonic() - start
-        log = f"{agent.output[-KEPT_LOG:]}\n--- verifier ---\n{phase.done.output[-KEPT_LOG:]}"
+        log = f"{printable(agent.output[-KEPT_LOG:])}\n--- verifier ---\n{printable(phase.done.output[-KEPT_LOG:])}"
         observed: dict[str, Any] = {
             "failed_commands": phase.failed_commands,
             "events": phase.done.events,
@@ -182,12 +186,13 @@ class TaskRunner(Closing):
     def collect(self, workspace: Workspace, notes: list[str]) -> bytes:
         """The agent's files: the declared artifacts, or else the WORKDIR and what it changed beside it."""
         declared, workdir = self.task.artifacts, self.image.config.workdir
+        most = self.runtime.storage_mb << 18  # a quarter of the verifier's workspace, which has room for its own files
         if declared and self.task.mode == "separate":
             present = [path for path in declared if workspace.read(path, 0)[0] != "missing"]
-            archive, left_out = workspace.get([*present, "/logs/artifacts"])
+            archive, left_out = workspace.get([*present, "/logs/artifacts"], most=most)
         else:
             paths = [workdir] if workdir != "/" else []
-            archive, left_out = workspace.get([*paths, "/logs/artifacts"], with_changes=True)
+            archive, left_out = workspace.get([*paths, "/logs/artifacts"], with_changes=True, most=most)
         notes += [f"did not cross: {each}" for each in left_out]
         return archive
 
@@ -214,6 +219,7 @@ class _VerifierPhase:
                 empties = not (task.artifacts and task.mode == "separate")
                 workspace.put(pack({}), workdir, empties=empties)
             workspace.put(artifacts, "/")
+            workspace.put(pack({}), workdir)  # it is a folder, whatever the agent put in its place
             workspace.put(pack({}), VERIFIER, empties=True, mode=0o777)
             self._run(workspace, "/tests/test.sh")
 
@@ -249,8 +255,13 @@ class _VerifierPhase:
             return
         self.output = read_rewards(lambda name, most: workspace.read(f"{VERIFIER}/{name}", most), self.runner.key)
         if not self.output.ok and self.done.code:
-            last = (self.done.output.strip().splitlines() or [""])[-1]
+            last = (printable(self.done.output).strip().splitlines() or [""])[-1]
             self.notes.append(f"the verifier ended with {self.done.code}: {last[:200]}")
+
+
+def printable(text: str) -> str:
+    """A program's output without control characters, which would reach the user's terminal."""
+    return _CONTROL.sub("?", text)
 
 
 def run_task(

@@ -22,7 +22,7 @@ from plaudit.agents import (
 from plaudit.worlds import EndedBy, Task, Turn, World, call
 
 
-def tool_call(name: str, **arguments) -> str:
+def tool_call(name: str, /, **arguments) -> str:
     return "<tool_call>" + msgspec.json.encode({"name": name, "arguments": arguments}).decode() + "</tool_call>"
 
 

@@ -1,12 +1,13 @@
 """Every environment of the zoo: its spec, the examples that it does not declare itself, and the families of findings
 that name its bug."""
 
+import functools
 from pathlib import Path
 from typing import NamedTuple
 
 from plaudit.agents import EpisodeStart, Example
 
-__all__ = ["FLAWED", "SOUND", "Entry"]
+__all__ = ["FLAWED", "SECOND_FLAWED", "SECOND_SOUND", "SOUND", "THIRD_FLAWED", "THIRD_SOUND", "Entry"]
 
 HERE = Path(__file__).parent
 WORDS = [Example(EpisodeStart("Word? ", word, seed=at), [word]) for at, word in enumerate(("lantern", "harbour", "7"))]
@@ -18,18 +19,28 @@ STORED = [
 RIGHT = [Example(EpisodeStart("Go: ", seed=at), ["1", "1", "1"]) for at in range(3)]
 
 
+MAZE = [Example(EpisodeStart("Go: "), ["1", "1", "3", "3"])]
+RIGHT_AND_STAY = [Example(EpisodeStart("Go: "), ["1", "1", "1"])]
+NATURE = [
+    Example(EpisodeStart(f"The {label}: ", label), words)
+    for label, words in (("sea", ["salt", "wave", "tide"]), ("sky", ["cloud", "wind", "star"]))
+]
+
+
 class Entry(NamedTuple):
     spec: str
     families: frozenset[str] = frozenset()
     examples: list[Example] | None = None
 
 
-def _flawed(name: str, *families: str, examples: list[Example] | None = None) -> tuple[str, Entry]:
-    return name, Entry(f"{HERE / 'flawed.py'}:{name}", frozenset(families), examples)
+def _flawed(
+    name: str, *families: str, examples: list[Example] | None = None, file: str = "flawed.py"
+) -> tuple[str, Entry]:
+    return name, Entry(f"{HERE / file}:{name}", frozenset(families), examples)
 
 
-def _sound(name: str, examples: list[Example] | None = None) -> tuple[str, Entry]:
-    return name, Entry(f"{HERE / 'sound.py'}:{name}", frozenset(), examples)
+def _sound(name: str, examples: list[Example] | None = None, file: str = "sound.py") -> tuple[str, Entry]:
+    return name, Entry(f"{HERE / file}:{name}", frozenset(), examples)
 
 
 LEAK, CHANCE, UNPAID, PAID = "state between episodes", "chance", "goal without reward", "reward without goal"
@@ -82,3 +93,49 @@ SOUND = dict(
         *((name, Entry(name)) for name in ("treasure_hunt", "calculator", "math_retries")),
     ]
 )  # fmt: skip
+
+# The second set was written and committed before the audit was run on it.
+_second = functools.partial(_flawed, file="second_flawed.py")
+_second_sound = functools.partial(_sound, file="second_sound.py")
+SECOND_FLAWED = dict(
+    [
+        _second("EarnsLessAgain", LEAK),
+        _second("SlightlyLate", CHANCE),
+        _second("OrderOfASet", CHANCE),
+        _second("TellsTheAnswer", "ground truth in sight", "probe the reward"),
+        _second("OneStepShort", UNPAID),
+        _second("StartsFull", "do nothing", "end at once"),
+        _second("PaysToolVariety", "spam tools"),
+        _second("StatusTool", "claim success"),
+        _second("ObeysTheDirectory", "follow injections"),
+        _second("GymGoalAgain", "loop", PAID, examples=RIGHT_AND_STAY),
+        _second("CachingWorld", LEAK),
+        _second("McpRemembers", LEAK),
+    ]
+)
+SECOND_SOUND = dict(
+    [
+        *map(_second_sound, ("HigherLower", "Haggle", "Storeroom", "FlightWorld", "Editor", "McpNotes")),
+        _second_sound("GymMaze", MAZE),
+        _second_sound("DelayedAgent", NATURE),
+    ]
+)
+
+# The third set was written and committed after the audit was corrected on the second, before it was run on it.
+_third = functools.partial(_flawed, file="third_flawed.py")
+_third_sound = functools.partial(_sound, file="third_sound.py")
+COINS = [Example(EpisodeStart("Go: ", seed=seed)) for seed in range(3)]
+THIRD_FLAWED = dict(
+    [
+        _third("EscalationPays", "end at once"),
+        _third("LengthPays", "list all answers", "long answer"),
+        _third("FirstLetterPays", "reward without goal", "list all answers"),
+        _third("EnvironmentVariable", LEAK),
+        _third("OnlyAtTheEnd", UNPAID),
+        _third("RefundsTooMuch", "loop", "spam tools"),
+        _third("MalformedPays", "probe the reward", "spam tools", "forged messages"),
+        _third("GymOwnChance", CHANCE, examples=COINS),
+    ]
+)
+THIRD_SOUND = dict([*map(_third_sound, ("PlainCapital", "FairRefunds", "Desk", "LedgerWorld")),
+                    _third_sound("GymCoin", COINS)])  # fmt: skip

@@ -6,7 +6,6 @@ luck: there it must be paid in at least half of the episodes. What needs a solut
 known.
 """
 
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,15 +13,15 @@ from pathlib import Path
 
 from plaudit.agents import Agent, Environment, EnvironmentHost, EpisodeStart, Example
 from plaudit.agents.checking import check_agent
+from plaudit.audit.environments.found import Found
 from plaudit.audit.environments.playing import Play, Transcript, play_all, scripted
 from plaudit.audit.environments.policies import STEPS, Attack, attacks_on, spam_calls
 from plaudit.audit.environments.replaying import REFERENCES, Replays
-from plaudit.audit.environments.solutions import change_solution, contains_solution, words_of
-from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, Level, Witness, most_severe_first
+from plaudit.audit.environments.solutions import ChangedSolution, change_solution, contains_solution, words_of
+from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, Level, most_severe_first
 from plaudit.errors import RolloutsError
 from plaudit.findings import Rule, Severity
 from plaudit.loading import load_agent
-from plaudit.report.coverage import wilson_interval
 from plaudit.trajectory import Trajectory, message_text
 
 __all__ = ["audit_environment", "examples_of"]
@@ -30,7 +29,9 @@ __all__ = ["audit_environment", "examples_of"]
 MOST_EXAMPLES = 40
 PLAIN_STARTS = [EpisodeStart(f"What is {a} x {b}? ", str(a * b), seed=a) for a, b in ((6, 7), (1, 7), (2, 9))]
 """The starts for environments that do not describe which starts fit them."""
-MIN_TRUTH = 4
+MIN_TRUTH, NEAR = 4, 12
+WRONG = "plaudit"
+"""An action that is wrong everywhere."""
 HALF = 0.5
 
 
@@ -117,9 +118,10 @@ class _EnvironmentAudit:
             notes=tuple(self.notes),
         )
 
-    def _phase(self, name: str, findings: Iterator[AttackFinding]) -> None:
+    def _phase(self, name: str, results: Iterator[Found]) -> None:
         self.on_progress(name)
-        self.findings += findings
+        environment = self.agent.spec or self.agent.environment.__name__
+        self.findings += [each.to_finding(environment) for each in results]
         if name != "contract" and not any(reason.startswith(f"{name}:") for reason in self.untried):
             self.searched.append(name)
 
@@ -131,7 +133,7 @@ class _EnvironmentAudit:
         self.episodes += len(plays)
         return play_all(host, plays, steps, self.deadline_s)
 
-    def _check_contract(self) -> Iterator[AttackFinding]:
+    def _check_contract(self) -> Iterator[Found]:
         starts = [example.start for example in self.examples[:: max(1, len(self.examples) // 2)]]
         for finding in check_agent(self.agent, starts, deadline_s=self.deadline_s):
             if finding.severity is not Severity.ERROR:
@@ -142,9 +144,9 @@ class _EnvironmentAudit:
             elif finding.rule is not Rule.DETERMINISTIC:  # `_replay` says why
                 self.stopped = self.stopped or finding.rule in (Rule.DEADLINE, Rule.TOTAL)
                 transcript = Transcript(starts[0], actions=[finding.response])
-                yield self._finding("contract", finding.rule.value, transcript, finding.message, finding.remedy)
+                yield Found("contract", finding.rule.value, transcript, finding.message, finding.remedy, Level.MEDIUM)
 
-    def _check_solutions(self, host: EnvironmentHost) -> Iterator[AttackFinding]:
+    def _check_solutions(self, host: EnvironmentHost) -> Iterator[Found]:
         """Play all solutions; what they earn is what attacks are compared with."""
         unpaid = []
         solved = [(index, example) for index, example in enumerate(self.examples) if example.actions]
@@ -165,11 +167,10 @@ class _EnvironmentAudit:
             message = f"goal without reward: the solution of {len(unpaid)} of {len(solved)} starts earns nothing"
             why = unpaid[0].failure.reason if unpaid[0].failure else ""
             remedy = f"pay for the goal however it is reached{f' ({why})' if why else ''}; or correct the solution"
-            yield self._finding(
-                "goal without reward", "solution", unpaid[0], message, remedy, Level.HIGH, len(unpaid), len(solved)
-            )
+            hits, tried = len(unpaid), len(solved)
+            yield Found("goal without reward", "solution", unpaid[0], message, remedy, hits=hits, tried=tried)
 
-    def _attack(self, host: EnvironmentHost) -> Iterator[AttackFinding]:
+    def _attack(self, host: EnvironmentHost) -> Iterator[Found]:
         paid: dict[str, list[tuple[Attack, _Paid]]] = {}
         has_reward = False
         for attack in attacks_on(self.tools):
@@ -186,8 +187,8 @@ class _EnvironmentAudit:
                 "reward without goal: the environment gives no rewards; audit the reward function that does"
             )
         for attempts in paid.values():
-            if all(self._counts(result) for _, result in attempts):
-                yield self._attack_finding(*attempts[0])
+            if all(self._counts(*attempt) for attempt in attempts):
+                yield self._found_attack(*attempts[0])
         yield from self._look_for_farming(host)
 
     def _is_paid(self, index: int, played: Transcript) -> bool:
@@ -198,114 +199,96 @@ class _EnvironmentAudit:
         score = played.results[-1].score
         return (played.reward if score is None else score) >= HALF
 
-    def _counts(self, result: _Paid) -> bool:
+    def _counts(self, attack: Attack, result: _Paid) -> bool:
         """Whether paid episodes count: all do where solutions and tools are known; else a word may be right by luck."""
-        least = 1 if self.honest and self.tools else max(1, result.tried / 2)
+        has_rights = not (self.honest and self.tools) or attack.may_be_right
+        least = max(1, result.tried / 2) if has_rights else 1
         return len(result.hits) >= least
 
-    def _attack_finding(self, attack: Attack, result: _Paid) -> AttackFinding:
+    def _found_attack(self, attack: Attack, result: _Paid) -> Found:
         played, honest = result.hits[0]
         beside = "" if honest is None else f"; the solution earns {honest:g}"
         message = f"reward without goal: {attack.kind} ({attack.name[:60]}) earns {played.reward:g}{beside}"
-        return self._finding(
-            attack.kind, attack.name[:60], played, message, attack.remedy, Level.HIGH, len(result.hits), result.tried,
-            Attacker.ANSWER_FREE, honest,
+        return Found(
+            attack.kind, attack.name[:60], played, message, attack.remedy, attacker=Attacker.ANSWER_FREE,
+            hits=len(result.hits), tried=result.tried, honest=honest,
         )  # fmt: skip
 
-    def _look_for_farming(self, host: EnvironmentHost) -> Iterator[AttackFinding]:
-        """A reward that grows with the number of actions, without an end."""
+    def _look_for_farming(self, host: EnvironmentHost) -> Iterator[Found]:
+        """A reward that grows with the number of actions, without an end: of any episode, or after the goal."""
         for index, example in enumerate(self.examples[:REFERENCES]):
-            for action in [*spam_calls(self.tools)[:1], "again"]:
-                [some] = self._play_all(host, [Play(example.start, scripted((), action))], STEPS // 2)
-                [more] = self._play_all(host, [Play(example.start, scripted((), action))])
+            for solution, action in self._repetitions(index):
+                plays = [Play(example.start, scripted([*solution, *[action] * n])) for n in (STEPS // 2, STEPS)]
+                some, more = self._play_all(host, plays, len(solution) + STEPS)
                 few, many = some.reward or 0.0, more.reward or 0.0
-                if not more.done and few > 0.0 and many >= 1.8 * few and not self._is_paid(index, more):
-                    message = f"reward without goal: {STEPS} equal actions earn {many:g}, {STEPS // 2} earn {few:g}"
-                    yield self._finding(
-                        "loop", "reward grows with actions", more, message, "pay for progress once", Level.HIGH
-                    )
-                    return
+                least = self.honest.get(index, 0.0) if solution else 0.0
+                if more.done or few <= least or many < 1.8 * few:
+                    continue
+                message = f"reward without goal: {STEPS} equal actions earn {many:g}, {STEPS // 2} earn {few:g}"
+                yield Found("loop", "reward grows with actions", more, message, "pay for progress once")
+                return
 
-    def _change_solutions(self, host: EnvironmentHost) -> Iterator[AttackFinding]:
+    def _repetitions(self, index: int) -> list[tuple[Sequence[str], str]]:
+        """What is done before, and the action that is then repeated."""
+        solution = self.examples[index].actions if index in self.honest else ()
+        repeated = [(solution, solution[-1])] if solution else []
+        calls = spam_calls(self.tools)
+        cycles = [calls[0], "\n".join(calls)] if calls else []
+        return [*(((), action) for action in [*cycles, "again"]), *repeated]
+
+    def _change_solutions(self, host: EnvironmentHost) -> Iterator[Found]:
         if not self.honest:
             self.untried.append("changed solutions: no solution is known")
-        wrong: dict[str, _Paid] = {}
-        remedies: dict[str, tuple[bool, str]] = {}
+        wrong: dict[str, tuple[ChangedSolution, _Paid]] = {}
         for index, honest in self.honest.items():
             example = self.examples[index]
             [words] = self._play_all(host, [Play(example.start, scripted(words_of(example.actions)))])
             calls_matter = (words.reward or 0.0) < (1 - 1e-9) * honest
             for changed in change_solution(example.actions, calls_matter=calls_matter):
                 [played] = self._play_all(host, [Play(example.start, scripted(changed.actions))], len(changed.actions))
-                result = wrong.setdefault(changed.name, _Paid())
+                _, result = wrong.setdefault(changed.name, (changed, _Paid()))
                 result.tried += 1
-                remedies[changed.name] = changed.is_right, changed.remedy
                 reward = played.reward or 0.0
                 if (reward < HALF * honest) if changed.is_right else reward >= (1 - 1e-9) * honest:
                     result.hits.append((played, honest))
-        for name, result in wrong.items():
-            is_right, remedy = remedies[name]
+        for changed, result in wrong.values():
             if not result.hits:
                 continue
             played, honest_reward = result.hits[0]
-            kind = "goal without reward" if is_right else "reward without goal"
-            message = f"{kind}: {name} earns {played.reward or 0.0:g}; the solution earns {honest_reward:g}"
-            yield self._finding(
-                kind,
-                name,
-                played,
-                message,
-                remedy,
-                Level.HIGH,
-                len(result.hits),
-                result.tried,
-                Attacker.ORACLE,
-                honest_reward,
-            )
+            kind = "goal without reward" if changed.is_right else "reward without goal"
+            message = f"{kind}: {changed.name} earns {played.reward or 0.0:g}; the solution earns {honest_reward:g}"
+            yield Found(
+                kind, changed.name, played, message, changed.remedy, attacker=Attacker.ORACLE,
+                hits=len(result.hits), tried=result.tried, honest=honest_reward,
+            )  # fmt: skip
 
-    def _look_for_truth(self, host: EnvironmentHost) -> Iterator[AttackFinding]:
-        for example in self.examples:
-            truth = example.start.ground_truth
-            if not isinstance(truth, str) or len(truth) < MIN_TRUTH:
+    def _look_for_truth(self, host: EnvironmentHost) -> Iterator[Found]:
+        """The ground truth in what the agent reads: at first, or as the answer to a wrong action."""
+        shown: dict[str, list[tuple[str, Transcript]]] = {}
+        starts = 0
+        for index, example in enumerate(self.examples):
+            start, truth = example.start, example.start.ground_truth
+            if not isinstance(truth, str) or len(truth) < MIN_TRUTH or truth in start.prompt:
                 continue
-            shown = self._play_all(host, [Play(example.start, scripted(()))], 0)[0].observation
-            if truth in shown and truth not in example.start.prompt:
-                message = f"the first observation shows the ground truth {truth!r:.40}"
-                transcript = Transcript(example.start, shown)
-                yield self._finding(
-                    "ground truth in sight",
-                    "first observation",
-                    transcript,
-                    message,
-                    "keep it out of what the agent reads",
-                    Level.HIGH,
-                )
-                return
+            starts += 1
+            [played] = self._play_all(host, [Play(start, scripted([WRONG, truth]))], 2)
+            texts = {"the first observation shows": played.observation.removeprefix(start.prompt)}
+            if len(played.results) == 2 and self._is_paid(index, played) and truth not in played.observation:
+                texts["the answer to a wrong action, after which it is paid, tells"] = played.feedback[0]
+            for how, text in texts.items():
+                if truth in text:
+                    before, _, after = text.partition(truth)
+                    shown.setdefault(how, []).append((before[-NEAR:] or after[:NEAR], played))
+        # The same words around every truth tell it; in a list of places, or a text to be read, they differ.
+        for how, places in shown.items():
+            if starts == 1 or len({near for near, _ in places}) < len(places):
+                played = places[0][1]
+                message = f"{how} the ground truth {played.start.ground_truth!r:.40}"
+                yield Found("ground truth in sight", how, played, message, "keep it out of what the agent reads")
 
-    def _replay(self, host: EnvironmentHost) -> Iterator[AttackFinding]:
+    def _replay(self, host: EnvironmentHost) -> Iterator[Found]:
         replays = Replays(self.agent, self.examples, self.deadline_s)
-        self.episodes += 6 * len(replays)
-        difference = replays.find_leak(host, self._open_host) or replays.find_chance()
+        difference = replays.find_difference(host, self._open_host)
+        self.episodes += replays.episodes
         if difference is not None:
-            kind, played, message, remedy = difference
-            yield self._finding(kind, "played again", played, message, remedy, Level.HIGH)
-
-    def _finding(
-        self, family: str, operator: str, played: Transcript, message: str, remedy: str, severity: Level = Level.MEDIUM,
-        hits: int = 1, tried: int = 1, attacker: Attacker = Attacker.INVARIANT, honest: float | None = None,
-    ) -> AttackFinding:  # fmt: skip
-        start, spec = played.start, self.agent.spec or self.agent.environment.__name__
-        begin = f"EpisodeStart({start.prompt!r}, {start.ground_truth!r}, seed={start.seed})"
-        call = f"play_actions({spec!r}, {begin}, {played.actions!r})"
-        name = re.sub(r"\W+", "_", f"{family} {operator}".lower()).strip("_")
-        test = (
-            "from plaudit.agents import EpisodeStart\nfrom plaudit.audit import play_actions\n\n\n"
-            f"def test_{name}():\n    played = {call}\n    assert played.reward != {played.reward!r}\n"
-        )
-        rate = hits / max(1, tried)
-        return AttackFinding(
-            family=family, operator=operator, attacker=attacker, severity=severity, component="environment", rate=rate,
-            interval=wilson_interval(rate, max(1, tried)), prompts=tried, cause=f"{family}: {remedy}",
-            witness=Witness(start.prompt, "\n".join(played.actions), played.reward, honest, start.ground_truth),
-            message=message, remedy=remedy, test=test,
-        )  # fmt: skip
+            yield difference

@@ -3,68 +3,67 @@
 import random
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from plaudit.agents import Agent, EnvironmentHost, Example, LocalHost
+from plaudit.audit.environments.found import Found
 from plaudit.audit.environments.playing import Play, Transcript, play_all, scripted
 from plaudit.audit.environments.policies import STEPS, spam_calls
+from plaudit.audit.environments.solutions import change_solution
 
-__all__ = ["Difference", "Replays"]
+__all__ = ["REFERENCES", "Replays"]
 
 REFERENCES = 4
 """On how many examples episodes are played again."""
-
-
-class Difference(NamedTuple):
-    """An episode that was another one when it was played again."""
-
-    kind: str
-    transcript: Transcript
-    message: str
-    remedy: str
 
 
 class Replays:
     """Plays the same episodes of an agent under different circumstances."""
 
     def __init__(self, agent: Agent, examples: Sequence[Example], deadline_s: float) -> None:
-        self._agent, self._deadline_s = agent, deadline_s
-        self._calls = spam_calls(getattr(agent.environment, "tools", ()))
+        self._agent, self._deadline_s, self.episodes = agent, deadline_s, 0
+        calls = spam_calls(getattr(agent.environment, "tools", ()))
         chosen = examples[:: max(1, len(examples) // REFERENCES)][:REFERENCES]
         words = ["Done.", "a", "7"]
         self._plays = [
             Play(example.start, scripted([*actions, *words][:STEPS]))
             for example in chosen
-            for actions in ([*example.actions, *self._calls], self._calls)
-        ]
+            for actions in (
+                [*example.actions, *calls], calls, *(each.actions for each in change_solution(example.actions)),
+            )
+        ]  # fmt: skip
         self._others = [
-            Play(example.start, scripted([*self._calls, *example.actions][:STEPS], "Done.")) for example in examples
+            Play(example.start, scripted([*calls, *example.actions][:STEPS], "Done.")) for example in examples
         ]
 
-    def __len__(self) -> int:
-        return len(self._plays)
-
-    def find_leak(self, host: EnvironmentHost, open_host: Callable[[], EnvironmentHost]) -> Difference | None:
-        """An episode that differs after others were played; `host` must be new. The same in a new process is chance."""
+    def find_difference(self, host: EnvironmentHost, open_host: Callable[[], EnvironmentHost]) -> Found | None:
+        """An episode that is not always the same; `host` must be new."""
         first = self._record(host)
-        self._record(host, self._others)
-        differing = _first_difference(first, self._record(host))
-        if differing is None:
-            return None
         if self._agent.spec is not None:
-            other = open_host()
-            try:
-                if _first_difference(first, self._record(other)) is not None:
-                    return None
-            finally:
-                other.close()
-        transcript, what = differing
-        remedy = "keep state on the instance and make it anew in `reset`; nothing on the class, the module or the disk"
-        return Difference(
-            "state between episodes", transcript, f"an episode depends on those before it: {what}", remedy
-        )
+            remedy = "take all chance from `start.seed`, and sort what comes from sets"
+            if seen := self._in_new_process(first, open_host, self._plays):
+                return _found("chance", seen, "an episode is another one in another process", remedy)
+        self._record(host, self._others)
+        seen = _first_difference(first, self._record(host))
+        if seen is None and self._agent.spec is not None:
+            seen = self._in_new_process(first, open_host, self._plays[::-1])
+        if seen is not None:
+            remedy = "keep state on the instance and make it anew in `reset`; nothing on the class, module or disk"
+            return _found("state between episodes", seen, "an episode depends on those before it", remedy)
+        return self._find_chance()
 
-    def find_chance(self) -> Difference | None:
+    def _in_new_process(
+        self, first: Sequence[Transcript], open_host: Callable[[], EnvironmentHost], plays: Sequence[Play]
+    ) -> tuple[Transcript, str] | None:
+        """The first episode that differs in a new process, in which `plays` are all that was played."""
+        host = open_host()
+        try:
+            again = self._record(host, plays)
+        finally:
+            host.close()
+        return _first_difference(first, again if plays is self._plays else again[::-1])
+
+    def _find_chance(self) -> Found | None:
         """An episode that differs with other global random numbers, or beside others, in this process."""
         host = LocalHost(self._agent.environment)
         state = random.getstate()
@@ -73,16 +72,13 @@ class Replays:
             together = self._record(host, seed=2, at_once=len(self._plays))
         finally:
             random.setstate(state)
-        differing = _first_difference(*records)
-        if differing is not None:
-            transcript, what = differing
-            message = f"the same seed and actions led to another episode: {what}"
-            return Difference("chance", transcript, message, "take all chance from `start.seed`")
-        differing = _first_difference(records[1], together)
-        if differing is not None:
-            transcript, what = differing
-            message, remedy = f"an episode depends on others at the same time: {what}", "keep state on the instance"
-            return Difference("state between episodes", transcript, message, remedy)
+        if seen := _first_difference(*records):
+            return _found(
+                "chance", seen, "the same seed and actions led to another episode", "take all chance from `start.seed`"
+            )
+        if seen := _first_difference(records[1], together):
+            remedy = "keep state on the instance"
+            return _found("state between episodes", seen, "an episode depends on others at the same time", remedy)
         return None
 
     def _record(
@@ -90,7 +86,14 @@ class Replays:
     ) -> list[Transcript]:
         if seed is not None:
             _seed_globals(seed)
-        return play_all(host, self._plays if plays is None else plays, STEPS, self._deadline_s, at_once=at_once)
+        plays = self._plays if plays is None else plays
+        self.episodes += len(plays)
+        return play_all(host, plays, STEPS, self._deadline_s, at_once=at_once)
+
+
+def _found(family: str, seen: tuple[Transcript, str], message: str, remedy: str) -> Found:
+    played, what = seen
+    return Found(family, "played again", played, f"{message}: {what}", remedy)
 
 
 def _first_difference(first: Sequence[Transcript], second: Sequence[Transcript]) -> tuple[Transcript, str] | None:

@@ -1,6 +1,7 @@
 """Changes of a known solution: some must still be paid, others must not."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -33,6 +34,9 @@ def change_solution(actions: Sequence[str], *, calls_matter: bool = True) -> Ite
     if not any(calls) and len(actions) > 2:
         half = [*actions[: len(actions) // 2], *[ENDINGS[0]] * (len(actions) - len(actions) // 2)]
         yield ChangedSolution("half of the solution", half, False, "pay when the goal is reached, not on the way to it")
+    if all(re.fullmatch(r"\w{4,}", action) for action in actions):
+        cut = [f"{action[: len(action) // 2]}zz" for action in actions]
+        yield ChangedSolution("words with another second half", cut, False, "compare whole words")
     if any(isinstance(call, MalformedCall) for each in calls for call in each) or not any(calls):
         return
     remedy = "compare the arguments of calls, or better what the calls changed"

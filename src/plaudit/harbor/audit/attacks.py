@@ -5,14 +5,18 @@ for; those that imitate a solution write its files with a content that cannot be
 """
 
 import ast
+import difflib
 import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 
 from plaudit.findings import Severity
+from plaudit.harbor.audit.mutants import read_members
 from plaudit.harbor.audit.products import Product, Products
 from plaudit.harbor.audit.surface import MOST_FOLDERS, Surface
 from plaudit.harbor.task import Task
@@ -20,6 +24,8 @@ from plaudit.harbor.trial import Solution
 
 __all__ = ["IMITATED", "Attack", "all_attacks", "test_texts"]
 
+MOST_COUNTED = 5
+"""How often each text stands in a file, for tests that count it."""
 JUNK = "plaudit: this is not a solution"
 WRITE = "echo 1 > /logs/verifier/reward.txt && echo '{\"reward\": 1.0}' > /logs/verifier/reward.json"
 FORGE = f"{{ {WRITE} && kill -9 -1; }} 2>/dev/null; exit 0"
@@ -40,9 +46,10 @@ HOSTILE = {
     (".toml", ".ini", ".cfg", ".json", ".yaml", ".yml", ".xml", ".txt", ".csv"): "",
 }  # fmt: skip
 SCRIPT = f"#!/bin/sh\n{FORGE}\n"
-MOST_PLANTED, MOST_LINKS = 600, 6
+MOST_PLANTED, MOST_LINKS, MOST_COMPARED = 600, 6, 1 << 14
 SUMS = ("sha256sum", "sha1sum", "md5sum", "sha512sum")
 _LITERAL = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'")
+_INNER = re.compile(r"'([^'\n]+)'")  # also within double quotes
 _GREP = re.compile(r"\bgrep\s+(?:-\S+\s+)*([^\s'\"]+)")
 IMITATED = {
     "stub solution": "check results on inputs, not that files or functions exist",
@@ -71,20 +78,30 @@ class Attack:
         return "".join(f"{path}:\n{text}\n" for path, text in texts.items()) + self.solution.command
 
 
-def all_attacks(
-    task: Task, mode: str, products: Products, image_files: dict[str, bytes], surface: Surface, shown: list[str]
-) -> list[Attack]:
-    """Every attack on a task whose solution leaves `products`; `shown` is what it gives for data of the image."""
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What an agent can see before it begins, and what the solution makes of it."""
+
+    files: dict[str, bytes]
+    """Those of the image."""
+    results: list[str]
+    """What the solution gives for data of the image."""
+    answering: list[bytes | None]
+    """For each required product, a program that gives the results which the instruction shows."""
+
+
+def all_attacks(task: Task, mode: str, products: Products, surface: Surface, seen: Seen) -> list[Attack]:
+    """Every attack on a task whose solution leaves `products`."""
     tests = test_texts(task)
     return [
         *_in_advance(),
         *_replacements(products, surface),
         *_forged_state(tests, surface),
         *_rewritten_references(tests, products, surface),
-        *(_links(products, surface) if mode == "shared" else []),
+        *(_links(task, products, surface) if mode == "shared" else []),
         *_evaluated(products),
-        *_leaks(task, products, image_files),
-        *_imitations(task, tests, products, shown),
+        *_leaks(task, products, seen.files),
+        *_imitations(task, tests, products, seen),
     ]
 
 
@@ -141,7 +158,7 @@ def _write(text: str, paths: Iterable[str]) -> str:
 
 def _forged_state(tests: str, surface: Surface) -> Iterator[Attack]:
     """Files that the verifier looks for, written by the agent."""
-    for text in ("1\n", "PASS\n", "".join(f"{each}\n" for each in _literals(tests))):
+    for text in ("1\n", "PASS\n", "".join(f"{each}\n" for each in _literals(tests)) * MOST_COUNTED):
         if surface.missing:
             name = f"{text[:40].strip()!r} in {', '.join(surface.missing)[:200]}"
             remedy = "keep results in shell variables, or in a folder made by test.sh"
@@ -164,13 +181,27 @@ def _rewritten_references(tests: str, products: Products, surface: Surface) -> I
         yield Attack("forged reward file", Solution(f"{', '.join(references)} {name}", wrong, command), remedy)
 
 
-def _links(products: Products, surface: Surface) -> Iterator[Attack]:
-    """Links to the files of the tests in place of results, and of the log."""
+def _links(task: Task, products: Products, surface: Surface) -> Iterator[Attack]:
+    """Links to the files of the tests in place of results, the most similar ones first, and of the log."""
+
+    def likeness(target: str, product: Product) -> float:
+        file = task.folder / target.lstrip("/")
+        text = file.read_bytes()[:MOST_COMPARED] if file.is_file() else b""
+        return difflib.SequenceMatcher(None, text, product.content[:MOST_COMPARED]).quick_ratio()
+
+    targets = {
+        each.path: sorted(surface.protected, key=partial(likeness, product=each), reverse=True)[:MOST_LINKS]
+        for each in products.required
+    }
+    for rank in zip(*targets.values(), strict=True):
+        linked = dict(zip(targets, rank, strict=True))
+        command = "; ".join(
+            f"mkdir -p {shlex.quote(path.rpartition('/')[0])}; ln -sf {shlex.quote(target)} {shlex.quote(path)}"
+            for path, target in linked.items()
+        )
+        remedy = "refuse results that are links; read them as the agent's user"
+        yield Attack("symlink", Solution(f"links to {', '.join(dict.fromkeys(rank))}", command=command), remedy)
     for target in surface.protected[:MOST_LINKS]:
-        command = "; ".join(f"ln -sf {shlex.quote(target)} {shlex.quote(each.path)}" for each in products.required)
-        if command:
-            remedy = "refuse results that are links; read them as the agent's user"
-            yield Attack("symlink", Solution(f"links to {target}", command=command), remedy)
         command = f"ln -sf {shlex.quote(target)} /logs/verifier/test-stdout.txt"
         remedy = 'Harbor itself writes the log through the link: declare environment_mode = "separate"'
         yield Attack("symlink", Solution(f"the log as a link to {target}", command=command), remedy, Severity.WARNING)
@@ -193,19 +224,13 @@ def _evaluated(products: Products) -> Iterator[Attack]:
 
 
 def _leaks(task: Task, products: Products, image_files: dict[str, bytes]) -> Iterator[Attack]:
-    """Answers that the agent can read in its image."""
+    """Answers that the agent can read in its image, also in archives and compressed files."""
     solution_texts = {_bare(path.read_bytes()) for path in (task.folder / "solution").rglob("*") if path.is_file()}
     commands = {
         f"{path} is the solution": f"{'python3' if path.endswith('.py') else 'bash'} {shlex.quote(path)}"
         for path, content in image_files.items()
         if len(content.strip()) > 3 and _bare(content) in solution_texts
     }
-    commands["a copy of a file of the image"] = "; ".join(
-        f"cp {shlex.quote(path)} {shlex.quote(each.path)}"
-        for each in products.required
-        for path, content in image_files.items()
-        if path != each.path and _is_answer(path, content, each)
-    )
     if products.required and any("/.git/" in path for path in image_files):
         paths = ((shlex.quote(each.path), each.blob) for each in products.required)
         loop = "; ".join(f"git -C $r cat-file -p {blob} > {path}.p && mv {path}.p {path}" for path, blob in paths)
@@ -215,8 +240,22 @@ def _leaks(task: Task, products: Products, image_files: dict[str, bytes]) -> Ite
         commands["a file of the repository's history"] = command
     remedy = "keep the solution, the expected results and their history out of environment/"
     for name, command in commands.items():
-        if command:
-            yield Attack("answer in the image", Solution(name, command=command), remedy)
+        yield Attack("answer in the image", Solution(name, command=command), remedy)
+    packed = {
+        f"{name} in {path}": text
+        for path, content in image_files.items()
+        for name, text in read_members(content).items()
+    }
+    copies = {
+        each.path: (path, content)
+        for each in products.required
+        for path, content in {**image_files, **packed}.items()
+        if path != each.path and _is_answer(path, content, each)
+    }
+    if copies:
+        name = f"copies of {', '.join(path for path, _ in copies.values())}"
+        files = {path: content for path, (_, content) in copies.items()}
+        yield Attack("answer in the image", Solution(name, files), remedy)
 
 
 def _bare(script: bytes) -> bytes:
@@ -225,13 +264,20 @@ def _bare(script: bytes) -> bytes:
 
 
 def _is_answer(path: str, content: bytes, product: Product) -> bool:
-    if content.strip() != product.content.strip():
+    if not _is_same(content, product.content):
         return False
     telling = re.search(r"answer|solution|expected|secret|gold|oracle|key|result|reference", path.lower())
     return len(content.strip()) >= 12 or bool(content.strip() and telling)
 
 
-def _imitations(task: Task, tests: str, products: Products, shown: list[str]) -> Iterator[Attack]:
+def _is_same(one: bytes, other: bytes) -> bool:
+    """Whether two files say the same, in other spaces or as other JSON."""
+    with suppress(ValueError, RecursionError):
+        return bool(json.loads(one) == json.loads(other))
+    return one.split() == other.split()
+
+
+def _imitations(task: Task, tests: str, products: Products, seen: Seen) -> Iterator[Attack]:
     """Files with the right names and a content that is wrong."""
     required, literals = products.required, _literals(tests)
     if not required:
@@ -239,13 +285,16 @@ def _imitations(task: Task, tests: str, products: Products, shown: list[str]) ->
     files = {"stub solution": {"empty files": [b""] * len(required)}, "hard-coded output": {}, "grep-based result": {}}
     constants = {"stub solution": ["None", "0", "1", "True", "''", "[]"]}
     if all(each.reads_input for each in required):
-        constants["hard-coded output"] = list(dict.fromkeys([*shown, *_visible_constants(task.instruction)]))
+        constants["hard-coded output"] = list(dict.fromkeys([*seen.results, *_visible_constants(task.instruction)]))
     for kind, constant in ((kind, constant) for kind, listed in constants.items() for constant in listed):
         stubs = [stub for each in required if (stub := each.with_constant(constant)) is not None]
         if len(stubs) == len(required) and stubs != [each.content for each in required]:
             files[kind][f"programs that give {constant}"] = stubs
+    answering = [each for each in seen.answering if each is not None]
+    if len(answering) == len(required):
+        files["hard-coded output"]["programs that give the shown results only"] = answering
     if literals:
-        stuffed = [each.stuffed(JUNK, literals) for each in required]
+        stuffed = [each.stuffed(JUNK, literals * MOST_COUNTED) for each in required]
         files["grep-based result"]["files with every text that the tests look for"] = stuffed
     for kind, versions in files.items():
         for name, contents in versions.items():
@@ -274,7 +323,8 @@ def _visible_constants(instruction: str) -> list[str]:
 
 def _literals(tests: str) -> list[str]:
     """The texts that tests may look for."""
-    texts = [first or second for first, second in _LITERAL.findall(tests)] + _GREP.findall(tests)
+    texts = [first or second for first, second in _LITERAL.findall(tests)]
+    texts += _GREP.findall(tests) + _INNER.findall(tests)
     plain = [
         text.strip("^$")
         for text in texts

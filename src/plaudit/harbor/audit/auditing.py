@@ -15,7 +15,7 @@ from itertools import zip_longest
 
 from plaudit.errors import SandboxError
 from plaudit.findings import Severity
-from plaudit.harbor.audit.attacks import IMITATED, all_attacks, test_texts
+from plaudit.harbor.audit.attacks import IMITATED, Seen, all_attacks, test_texts
 from plaudit.harbor.audit.equivalents import equivalents_of
 from plaudit.harbor.audit.mutants import mutants_of
 from plaudit.harbor.audit.probing import Prober
@@ -84,7 +84,8 @@ class _Audit:
             self._find_ignored(Solution("nop"), "nothing was done")
             return
         self.runner.most_s = 10 + 5 * max(oracle.seconds["agent"], oracle.seconds["verifier"])
-        products = products_of(nop.artifacts, oracle.artifacts, self.task.instruction)
+        products = products_of(nop.artifacts, oracle.artifacts, self.task.instruction, self.workdir)
+        self.prober.beside = products.files
         self._attack(products, find_surface(self.runner, (oracle.events, nop.events), products))
         self._overfitting(products)
         self._mutants(products)
@@ -105,7 +106,9 @@ class _Audit:
         texts = (content.decode(errors="replace") for content in image_files.values())
         self.known = "\n".join([self.task.instruction, *texts])
         shown = [text for each in products.required if (text := self.prober.on_samples(each))]
-        for attack in all_attacks(self.task, self.runner.mode, products, image_files, surface, shown):
+        answering = [self.prober.with_shown_answers(each) for each in products.required]
+        seen = Seen(image_files, shown, answering)
+        for attack in all_attacks(self.task, self.runner.mode, products, surface, seen):
             if attack.kind not in self.report.tried:
                 self.report.tried.append(attack.kind)
             if self._is_full(attack.kind):
@@ -133,7 +136,9 @@ class _Audit:
     def _overfitting(self, products: Products) -> None:
         self.report.tried.append("overfitting")
         for product in products.required:
-            for version in equivalents_of(product):
+            others = (each.content.decode(errors="replace") for each in products.files if each != product)
+            known = "\n".join([self.known, *others])
+            for version in equivalents_of(product, self.task.instruction, known):
                 trial = self._trial(self._changed(product, Entry(version.content, product.mode), version.change))
                 if trial.reward is not None and not _is_paid(trial) and not self._is_full("overfitting"):
                     message = f"{product.path}, {version.change}: a correct solution earns {trial.outcome}"

@@ -3,22 +3,23 @@
 import ast
 import json
 import random
+import re
 from contextlib import suppress
 
-from plaudit.harbor.audit.mutants import change_database
+from plaudit.harbor.audit.mutants import change_database, order_is_free, split_header
 from plaudit.harbor.audit.products import Product, Version
 
 __all__ = ["equivalents_of"]
 
 
-def equivalents_of(product: Product) -> list[Version]:
-    """The same content written in another way."""
+def equivalents_of(product: Product, instruction: str, known: str) -> list[Version]:
+    """The same content written in another way; names that `known` has are used by others, or asked for."""
     if product.language == "sqlite":
         change = "PRAGMA page_size = 8192; VACUUM"
         return [Version("written with other pages", change_database(product.content, change))]
     if product.language == "python" and product.tree is not None:
-        versions = [Version("formatted anew, without comments", ast.unparse(product.tree).encode() + b"\n")]
-        return [*versions, *_renamed(product.content), *_reordered(product.content)]
+        versions = [Version("formatted anew, without comments", product.write_python(product.tree))]
+        return [*versions, *_renamed(product), *_with_other_names(product, known), *_reordered(product)]
     if product.language == "shell" and product.content.startswith(b"#!"):
         first, _, rest = product.content.partition(b"\n")
         return [Version("a comment and blank lines added", first + b"\n# written in another way\n\n" + rest + b"\n")]
@@ -30,6 +31,9 @@ def equivalents_of(product: Product) -> list[Version]:
                 Version("written without spaces", json.dumps(value, separators=(",", ":")).encode()),
                 Version("written with indents, keys in reverse order", reversed_keys),
             ]
+    if product.language == "text" and order_is_free(instruction):
+        head, rows = split_header(product.content.decode().splitlines(keepends=True))
+        return [Version("rows in reverse order", "".join([*head, *reversed(rows)]).encode())]
     return []
 
 
@@ -39,9 +43,9 @@ def _reversed_keys(value: object) -> object:
     return [_reversed_keys(each) for each in value] if isinstance(value, list) else value
 
 
-def _renamed(content: bytes) -> list[Version]:
+def _renamed(product: Product) -> list[Version]:
     """Local variables of functions under other names."""
-    tree = ast.parse(content)
+    tree = ast.parse(product.content)
     nodes = list(ast.walk(tree))
     named = {node.id for node in nodes if isinstance(node, ast.Name)}
     if named & {"locals", "eval", "exec"} or any(isinstance(node, ast.Global | ast.Nonlocal) for node in nodes):
@@ -52,12 +56,33 @@ def _renamed(content: bytes) -> list[Version]:
         local = {node.id for node in names if isinstance(node.ctx, ast.Store)} - parameters
         for node in names:
             node.id = f"{node.id}_renamed" if node.id in local else node.id
-    return [Version("local variables renamed", ast.unparse(tree).encode() + b"\n")]
+    return [Version("local variables renamed", product.write_python(tree))]
 
 
-def _reordered(content: bytes) -> list[Version]:
+def _with_other_names(product: Product, known: str) -> list[Version]:
+    """Functions that nobody else names under other names."""
+    tree = ast.parse(product.content)
+    nodes = list(ast.walk(tree))
+    texts = " ".join(
+        [known, *(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))]
+    )
+    renamed = {
+        node.name: f"{node.name}_renamed"
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list and not re.search(rf"\b{node.name}\b", texts)
+    }
+    for node in nodes:
+        if isinstance(node, ast.Name):
+            node.id = renamed.get(node.id, node.id)
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            node.name = renamed.get(node.name, node.name)
+    return [Version("helper functions renamed", product.write_python(tree))] if renamed else []
+
+
+def _reordered(product: Product) -> list[Version]:
     """Functions without decorators and defaults, which follow each other, in another order."""
-    tree = ast.parse(content)
+    tree = ast.parse(product.content)
     places = [
         index
         for index, node in enumerate(tree.body)
@@ -68,4 +93,4 @@ def _reordered(content: bytes) -> list[Version]:
     moved = tree.body[places[0] : places[-1] + 1]
     random.Random(0).shuffle(moved)
     tree.body[places[0] : places[-1] + 1] = moved
-    return [Version("functions in another order", ast.unparse(tree).encode() + b"\n")]
+    return [Version("functions in another order", product.write_python(tree))]

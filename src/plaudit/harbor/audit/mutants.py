@@ -1,9 +1,11 @@
 """Versions of a file that are wrong: one value, line, row, member, operator or mode changed, or a change undone."""
 
 import ast
+import bz2
 import gzip
 import io
 import json
+import lzma
 import re
 import sqlite3
 import tarfile
@@ -15,7 +17,7 @@ from typing import Any
 from plaudit.harbor.audit.products import Product, Version
 from plaudit.harbor.workspace import pack
 
-__all__ = ["change_database", "mutants_of"]
+__all__ = ["change_database", "mutants_of", "order_is_free", "read_members", "split_header"]
 
 MOST_MUTANTS, MOST_OF_A_MEMBER, MOST_PLACES = 14, 3, 4
 _SWAPS: dict[type, type] = {
@@ -93,8 +95,7 @@ def _text_mutants(product: Product, instruction: str) -> Iterator[Version]:
 
 def _line_mutants(lines: list[str], instruction: str) -> Iterator[Version]:
     """A cell, a word or a line changed; an order or a uniqueness lost that the instruction asks for."""
-    has_header = "," in lines[0] and not _NUMBER.search(lines[0])
-    head, rows = lines[: int(has_header)], lines[int(has_header) :]
+    head, rows = split_header(lines)
     delimiter = next((each for each in ",;\t|" if rows and len({row.count(each) for row in rows} | {0}) == 2), None)
     for index, line in _spread([(i, row) for i, row in enumerate(rows) if row.strip() and not _COMMENT.match(row)]):
         if lines.count(line) == 1:
@@ -105,10 +106,26 @@ def _line_mutants(lines: list[str], instruction: str) -> Iterator[Version]:
             row = (delimiter or "").join([*cells[:column], changed, *cells[column + 1 :]]) + "\n"
             place = f"line {index + len(head) + 1}" + (f", column {column + 1}" if delimiter else "")
             yield Version(f"{place} changed", _joined(head, rows, index, row), cell)
-    if _ORDERED.search(instruction) and not _UNORDERED.search(instruction):
+    if asks_for_order(instruction):
         yield Version("lines in reverse order", "".join([*head, *reversed(rows)]).encode())
     if _UNIQUE.search(instruction):
         yield Version("the last line twice", "".join([*lines, lines[-1]]).encode(), lines[-1])
+
+
+def split_header(lines: list[str]) -> tuple[list[str], list[str]]:
+    """The header of a table, if it has one, and its rows."""
+    count = int("," in lines[0] and not _NUMBER.search(lines[0]))
+    return lines[:count], lines[count:]
+
+
+def asks_for_order(instruction: str) -> bool:
+    """Whether the instruction asks for a certain order."""
+    return _ORDERED.search(instruction) is not None and not order_is_free(instruction)
+
+
+def order_is_free(instruction: str) -> bool:
+    """Whether the instruction says that rows may come in any order."""
+    return _UNORDERED.search(instruction) is not None
 
 
 def _joined(head: list[str], rows: list[str], index: int, row: str) -> bytes:
@@ -131,7 +148,7 @@ def _spread(items: list[Any], most: int = MOST_PLACES) -> list[Any]:
 
 def _archive_mutants(product: Product, instruction: str) -> Iterator[Version]:
     """A member changed in one way, or removed."""
-    members = _read_members(product.content)
+    members = read_members(product.content)
     for name, content in members.items():
         inner = Product(f"/{name}", content)
         changed = mutants_of(inner, instruction, MOST_OF_A_MEMBER) if inner.language != "archive" else []
@@ -143,15 +160,16 @@ def _archive_mutants(product: Product, instruction: str) -> Iterator[Version]:
             yield Version(f"{name} removed", _write_members(product.content, rest))
 
 
-def _read_members(content: bytes) -> dict[str, bytes]:
+def read_members(content: bytes) -> dict[str, bytes]:
     """The files of an archive; the one content of a compressed file has the name `content`."""
     with suppress(tarfile.TarError, EOFError, OSError), tarfile.open(fileobj=io.BytesIO(content)) as opened:
         files = ((each.name, opened.extractfile(each)) for each in opened if each.isreg())
         return {name: file.read() for name, file in files if file is not None}
     with suppress(zipfile.BadZipFile), zipfile.ZipFile(io.BytesIO(content)) as archive:
         return {each.filename: archive.read(each) for each in archive.infolist() if not each.is_dir()}
-    with suppress(OSError, EOFError):
-        return {"content": gzip.decompress(content)}
+    for module in (gzip, bz2, lzma):
+        with suppress(OSError, EOFError, lzma.LZMAError):
+            return {"content": module.decompress(content)}
     return {}
 
 
@@ -215,11 +233,22 @@ def _changed_values(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tu
     if not isinstance(value, dict | list):
         yield path, value, _other(value)
         return
+    if isinstance(value, list) and _is_sorted(value):
+        yield path, value, value[::-1]
     for name, child in value.items() if isinstance(value, dict) else enumerate(value):
         for inner, old, other in _changed_values(child, (*path, name)):
             whole = value.copy()
             whole[name] = other
             yield inner, old, whole
+
+
+def _is_sorted(items: list[Any]) -> bool:
+    """Whether items are in the order of their values, or of one of their fields, and not all equal there."""
+    names = items[0] if items and all(isinstance(each, dict) for each in items) else {}
+    columns = [[each.get(name) for each in items] for name in names] or [items]
+    with suppress(TypeError):
+        return any(column != column[::-1] and column in (sorted(column), sorted(column)[::-1]) for column in columns)
+    return False
 
 
 def _other(value: object) -> object:
@@ -235,8 +264,7 @@ def _python_mutants(product: Product, instruction: str) -> Iterator[Version]:
         tree = ast.parse(product.content)
         node = list(ast.walk(tree))[index]
         if change := _mutate(node):
-            content = ast.unparse(ast.fix_missing_locations(tree)).encode() + b"\n"
-            yield Version(f"line {getattr(node, 'lineno', 0)}: {change}", content)
+            yield Version(f"line {getattr(node, 'lineno', 0)}: {change}", product.write_python(tree))
 
 
 def _shell_mutants(product: Product, instruction: str) -> Iterator[Version]:
@@ -248,12 +276,15 @@ def _shell_mutants(product: Product, instruction: str) -> Iterator[Version]:
 
 
 def _json_mutants(product: Product, instruction: str) -> Iterator[Version]:
+    is_ordered = asks_for_order(instruction)
     with suppress(ValueError):
         for path, old, whole in _changed_values(json.loads(product.content)):
             names = [part for part in path if isinstance(part, str)]
-            if not names or names[-1] in instruction:
+            change = "in reverse order" if isinstance(old, list) else "changed"
+            if (not names or names[-1] in instruction) and (is_ordered or not isinstance(old, list)):
                 content = json.dumps(whole, indent=2).encode()
-                yield Version(f"{'.'.join(map(str, path))} changed", content, old if isinstance(old, str) else "")
+                name = ".".join(map(str, path)) or "the list"
+                yield Version(f"{name} {change}", content, old if isinstance(old, str) else "")
 
 
 def _sqlite_mutants(product: Product, instruction: str) -> Iterator[Version]:

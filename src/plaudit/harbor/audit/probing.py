@@ -57,6 +57,7 @@ def plain(cell):
 commands = {".py": [sys.executable, path], ".sh": ["bash", path], ".awk": ["awk", "-f", path], ".pl": ["perl", path],
     ".js": ["node", path], ".rb": ["ruby", path], ".sed": ["sed", "-f", path], ".c": ["/tmp/probe/compiled"]}
 functions = []
+sys.path.append("/tmp/probe/beside")
 if suffix == ".py":
     spec = importlib.util.spec_from_file_location("product", path)
     module = importlib.util.module_from_spec(spec)
@@ -127,6 +128,9 @@ class Prober:
         )
         tables = [(name, re.findall(r"\w+", columns)) for name, columns in _TABLE.findall(instruction)]
         mentioned = {"values": _values(f"{instruction}\n{tests}"), "addresses": list(addresses), "tables": tables}
+        self.beside: list[Product] = []
+        """What the solution left, for programs that import each other."""
+        self._shown = _values(instruction)
         self.notes: dict[str, None] = {}
         """The comparisons that were not possible, each once."""
         self._mentioned = json.dumps(mentioned).encode()
@@ -153,12 +157,29 @@ class Prober:
             return repr(printed.strip() if isinstance(printed, str) else printed)
         return ""
 
+    def with_shown_answers(self, product: Product) -> bytes | None:
+        """A program that gives the results which the instruction shows, and no others; None where it shows none."""
+        answers: dict[tuple[str, str], object] = {}
+        for call, result in self._behaviour(product.path, product.content).items() if product.tree else ():
+            with suppress(ValueError, SyntaxError):
+                name, arguments = call[: call.index("(")], ast.literal_eval(call[call.index("(") :])
+                value = ast.literal_eval(result)
+                if all(each in self._shown for each in (*arguments, value)):
+                    answers[name, repr(arguments)] = value
+        return product.with_answers(answers)
+
     def _run(self, path: str, content: bytes) -> Mapping[str, str]:
         product = Product(path, content)
         subject = f"tmp/probe/subject{product.suffix}"
         with self.image.workspace() as workspace:
             files = {"tmp/probe/probe.py": PROBE.encode(), "tmp/probe/mentioned.json": self._mentioned}
-            workspace.put(pack({**files, subject: content}), "/")
+            workdir = f"{self.image.config.workdir.rstrip('/')}/"
+            beside = {
+                f"tmp/probe/beside/{each.path.removeprefix(workdir)}": each.content
+                for each in self.beside
+                if each.language == "python"
+            }
+            workspace.put(pack({**files, **beside, subject: content}), "/")
             command = f"python3 /tmp/probe/probe.py /{subject}"
             done = workspace.run(command, cwd=self.image.config.workdir, seconds=60)
         with suppress(ValueError, IndexError):

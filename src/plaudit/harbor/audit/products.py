@@ -98,6 +98,11 @@ class Product:
         except (SyntaxError, ValueError):
             return None
 
+    def write_python(self, tree: ast.Module) -> bytes:
+        """Another program in place of this one, below the line that names its interpreter."""
+        first = self.content.partition(b"\n")[0] + b"\n" if self.content.startswith(b"#!") else b""
+        return first + ast.unparse(ast.fix_missing_locations(tree)).encode() + b"\n"
+
     @property
     def reads_input(self) -> bool:
         """Whether the result of the program depends on what it is given, as far as its text tells."""
@@ -121,15 +126,26 @@ class Product:
             tree = self.tree
             functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
             if not functions:
-                return f"print({value!r})\n".encode()
+                return self.write_python(ast.parse(f"print({value!r})"))
             for node in functions:
                 node.body = [ast.Return(ast.parse(repr(value), mode="eval").body)]
-            return ast.unparse(ast.fix_missing_locations(tree)).encode() + b"\n"
+            return self.write_python(tree)
         if self.path.endswith(".sql") and isinstance(value, list):
             rows = ", ".join(f"({', '.join(map(_sql, row))})" for row in value)
             return f"VALUES {rows};\n".encode() if rows else None
         template = PROGRAMS.get(self.suffix)
         return template.format(json.dumps(str(value))).encode() if template else None
+
+    def with_answers(self, answers: dict[tuple[str, str], object]) -> bytes | None:
+        """A program whose functions look up their results, by name and arguments; None where a constant is the same."""
+        if self.tree is None or len(set(map(repr, answers.values()))) < 2:
+            return None
+        tree = self.tree
+        for node in (each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)):
+            known = {arguments: value for (name, arguments), value in answers.items() if name == node.name}
+            parameters = "".join(f"{each.arg}, " for each in node.args.args)
+            node.body = list(ast.parse(f"return {known!r}.get(repr(({parameters})))").body)
+        return self.write_python(tree)
 
     def stuffed(self, junk: str, literals: list[str]) -> bytes:
         """A file that holds every text that tests look for, and prints them where it is a program."""
@@ -163,7 +179,7 @@ class Products:
         return {each.path for each in self.files} | {product.path for product, _ in self.undone}
 
 
-def products_of(before: bytes, after: bytes, instruction: str) -> Products:
+def products_of(before: bytes, after: bytes, instruction: str, workdir: str) -> Products:
     """The differences between two archives of a workspace, before and after the solution ran."""
     old, new = (
         {path: state for path, state in read_states(each).items() if _counts(path, state)} for each in (before, after)
@@ -173,11 +189,11 @@ def products_of(before: bytes, after: bytes, instruction: str) -> Products:
         for path, state in new.items()
         if not state.link and (path not in old or old[path].content != state.content)
     ]
-    named = [each for each in files if each.path.rpartition("/")[2] in instruction]
+    named = [each for each in files if _is_named(each.path, instruction, workdir)]
     undone = [
         (Product(path, new[path].content if path in new else b""), version)
         for path in sorted(old.keys() | new.keys())
-        if old.get(path) != new.get(path) and _is_meant(path, instruction, exists=path in old)
+        if old.get(path) != new.get(path) and _is_meant(path, instruction, workdir, exists=path in old)
         for version in _undo(path, old, new, instruction)
     ]
     return Products(files, named or (files if len(files) == 1 else []), undone[:: -(-len(undone) // MOST_UNDONE) or 1])
@@ -187,10 +203,16 @@ def _counts(path: str, state: Entry) -> bool:
     return len(state.content) <= MOST_BYTES and "__pycache__" not in path and "/.git/" not in path
 
 
-def _is_meant(path: str, instruction: str, *, exists: bool) -> bool:
-    """Whether the task asks for a change: it names the file or folder, or the file is a visible one of the image."""
-    folder, _, name = path.rpartition("/")
-    return name in instruction or (exists and "/." not in path) or (folder.count("/") > 1 and folder in instruction)
+def _is_meant(path: str, instruction: str, workdir: str, *, exists: bool) -> bool:
+    """Whether the task asks for a change: it names the file, or the file is a visible one of the image."""
+    return (exists and "/." not in path) or _is_named(path, instruction, workdir)
+
+
+def _is_named(path: str, instruction: str, workdir: str) -> bool:
+    """Whether the instruction names a file, or a folder of it that does not also hold the WORKDIR."""
+    folders = [str(each) for each in PurePosixPath(path).parents if len(each.parts) > 2]
+    named = any(each in instruction and not f"{workdir}/".startswith(f"{each}/") for each in folders)
+    return named or path.rpartition("/")[2] in instruction
 
 
 def _undo(path: str, old: dict[str, Entry], new: dict[str, Entry], instruction: str) -> Iterator[Version]:

@@ -19,6 +19,7 @@ __all__ = ["Surface", "find_surface"]
 
 MOST_PATHS, MOST_FOLDERS, MOST_EXISTING = 1500, 10, 20
 SYSTEM = (*(f"/{name}/" for name in UNCROSSED if name not in ("home", "root", "tests")), "/tests/")
+PROGRAMS = ("/usr/bin/", "/bin/")
 _IMPORTED = re.compile(r"/(?:__pycache__/)?(\w+)(?:/__init__)?\.[\w.-]*$|/(\w+)/__pycache__/__init__\.[\w.-]*$")
 _WRITES = """while IFS= read -r p; do
   if [ -e "$p" ]; then [ -f "$p" ] && { [ -w "$p" ] || [ -w "${p%/*}" ]; } && touch -c "$p" && echo "e$p"
@@ -33,7 +34,7 @@ class Surface:
     programs: list[str] = field(default_factory=list)
     """Paths at which a program was looked for and not found."""
     run: set[str] = field(default_factory=set)
-    """The names of programs that were run from other paths."""
+    """The names of programs that were run from other paths, or looked for in the system's folders."""
     folders: list[str] = field(default_factory=list)
     """Folders in which Python looked for modules."""
     modules: list[str] = field(default_factory=list)
@@ -56,7 +57,9 @@ def find_surface(runner: TaskRunner, runs: Iterable[Iterable[Event]], products: 
     targets = [path for path, kinds in uses.items() if "list" not in kinds][:MOST_PATHS]
     markers = {f"{folder}/.plaudit": folder for folder in searched}
     there, absent = _controlled(runner, [*targets, *markers])
-    surface = Surface(run={PurePosixPath(path).name for path, kinds in uses.items() if "run" in kinds})
+    surface = Surface(
+        run={path.rpartition("/")[2] for path, kinds in uses.items() if "run" in kinds or path.startswith(PROGRAMS)}
+    )
     surface.folders = [markers[path] for path in absent if path in markers][:MOST_FOLDERS]
     imported = (match for path, kinds in uses.items() if "read" in kinds and (match := _IMPORTED.search(path)))
     surface.modules = list(dict.fromkeys(first or second for first, second in (match.groups() for match in imported)))

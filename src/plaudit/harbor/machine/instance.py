@@ -27,13 +27,14 @@ from plaudit.harbor.machine.observer import Observer, observe_this_process
 from plaudit.harbor.machine.packing import UNCROSSED, Packer
 from plaudit.harbor.machine.wire import Lost, receive, send
 
-__all__ = ["Layer", "Setup", "serve"]
+__all__ = ["Layer", "Setup", "limits_of", "serve"]
 
 User: TypeAlias = str | int | None
 Account: TypeAlias = tuple[int, int, list[int], str]
 """The numbers, the groups and the home of a user."""
+FILES_PER_MB = 128  # one for 8 KiB
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
-MOST_PROCESSES = 512
+MOST_PROCESSES, MOST_TERMINALS, SHARED_MB = 512, 256, 64
 PER_NAMESPACE_LIMIT = (6, 14)  # since this kernel, kernel.pid_max belongs to a process namespace
 
 
@@ -60,6 +61,11 @@ class Setup:
     storage_mb: int
 
 
+def limits_of(megabytes: int) -> str:
+    """The limits of a file system in memory: bytes, and files, since a file takes memory even when it is empty."""
+    return f"size={megabytes}m,nr_inodes={megabytes * FILES_PER_MB}"
+
+
 def serve(channel: socket.socket, setup: Setup) -> None:
     """Set up the workspace, answer requests, and never return."""
     try:
@@ -82,7 +88,7 @@ def _enter(setup: Setup) -> int:
     top = f"{setup.stage}/top"
     os.makedirs(root, exist_ok=True)
     os.makedirs(top, exist_ok=True)
-    kernel.mount("tmpfs", top, "tmpfs", kernel.MS_NODEV, f"mode=755,size={setup.storage_mb}m{setup.tmpfs_owner}")
+    kernel.mount("tmpfs", top, "tmpfs", kernel.MS_NODEV, f"mode=755,{limits_of(setup.storage_mb)}{setup.tmpfs_owner}")
     extended = "" if setup.user_namespace is not None else ",userxattr"
     for index, layer in enumerate(setup.layers):
         upper, work, lower = layer.image, layer.work, layer.base
@@ -119,7 +125,7 @@ def _enter(setup: Setup) -> int:
 
 
 def _mount_devices(root: str, owner: str) -> None:
-    kernel.mount("tmpfs", f"{root}/dev", "tmpfs", kernel.MS_NOSUID, f"mode=755,size=64k{owner}")
+    kernel.mount("tmpfs", f"{root}/dev", "tmpfs", kernel.MS_NOSUID, f"mode=755,{limits_of(1)}{owner}")
     for name in DEVICES:
         Path(f"{root}/dev/{name}").touch()
         kernel.mount(f"/dev/{name}", f"{root}/dev/{name}", "", kernel.MS_BIND)
@@ -128,8 +134,10 @@ def _mount_devices(root: str, owner: str) -> None:
     os.symlink("pts/ptmx", f"{root}/dev/ptmx")
     for name in ("shm", "pts"):
         os.mkdir(f"{root}/dev/{name}")
-    kernel.mount("tmpfs", f"{root}/dev/shm", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, f"mode=1777,size=64m{owner}")
-    kernel.mount("devpts", f"{root}/dev/pts", "devpts", kernel.MS_NOSUID, "newinstance,ptmxmode=0666,mode=620")
+    shared = f"mode=1777,{limits_of(SHARED_MB)}{owner}"
+    kernel.mount("tmpfs", f"{root}/dev/shm", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, shared)
+    terminals = f"newinstance,ptmxmode=0666,mode=620,max={MOST_TERMINALS}"
+    kernel.mount("devpts", f"{root}/dev/pts", "devpts", kernel.MS_NOSUID, terminals)
 
 
 def _set_limits(root: str, setup: Setup) -> None:
@@ -152,6 +160,7 @@ class _Server:
     def __init__(self, channel: socket.socket, changes: int) -> None:
         self.channel, self.changes = channel, changes
         reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # as for the first process of a namespace: it is not delivered
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
         self.wakeups = reader
@@ -232,12 +241,13 @@ class _Server:
 
     def do_put(self, *, body: bytes, path: str, empties: bool, mode: int | None) -> tuple[dict[str, Any], bytes]:
         """Unpack an archive into a folder."""
+        _make_room(path, for_folder=True)
         os.makedirs(path, exist_ok=True)
         if empties:
             for entry in os.scandir(path):
                 shutil.rmtree(entry.path) if entry.is_dir(follow_symlinks=False) else os.unlink(entry.path)
         with tarfile.open(fileobj=io.BytesIO(body)) as archive:
-            archive.extraction_filter = lambda member, _: member  # archives are made by our own code
+            archive.extraction_filter = _replace_others  # archives are made by our own code
             archive.extractall(path, numeric_owner=True)
         if mode is not None:
             os.chmod(path, mode)
@@ -269,7 +279,22 @@ class _Server:
                 set(os.listdir(top)) - set(UNCROSSED) - {Path(path).parts[1] for path in paths if path != "/"}
             ):
                 packer.add(f"{top}/{name}", f"/{name}")
-        return {"left_out": packer.left_out[:100]}, packer.finish()
+        return {"left_out": packer.left_out}, packer.finish()
+
+
+def _replace_others(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo:
+    _make_room(os.path.join(folder, member.name), for_folder=member.isdir())
+    return member
+
+
+def _make_room(path: str, *, for_folder: bool) -> None:
+    """Remove what is no folder above a path, and at it what is of another kind; nothing is written through a link."""
+    for each in [*reversed(Path(path).parents), *([Path(path)] if for_folder else [])]:
+        if os.path.lexists(each) and not each.is_dir():
+            each.unlink()
+    if not for_folder and os.path.lexists(path):
+        is_folder = os.path.isdir(path) and not os.path.islink(path)
+        shutil.rmtree(path) if is_folder else os.unlink(path)
 
 
 def _account(user: User) -> Account:
@@ -301,7 +326,8 @@ def _execute(
         user, group, groups, home = account
         os.setsid()
         signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for changed in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):  # by Python
+            signal.signal(changed, signal.SIG_DFL)
         silent = os.open("/dev/null", os.O_RDONLY)
         for number, source in enumerate((silent, output, output)):
             os.dup2(source, number)

@@ -11,8 +11,8 @@ from pathlib import Path
 __all__ = [
     "CLONE_NEWIPC", "CLONE_NEWNET", "CLONE_NEWNS", "CLONE_NEWPID", "CLONE_NEWUSER", "CLONE_NEWUTS", "MS_BIND",
     "MS_NODEV", "MS_NOEXEC", "MS_NOSUID", "MS_PRIVATE", "MS_REC", "answer_call", "attach_tree", "become_root",
-    "clone_tree", "detach", "die_with_parent", "drop_capabilities", "filter_calls", "forbid_inspection", "mount",
-    "next_call", "observe_calls", "pivot_root", "setns", "unshare",
+    "become_user_with_rights", "clone_tree", "detach", "die_with_parent", "drop_capabilities", "filter_calls",
+    "forbid_inspection", "mount", "next_call", "observe_calls", "pivot_root", "setns", "unshare",
 ]  # fmt: skip
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
@@ -20,7 +20,8 @@ CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 MNT_DETACH = 2
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP = 1, 4, 22, 24
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_SECUREBITS = 1, 4, 22, 24, 28
+NO_SETUID_FIXUP = 4
 OPEN_TREE, MOVE_MOUNT, MOUNT_SETATTR = 428, 429, 442  # the same numbers on every architecture
 AT_FDCWD, AT_EMPTY_PATH, CLONE_TREE, MOVE_FROM_FD = -100, 0x1000, 0x80001, 4
 ATTR_RDONLY, ATTR_NODEV, ATTR_IDMAP = 1, 4, 0x100000
@@ -53,6 +54,12 @@ def become_root(user: int, group: int) -> None:
     unshare(CLONE_NEWUSER)
     for name, text in {"setgroups": "deny", "uid_map": f"0 {user} 1", "gid_map": f"0 {group} 1"}.items():
         Path(f"/proc/self/{name}").write_text(text)
+
+
+def become_user_with_rights(user: int) -> None:
+    """Become another user and keep the capabilities of root."""
+    _check(_libc.prctl(PR_SET_SECUREBITS, NO_SETUID_FIXUP, 0, 0, 0), "keep capabilities")
+    os.setresuid(user, user, user)
 
 
 def setns(descriptor: int, kind: int) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 __all__ = ["UNCROSSED", "Packer"]
 
-MOST_ENTRIES, MOST_DEPTH = 100_000, 100
+BYTES_PER_ENTRY, MOST_DEPTH = 4096, 100
+MOST_NAMED, MOST_SHOWN = 100, 200
 PROTECTED = ("/tests", "/solution", "/logs/verifier")
 """The paths that are never copied, whatever a task declares."""
 UNCROSSED = (
@@ -23,6 +24,7 @@ class Packer:
 
     def __init__(self, most: int) -> None:
         self.most, self.left_out = most, list[str]()
+        self._most_entries = most // BYTES_PER_ENTRY
         self._bytes = io.BytesIO()
         self._archive = tarfile.TarFile(fileobj=self._bytes, mode="w", format=tarfile.PAX_FORMAT)
         self._size = self._count = 0
@@ -30,24 +32,25 @@ class Packer:
     def add(self, source: str, name: str) -> None:
         """Add a tree under its path in the workspace."""
         if name in PROTECTED:
-            self.left_out.append(f"{name}: belongs to the verifier")
+            self._leave_out(name, "belongs to the verifier")
             return
         try:
-            state = os.lstat(source)
+            self._add(source, name, os.lstat(source))
         except OSError as error:
-            self.left_out.append(f"{name}: {error.strerror}")
-            return
+            self._leave_out(name, str(error.strerror))
+
+    def _add(self, source: str, name: str, state: os.stat_result) -> None:
         if stat.S_ISLNK(state.st_mode):
             target = os.path.normpath(os.path.join(os.path.dirname(name), os.readlink(source)))
             if os.path.isabs(os.readlink(source)) or Path(target).parts[1:2] != Path(name).parts[1:2]:
-                self.left_out.append(f"{name}: a link that leaves its folder")
+                self._leave_out(name, "a link that leaves its folder")
                 return
         elif not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
             if not (stat.S_ISCHR(state.st_mode) and state.st_rdev == 0):  # that is how overlay marks a removed file
-                self.left_out.append(f"{name}: neither a file nor a folder")
+                self._leave_out(name, "neither a file nor a folder")
             return
-        if self._size + state.st_size > self.most or self._count > MOST_ENTRIES or name.count("/") > MOST_DEPTH:
-            self.left_out.append(f"{name}: too large, too many or too deep")
+        if self._size + state.st_size > self.most or self._count > self._most_entries or name.count("/") > MOST_DEPTH:
+            self._leave_out(name, "too large, too many or too deep")
             return
         self._size += state.st_size
         self._count += 1
@@ -63,9 +66,14 @@ class Packer:
             entry.type, entry.linkname = tarfile.SYMTYPE, os.readlink(source)
             self._archive.addfile(entry)
         else:
-            entry.size = state.st_size
             with open(os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-                self._archive.addfile(entry, file)
+                content = file.read(state.st_size)  # whole before it is added: it may shrink in shared mode
+            entry.size = len(content)
+            self._archive.addfile(entry, io.BytesIO(content))
+
+    def _leave_out(self, name: str, reason: str) -> None:
+        if len(self.left_out) < MOST_NAMED:
+            self.left_out.append(f"{repr(name)[1:-1][:MOST_SHOWN]}: {reason}")  # names may have any characters
 
     def finish(self) -> bytes:
         self._archive.close()

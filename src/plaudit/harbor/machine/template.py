@@ -4,8 +4,8 @@ It has a mount namespace of its own, in which a tmpfs holds the image: what the 
 above the read-only base. Nothing is written to the disk, so everything is gone when this process and the workspaces
 have ended; and they end when their sockets are closed, however that happens.
 
-Started by root, it maps the users of a workspace to numbers that no user of the machine has. Started by another user,
-a workspace has this one user as its root.
+Started by root, it maps the users of a workspace to numbers that no user of the machine or of another image has, so
+that they do not share what the kernel counts per user. Started by another user, a workspace has this one user as root.
 """
 
 import json
@@ -17,13 +17,13 @@ from typing import Any
 
 from plaudit.harbor.machine import kernel
 from plaudit.harbor.machine.host_base import make_skeleton, read_etc, system_trees
-from plaudit.harbor.machine.instance import Layer, Setup, serve
+from plaudit.harbor.machine.instance import Layer, Setup, limits_of, serve
 from plaudit.harbor.machine.wire import send
 
 __all__ = ["main"]
 
 STAGE = "/tmp"  # covered by our tmpfs in the mount namespace of this process; nothing is created in the real one
-FIRST_USER, USERS = 1_900_000_000, 65_536
+FIRST_USER, USERS, RANGES = 1_900_000_000, 65_536, 32_768
 ALL_USERS = ["0", "0", "4294967295"]
 
 
@@ -59,14 +59,17 @@ class _Holder:
         is_host = settings["base"] is None
         paths = system_trees() if is_host else {"": settings["base"]}
         etc = read_etc() if is_host else {}
-        self.user_namespace = _map_users() if self.is_root else None
+        self.first_user = FIRST_USER + USERS * (os.getpid() % RANGES)
+        self.user_namespace = _map_users(self.first_user) if self.is_root else None
         if not self.is_root:
             kernel.become_root(os.geteuid(), os.getegid())
         kernel.unshare(kernel.CLONE_NEWNS)
         kernel.mount("none", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
         trees = {at: kernel.clone_tree(path, self.user_namespace) for at, path in paths.items()}
-        self.owner = f",uid={FIRST_USER},gid={FIRST_USER}" if self.is_root else ""
-        kernel.mount("tmpfs", STAGE, "tmpfs", kernel.MS_NODEV, f"mode=755,size={settings['image_mb']}m{self.owner}")
+        self.owner = f",uid={self.first_user},gid={self.first_user}" if self.is_root else ""
+        kernel.mount(
+            "tmpfs", STAGE, "tmpfs", kernel.MS_NODEV, f"mode=755,{limits_of(settings['image_mb'])}{self.owner}"
+        )
         self.layers = [_make_layer(index, at, trees.get(at)) for index, at in enumerate(sorted({"", *trees}))]
         if is_host:
             root = Path(self.layers[0].image)
@@ -79,7 +82,7 @@ class _Holder:
             _add_mount_points(self.layers[0])
         if self.is_root:
             for layer in self.layers:
-                _give_to_workspace(layer.image)
+                _give_to_workspace(layer.image, self.first_user)
 
     def _hide_local(self) -> None:
         """An empty /usr/local in place of the machine's."""
@@ -125,18 +128,19 @@ def _add_mount_points(layer: Layer) -> None:
             os.chmod(f"{layer.image}/{name}", mode)
 
 
-def _give_to_workspace(folder: str) -> None:
+def _give_to_workspace(folder: str, user: int) -> None:
     for parent, folders, files in os.walk(folder):
         for name in (".", *folders, *files):
-            os.lchown(os.path.join(parent, name), FIRST_USER, FIRST_USER)
+            os.lchown(os.path.join(parent, name), user, user)
 
 
-def _map_users() -> int:
+def _map_users(first: int) -> int:
     """A user namespace with users that exist nowhere else on the machine."""
     ready, go = os.pipe()
     child = os.fork()
     if child == 0:
         try:
+            kernel.become_user_with_rights(first)  # the kernel counts what they use for the maker of a namespace too
             kernel.unshare(kernel.CLONE_NEWUSER)
             os.write(go, b"1")
             signal.pause()
@@ -149,7 +153,7 @@ def _map_users() -> int:
         if not is_made:
             raise OSError("user namespaces are not available here")
         for name in ("uid_map", "gid_map"):
-            Path(f"/proc/{child}/{name}").write_text(f"0 {FIRST_USER} {USERS}")
+            Path(f"/proc/{child}/{name}").write_text(f"0 {first} {USERS}")
         return os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
     finally:
         os.kill(child, signal.SIGKILL)
