@@ -39,11 +39,11 @@ class ProgramUse:
         definitions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
         calls = [node.func for node in nodes if isinstance(node, ast.Call)]
         roots, called = set(map(root_of, calls)), {func.id for func in calls if isinstance(func, ast.Name)}
-        for (
-            node
-        ) in definitions:  # a parameter that is called is a function, one whose methods are called may be a fixture
+        for node in definitions:  # a parameter that is called is a function, one whose methods are called may be a fixture
             names = called if node.name in called else roots
             self.functions |= {one.arg for one in node.args.args if one.arg in names} - {"self", "cls", *plain}
+        self._modules = {(one.asname or one.name).partition(".")[0] for node in imports for one in node.names}
+        self._parameters = {node.name: _parameters(node) for node in definitions}
         for _ in range(2):  # functions and variables that depend on the program through others
             self.functions |= {
                 node.name for node in definitions if node.name != "check" and any(map(self.calls, node.body))
@@ -51,9 +51,33 @@ class ProgramUse:
             for value, target in (binding for node in nodes for binding in _bindings(node)):
                 if self.depends(value):
                     self.results |= names_in(target)
+            for value, target in (passed for node in nodes for passed in self._passed_on(node)):
+                if self._holds_answer(value):
+                    self.results |= names_in(target) - self._modules
         self.expected = self._expected_names(nodes)
         calls = [node for node in nodes if isinstance(node, ast.Call) and root_of(node.func) in self.functions]
         self.arguments = {name for call in calls for argument in operands(call) for name in names_in(argument)}
+
+    def _passed_on(self, node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+        """The values that a call passes, and what holds them afterwards.
+
+        That are the parameters of a function of the tests, and of a call whose result is not used, its object and its
+        first argument.
+        """
+        match node:
+            case ast.Expr(ast.Call() as call) | ast.Lambda(_, ast.Call() as call):
+                if _is_assertion(call) or root_of(call.func) in self.functions or root_of(call.func) == "print":
+                    return []
+                targets = [call.func.value] if isinstance(call.func, ast.Attribute) else call.args[:1]
+                targets += call.args[:1] if root_of(call.func) in self._modules else []
+                return [(value, target) for target in targets for value in operands(call) if value is not target]
+            case ast.Call(ast.Name(name) | ast.Attribute(_, name), arguments, keywords) if name in self._parameters:
+                named = [(keyword.value, ast.Name(keyword.arg)) for keyword in keywords if keyword.arg]
+                return [*zip(arguments, self._parameters[name], strict=False), *named]
+        return []
+
+    def _holds_answer(self, node: ast.AST) -> bool:
+        return self.calls(node) or bool(names_in(node) & self.results)
 
     def depends(self, node: ast.AST) -> bool:
         """Whether an expression holds something of the program."""
@@ -122,8 +146,6 @@ class ProgramUse:
 def _bound_names(node: ast.AST) -> set[str]:
     """The names that a statement gives a value, or whose value it changes."""
     targets = [target for _, target in _bindings(node)]
-    if isinstance(node, ast.AugAssign):
-        targets.append(node.target)
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         targets.append(node.value.func)
     return {name for target in targets for name in names_in(target)}
@@ -141,18 +163,32 @@ def _comparisons(node: ast.AST) -> list[ast.expr]:
     return [node] if isinstance(node, ast.Compare) else []
 
 
+def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
+    return [ast.Name(one.arg) for one in node.args.args if one.arg not in ("self", "cls")]
+
+
 def _bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
-    """The values and targets of an assignment, a loop or a context."""
+    """The values and targets of an assignment, a loop, a context, default arguments or the body of a class."""
     match node:
         case ast.Assign(targets, value):
             return [(value, target) for target in targets]
         case ast.AnnAssign(target, _, ast.expr() as value) | ast.NamedExpr(target, value):
             return [(value, target)]
+        case ast.AugAssign(target, _, value):
+            return [(value, target)]
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            return [*zip(reversed(node.args.defaults), reversed(_parameters(node)), strict=False)]
+        case ast.ClassDef(name, _, _, body):
+            return [(target, ast.Name(name)) for part in body for _, target in _assigned(part)]
         case ast.For(target, value) | ast.AsyncFor(target, value) | ast.comprehension(target, value):
             return [(value, target)]
         case ast.withitem(value, ast.expr() as target):
             return [(value, target)]
     return []
+
+
+def _assigned(node: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
+    return _bindings(node) if isinstance(node, ast.Assign | ast.AnnAssign) else []
 
 
 def root_of(node: ast.expr) -> str:
@@ -185,8 +221,9 @@ def operands(node: ast.AST) -> list[ast.expr]:
             return [left, *others]
         case ast.BinOp(left, _, right) | ast.Subscript(left, right):
             return [left, right]
-        case ast.Call(_, arguments, keywords):
-            return [*arguments, *(keyword.value for keyword in keywords)]
+        case ast.Call(func, arguments, keywords):
+            outer = operands(func) if isinstance(func, ast.Call) else []
+            return [*outer, *arguments, *(keyword.value for keyword in keywords)]
     return []
 
 

@@ -203,7 +203,10 @@ class _Rewriter(ast.NodeTransformer):
         elif method in LOOKING_UP | COMPARING and isinstance(node.func, ast.Attribute):
             node.args = self._meeting([node.func.value, *node.args])[1:]
         elif not method.startswith("assertIs") and root_of(node.func) not in self._use.functions | self._use.results:
-            node.args = self._meeting(node.args)
+            sides = self._meeting([*operands(node.func), *node.args] if isinstance(node.func, ast.Call) else node.args)
+            if isinstance(node.func, ast.Call) and not node.func.keywords:
+                node.func.args, sides = sides[: len(node.func.args)], sides[len(node.func.args) :]
+            node.args = sides
             if not (method or name).startswith(("assert", "raises")):
                 node.args = [_call("__argument__", one) if self._is_function(one) else one for one in node.args]
         return self.generic_visit(node)  # type: ignore[return-value]
