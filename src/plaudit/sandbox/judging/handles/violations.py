@@ -6,9 +6,12 @@ them.
 
 from typing import NoReturn
 
-__all__ = ["CheckFailed", "ProgramLost", "UnsupportedTest", "take_violation", "violate"]
+__all__ = [
+    "CheckFailed", "ProgramLost", "UnsupportedTest", "note_turn", "take_empty_loop", "take_violation", "violate",
+]  # fmt: skip
 
 _violations: list[str] = []
+_loops: dict[int, bool] = {}  # loops over answers that the current test has come to: whether their checks have run
 
 
 class CheckFailed(AssertionError):
@@ -34,3 +37,15 @@ def take_violation() -> str:
     first = _violations[0] if _violations else ""
     _violations.clear()
     return first
+
+
+def note_turn(loop: int, runs: bool) -> None:
+    """Note that the tests have come to a loop over an answer, or that its checks run."""
+    _loops[loop] = runs or _loops.get(loop, False)
+
+
+def take_empty_loop() -> str:
+    """Why the checks of a loop never ran since the last call; empty if all did."""
+    has_empty = not all(_loops.values())
+    _loops.clear()
+    return "not run: what the program gave to loop over was empty" if has_empty else ""

@@ -39,7 +39,9 @@ class ProgramUse:
         definitions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
         calls = [node.func for node in nodes if isinstance(node, ast.Call)]
         roots, called = set(map(root_of, calls)), {func.id for func in calls if isinstance(func, ast.Name)}
-        for node in definitions:  # a parameter that is called is a function, one whose methods are called may be a fixture
+        for (
+            node
+        ) in definitions:  # a parameter that is called is a function, one whose methods are called may be a fixture
             names = called if node.name in called else roots
             self.functions |= {one.arg for one in node.args.args if one.arg in names} - {"self", "cls", *plain}
         self._modules = {(one.asname or one.name).partition(".")[0] for node in imports for one in node.names}
@@ -68,13 +70,21 @@ class ProgramUse:
             case ast.Expr(ast.Call() as call) | ast.Lambda(_, ast.Call() as call):
                 if _is_assertion(call) or root_of(call.func) in self.functions or root_of(call.func) == "print":
                     return []
-                targets = [call.func.value] if isinstance(call.func, ast.Attribute) else call.args[:1]
-                targets += call.args[:1] if root_of(call.func) in self._modules else []
-                return [(value, target) for target in targets for value in operands(call) if value is not target]
+                return [
+                    (value, target)
+                    for target in self.changed_by(call)
+                    for value in operands(call)
+                    if value is not target
+                ]
             case ast.Call(ast.Name(name) | ast.Attribute(_, name), arguments, keywords) if name in self._parameters:
                 named = [(keyword.value, ast.Name(keyword.arg)) for keyword in keywords if keyword.arg]
                 return [*zip(arguments, self._parameters[name], strict=False), *named]
         return []
+
+    def changed_by(self, call: ast.Call) -> list[ast.expr]:
+        """What a call may change: the object of a method, `expected.extend(xs)`, or the first argument of a function."""
+        is_method = isinstance(call.func, ast.Attribute) and root_of(call.func) not in self._modules
+        return [call.func.value] if is_method else call.args[:1]  # type: ignore[attr-defined]
 
     def _holds_answer(self, node: ast.AST) -> bool:
         return self.calls(node) or bool(names_in(node) & self.results)

@@ -6,6 +6,8 @@ from what the program made of it; a variable of the program is read when it is u
 """
 
 import ast
+import bisect
+import heapq
 from collections.abc import Collection
 
 from plaudit.errors import InvalidTrajectory
@@ -16,7 +18,12 @@ __all__ = ["CHECK", "CheckWrapper", "rewrite"]
 CHECK = "__check__"
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-ORDERING_CALLS = {"greater", "greater_equal", "less", "less_equal", "__lt__", "__le__", "__gt__", "__ge__"}  # of numpy
+# Functions of numpy, `bisect` and `heapq` that order their arguments.
+ORDERING_CALLS = {"greater", "greater_equal", "less", "less_equal", *dir(bisect), *heapq.__all__}
+# Methods that compare, which give `NotImplemented` for objects of another type; that would count as true.
+COMPARISONS = {
+    "__eq__": ast.Eq, "__ne__": ast.NotEq, "__lt__": ast.Lt, "__le__": ast.LtE, "__gt__": ast.Gt, "__ge__": ast.GtE,
+}  # fmt: skip
 # Calls that change a setting of the process, which tests change for the program, too.
 SETTINGS = {
     "sys.setrecursionlimit": "sys:setrecursionlimit",
@@ -28,7 +35,7 @@ SLEEPING = {"asyncio.sleep", "time.sleep"}
 OPENING = {"open", "io.open", "os.open", "os.stat", "os.listdir", "os.path.getsize", "importlib.import_module"}
 LOOKING_UP = {"count", "get", "index"}  # methods of containers that change nothing
 OPERANDS = ("first", "second", "expr1", "expr2", "member", "container")  # of assertions, by their names
-SHAPED = {"equal", "not_equal", "subtract"}  # functions of numpy
+SHAPED = {"bitwise_xor", "equal", "logical_xor", "not_equal", "subtract"}  # functions of numpy
 COMPARING = {"endswith", "isdisjoint", "issubset", "issuperset", "startswith"}  # methods of plain values
 SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom)
 CATCHING = ("raises(", "suppress(", "assertRaises")
@@ -53,6 +60,7 @@ class _Rewriter(ast.NodeTransformer):
     def __init__(self, use: ProgramUse, read: frozenset[str], settings: dict[str, str]) -> None:
         self._use, self._read, self._settings, self._has_arrays = use, read, settings, use.has_arrays
         self._checked: set[str] = set()
+        self._loops = 0
 
     def visit_Module(self, node: ast.Module) -> ast.Module:
         functions = [part for part in node.body if isinstance(part, SCOPES)]
@@ -74,6 +82,8 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.generic_visit(node)
+        if node.attr in COMPARISONS and isinstance(node.ctx, ast.Load):  # as a function
+            return _call("__comparing__", ast.Constant(node.attr.strip("_")), node.value)
         return _call("__type__", node.value) if node.attr == "__class__" and isinstance(node.ctx, ast.Load) else node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
@@ -102,17 +112,31 @@ class _Rewriter(ast.NodeTransformer):
             return member if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), member)
         return node
 
-    def visit_For(self, node: ast.For) -> ast.stmt:
+    def visit_For(self, node: ast.For | ast.AsyncFor) -> ast.stmt | list[ast.stmt]:
+        depends = self._use.depends(node.iter)
         if self._use.meets(*node.body):
             node.iter = self._written(node.iter, "__items__")
-        return self.generic_visit(node)  # type: ignore[return-value]
+        return self._with_a_turn(node) if depends else self.generic_visit(node)  # type: ignore[return-value]
 
-    def visit_While(self, node: ast.While) -> ast.stmt:
+    visit_AsyncFor = visit_For  # noqa: N815
+
+    def _with_a_turn(self, node: ast.For | ast.AsyncFor | ast.While) -> ast.stmt | list[ast.stmt]:
+        """A loop over an answer that notes whether its checks have run."""
+        self.generic_visit(node)
+        if not any(isinstance(part, ast.stmt) and _is_check(part) for part in ast.walk(node)):
+            return node
+        self._loops += 1
+        turns = [ast.Expr(_call("__turn__", ast.Constant(self._loops), ast.Constant(runs))) for runs in (False, True)]
+        node.body.insert(0, turns[1])
+        return [turns[0], node]
+
+    def visit_While(self, node: ast.While) -> ast.stmt | list[ast.stmt]:
+        depends = self._use.depends(node.test)
         calls = [part for statement in node.body for part in ast.walk(statement) if isinstance(part, ast.Call)]
         changed = {name for call in calls for name in names_in(call)}
         if self._use.meets(*node.body) and not names_in(node.test) & changed:
             node.test = self._written(node.test)
-        return self.generic_visit(node)  # type: ignore[return-value]
+        return self._with_a_turn(node) if depends else self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> ast.expr:
         if self._use.meets(node):
@@ -173,20 +197,17 @@ class _Rewriter(ast.NodeTransformer):
         if name.startswith("__"):
             return self.generic_visit(node)  # type: ignore[return-value]
         if replaced := self._replaced(node):
-            return self.generic_visit(replaced)  # type: ignore[return-value]
+            return self.visit(replaced) if isinstance(replaced, ast.Compare) else self.generic_visit(replaced)  # type: ignore[no-any-return, return-value]
         if self._has_arrays and isinstance(node.func, ast.Attribute) and "close" in node.func.attr:
             node.args = [_call("__literal__", one) if _is_number(one) else one for one in node.args]
         if name == "type" and len(node.args) == 1 and not node.keywords:
             node.func = ast.Name("__type__", ast.Load())
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if method.startswith("assert"):
-            operands = [keyword for name in OPERANDS for keyword in node.keywords if keyword.arg == name]
-            node.args += [keyword.value for keyword in operands]
-            node.keywords = [keyword for keyword in node.keywords if keyword not in operands]
-        if (method or name) in ORDERING_CALLS:
-            node.args = [_call("__ordered__", one) for one in node.args]
-            if isinstance(node.func, ast.Attribute) and method.startswith("__"):
-                node.func.value = _call("__ordered__", node.func.value)
+            named = [keyword for name in OPERANDS for keyword in node.keywords if keyword.arg == name]
+            node.args += [keyword.value for keyword in named]
+            node.keywords = [keyword for keyword in node.keywords if keyword not in named]
+        self._check_order(node, method or name)
         for one, other in pairs(node):
             compares, same = method in ("assertEqual", "assertNotEqual"), method in ("assertIs", "assertIsNot")
             if self._is_expected(other, one, same=same):
@@ -203,16 +224,32 @@ class _Rewriter(ast.NodeTransformer):
         elif method in LOOKING_UP | COMPARING and isinstance(node.func, ast.Attribute):
             node.args = self._meeting([node.func.value, *node.args])[1:]
         elif not method.startswith("assertIs") and root_of(node.func) not in self._use.functions | self._use.results:
-            sides = self._meeting([*operands(node.func), *node.args] if isinstance(node.func, ast.Call) else node.args)
-            if isinstance(node.func, ast.Call) and not node.func.keywords:
-                node.func.args, sides = sides[: len(node.func.args)], sides[len(node.func.args) :]
-            node.args = sides
+            self._write_arguments(node)
             if not (method or name).startswith(("assert", "raises")):
                 node.args = [_call("__argument__", one) if self._is_function(one) else one for one in node.args]
         return self.generic_visit(node)  # type: ignore[return-value]
 
+    def _check_order(self, node: ast.Call, called: str) -> None:
+        """Have what a function orders, or orders by a function of the program, be no NaN."""
+        if called in ORDERING_CALLS:
+            node.args = [_call("__ordered__", one) for one in node.args]
+        for keyword in node.keywords:
+            if keyword.arg == "key" and self._use.depends(keyword.value):
+                keyword.value = _call("__ordering__", keyword.value)
+        if called == "cmp_to_key":
+            node.args = [_call("__ordering__", one) for one in node.args]
+
+    def _write_arguments(self, node: ast.Call) -> None:
+        """Have the arguments of a call meet, with those of a call that gives the function: `partial(eq, 3)(f(x))`."""
+        outer = node.func.args if isinstance(node.func, ast.Call) else []
+        sides = self._meeting([*outer, *node.args])
+        outer[:], node.args = sides[: len(outer)], sides[len(outer) :]
+
     def _replaced(self, node: ast.Call) -> ast.expr | None:
         """What is called instead of a function, if anything."""
+        match node:
+            case ast.Call(ast.Attribute(left, name), [right], []) if name in COMPARISONS:
+                return ast.Compare(left, [COMPARISONS[name]()], [right])
         path = ast.unparse(node.func) if isinstance(node.func, ast.Attribute | ast.Name) else ""
         answers = [self._use.depends(one) for one in node.args]
         if path in OPENING | SLEEPING and any(answers):
@@ -258,11 +295,10 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         match node.value:
-            case ast.Call(ast.Attribute(value)) as call if (
-                root_of(value) in self._use.expected
-            ):  # `expected.extend(xs)`
+            case ast.Call() as call if {*map(root_of, self._use.changed_by(call))} & self._use.expected:
                 if not any(map(self._use.depends, operands(call))):
-                    call.args = [self._written(argument) for argument in call.args]
+                    changed = self._use.changed_by(call)
+                    call.args = [one if one in changed else self._written(one) for one in call.args]
                     for keyword in call.keywords:
                         keyword.value = self._written(keyword.value)
         return self.generic_visit(node)  # type: ignore[return-value]
@@ -327,30 +363,23 @@ def _has_constant(*nodes: ast.expr) -> bool:
 class CheckWrapper:
     """Puts `with __check__(n):` around checks, and numbers them."""
 
-    def __init__(self, use: ProgramUse) -> None:
-        self._use = use
+    def __init__(self) -> None:
         self.names: list[str] = []
-        self.in_answers: set[int] = set()  # checks in loops over what the program returned
 
-    def wrap(self, body: list[ast.stmt], *, at_top: bool = False, in_answer: bool = False) -> list[ast.stmt]:
+    def wrap(self, body: list[ast.stmt], *, at_top: bool = False) -> list[ast.stmt]:
         """The statements of a body with its checks wrapped, also within loops and conditions."""
         wrapped: list[ast.stmt] = []
         for node in body:
             if at_top and isinstance(node, ast.FunctionDef) and node.name == "check":
                 node.body = self.wrap(node.body)
             elif isinstance(node, ast.For | ast.While | ast.If | ast.With) and not _is_check(node):
-                loops = (isinstance(node, ast.For) and self._use.depends(node.iter)) or (
-                    isinstance(node, ast.While) and self._use.depends(node.test)
-                )
-                node.body = self.wrap(node.body, in_answer=in_answer or loops)
+                node.body = self.wrap(node.body)
                 if not isinstance(node, ast.With):
-                    node.orelse = self.wrap(node.orelse, in_answer=in_answer)
-            wrapped.append(self._wrap_check(node, in_answer) if _is_check(node) else node)
+                    node.orelse = self.wrap(node.orelse)
+            wrapped.append(self._wrap_check(node) if _is_check(node) else node)
         return wrapped
 
-    def _wrap_check(self, node: ast.stmt, in_answer: bool) -> ast.stmt:
-        if in_answer:
-            self.in_answers.add(len(self.names))
+    def _wrap_check(self, node: ast.stmt) -> ast.stmt:
         self.names.append(" ".join(ast.unparse(node).split())[:120])
         call = _call(CHECK, ast.Constant(len(self.names) - 1))
         return ast.copy_location(ast.With([ast.withitem(call)], [node]), node)

@@ -53,7 +53,6 @@ class TestPlan:
     expected_errors: frozenset[str] = frozenset()  # all names in places where only exceptions can be
     modules: tuple[str, ...] = ()
     check: str | None = None
-    in_answers: frozenset[int] = frozenset()
     is_whole: bool = True  # each text is one check, instead of containing checks
     unscored: str = ""
     class_names: frozenset[str] = frozenset()  # capitalised names of the program that the tests mention
@@ -139,12 +138,11 @@ def _compile_tests(
     if len(texts) > 1:
         parts = _split(rewrite(tree, use, read), texts)
         return {"codes": tuple(map(_compile, parts)), "checks": tuple(one.strip()[:120] for one in texts)}
-    wrapper = CheckWrapper(use)
+    wrapper = CheckWrapper()
     tree.body = wrapper.wrap(tree.body, at_top=True)
     return {
         "codes": (_compile(rewrite(tree, use, read)),),
         "checks": tuple(wrapper.names) or ("the tests",),
-        "in_answers": frozenset(wrapper.in_answers),
         "is_whole": not wrapper.names,
     }
 

@@ -33,7 +33,7 @@ def judge_asserts(launcher: Launcher, suite: AssertSuite, plan: TestPlan) -> Ver
                 if plan.check is not None:
                     namespace["check"](proxy.named(plan.check))
 
-    return launcher.judge(plan.checks, run, suite.imports, plan.in_answers)
+    return launcher.judge(plan.checks, run, suite.imports, checks_are_tests=plan.is_whole)
 
 
 def judge_calls(launcher: Launcher, suite: CallSuite, plan: TestPlan) -> Verdict:
