@@ -6,6 +6,7 @@ current check has failed, whatever the test does with the exception.
 
 from typing import Protocol
 
+from plaudit.sandbox.judging.handles.places import is_of_tests
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest, take_empty_loop, take_violation
 from plaudit.sandbox.judging.verdict import TestResult
 
@@ -127,7 +128,7 @@ def fault_of_tests(error: BaseException) -> str:
     """Why the tests cannot be run, where an exception is theirs: they need files, or packages that are missing."""
     is_missing = isinstance(error, FileNotFoundError | PermissionError) and error.errno is not None
     is_missing |= isinstance(error, ImportError) and error.name is not None
-    if is_missing and not error.__dict__.get("__program"):
+    if is_missing and not error.__dict__.get("__program") and is_of_tests(error):
         return f"the tests need something that a judge does not have: {short_reason(error)}"
     return ""
 

@@ -29,6 +29,7 @@ _COMPARABLE = {bool, type(None), *CONTAINERS, *WRITERS}
 def test_builtins(
     written: WrittenContents,
     read: Callable[[str], Any],
+    send: Callable[[Any], Any],
     call: Callable[[str, tuple[Any, ...], dict[str, Any]], Any],
 ) -> dict[str, Any]:
     """The names that rewritten tests use; the parameters are methods of the program's proxy."""
@@ -59,6 +60,7 @@ def test_builtins(
         "__shaped__": meet_shaped,
         "__literal__": Literal,
         "__program__": read,
+        "__sent__": send,
     }
 
 

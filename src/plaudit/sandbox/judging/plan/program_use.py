@@ -4,6 +4,8 @@ import ast
 from collections.abc import Collection
 from itertools import pairwise
 
+from plaudit.sandbox.judging.handles.places import Place
+
 __all__ = ["ProgramUse", "names_in", "operands", "pairs", "root_of"]
 
 # Functions of one argument whose result shows the contents of the argument.
@@ -81,8 +83,18 @@ class ProgramUse:
                 return [*zip(arguments, self._parameters[name], strict=False), *named]
         return []
 
+    def places_of_answers(self, tree: ast.Module) -> dict[Place, bool]:
+        """The calls that use answers: whether as arguments, or only as the object whose method is called."""
+        places: dict[Place, bool] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                is_passed = any(map(self._holds_answer, operands(node)))
+                if is_passed or (isinstance(node.func, ast.Attribute) and self._holds_answer(node.func.value)):
+                    places[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = is_passed
+        return places
+
     def changed_by(self, call: ast.Call) -> list[ast.expr]:
-        """What a call may change: the object of a method, `expected.extend(xs)`, or the first argument of a function."""
+        """What a call may change: the object of a method (`expected.extend(xs)`), or a function's first argument."""
         is_method = isinstance(call.func, ast.Attribute) and root_of(call.func) not in self._modules
         return [call.func.value] if is_method else call.args[:1]  # type: ignore[attr-defined]
 

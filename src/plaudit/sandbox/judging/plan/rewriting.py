@@ -13,7 +13,7 @@ from collections.abc import Collection
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.plan.program_use import ProgramUse, names_in, operands, pairs, root_of
 
-__all__ = ["CHECK", "CheckWrapper", "rewrite"]
+__all__ = ["CHECK", "CheckWrapper", "lines_of_checks", "rewrite"]
 
 CHECK = "__check__"
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -147,8 +147,10 @@ class _Rewriter(ast.NodeTransformer):
     visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp  # noqa: N815
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        """An item at a position that is an answer."""
+        """An item at a position that is an answer, or an item of an answer."""
         looked_up = None
+        if self._use.depends(node.value):
+            node.slice = self._sent(node.slice)
         if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice):
             looked_up = self._looked_up(node.value, "__getitem__", [node.slice])
         return self.generic_visit(looked_up or node)  # type: ignore[return-value]
@@ -275,7 +277,14 @@ class _Rewriter(ast.NodeTransformer):
             node.func = ast.Name("__map__" if name == "map" else "__strict_zip__", ast.Load())
             node.args = [*function, ast.Tuple([ast.Constant(side) for side in sides], ast.Load()), *paired]
 
+    def _sent(self, node: ast.expr) -> ast.expr:
+        """A value of the tests as an index or an attribute of an answer: it must be possible to send it."""
+        is_plain = isinstance(node, ast.Constant | ast.Slice | ast.UnaryOp) or self._use.depends(node)
+        return node if is_plain else _call("__sent__", node)
+
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        if any(isinstance(one, ast.Attribute | ast.Subscript) and self._use.depends(one.value) for one in node.targets):
+            node.value = self._sent(node.value)
         is_bare = all(isinstance(target, ast.Name) for target in node.targets)  # else the value is unpacked
         self._compute_as_written(node, *node.targets, always=not is_bare)
         return self.generic_visit(node)  # type: ignore[return-value]
@@ -340,6 +349,12 @@ class _Rewriter(ast.NodeTransformer):
         kept = {ast.unparse(part): part for part in parts if isinstance(part, ast.Name | ast.Attribute)}
         places = [ast.parse(name, mode="eval").body for name in kept if name in self._checked and name not in bound]
         return _call(end, _call("__begin__", *places), node)
+
+
+def lines_of_checks(tree: ast.Module) -> frozenset[int]:
+    """The lines of asserts and of calls that assert something."""
+    checks = [node for node in ast.walk(tree) if isinstance(node, ast.Assert | ast.Expr) and _is_check(node)]
+    return frozenset(line for node in checks for line in range(node.lineno, (node.end_lineno or node.lineno) + 1))
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:
