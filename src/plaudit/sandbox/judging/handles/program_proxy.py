@@ -144,6 +144,7 @@ class ProgramProxy:
         try:
             with self._turn:
                 if ready := self._streams.waiting_input():
+                    self.program.call("help:read_up")
                     self.program.feed(ready)
                 outcome = self.program.call(path, args, keywords)
         except NotPlain as error:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.plan.instances import class_names
 from plaudit.sandbox.judging.plan.modules import parse_code
-from plaudit.sandbox.judging.plan.program_use import names_in
+from plaudit.sandbox.judging.plan.program_use import bindings, names_in, operands, pairs
 
 __all__ = [
     "called_names", "exception_names", "helpers_in", "imports_in", "parse_tests", "program_names", "split_classes",
@@ -70,28 +70,29 @@ def standard_modules(tree: ast.Module, text: str) -> set[str]:
 
 
 def _may_be_program(tree: ast.Module, name: str, functions: set[str], imported: frozenset[str]) -> bool:
-    """Whether an undefined function may be the program's: not where it gets what another one returned."""
+    """Whether an undefined function may be the program's: not where it gets, or equals, what another one returned."""
     if name not in called_names(tree) and (imported or len(functions) > 1):
         return False
-    others = (functions | imported) - {name}
-    results: set[str] = set()
+    own, theirs = _with_results(tree, {name}), _with_results(tree, (functions | imported) - {name})
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value:
-            if _mentions(node.value, others | results):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                results |= {part for target in targets for part in names_in(target)}
-        elif isinstance(node, ast.For | ast.comprehension) and _mentions(node.iter, others | results):
-            results |= names_in(node.target)
-    return not any(
-        _mentions(argument, others | results)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
-        for argument in (*node.args, *(keyword.value for keyword in node.keywords))
-    )
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name:
+            if any(names_in(argument) & theirs for argument in operands(node)):
+                return False
+        elif isinstance(node, ast.Compare):
+            sides = [(names_in(side) & own, names_in(side) & theirs) for pair in pairs(node) for side in pair]
+            if any(one[0] and other[1] for one, other in zip(sides[::2], sides[1::2], strict=True)):
+                return False
+    return True
 
 
-def _mentions(node: ast.AST, names: set[str]) -> bool:
-    return bool(names_in(node) & names)
+def _with_results(tree: ast.Module, names: set[str]) -> set[str]:
+    """Names of functions, and the variables that hold what they returned."""
+    held = set(names)
+    for node in ast.walk(tree):
+        for value, target in bindings(node):
+            if names_in(value) & held:
+                held |= names_in(target)
+    return held
 
 
 def exception_names(tree: ast.AST) -> frozenset[str]:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from plaudit.sandbox.judging.handles.places import Place
 
-__all__ = ["ProgramUse", "names_in", "operands", "pairs", "root_of"]
+__all__ = ["ProgramUse", "bindings", "names_in", "operands", "pairs", "root_of"]
 
 # Functions of one argument whose result shows the contents of the argument.
 SHOWING = {"len", "list", "tuple", "set", "dict", "sorted", "sum", "min", "max", "str", "repr", "frozenset"}
@@ -52,7 +52,7 @@ class ProgramUse:
             self.functions |= {
                 node.name for node in definitions if node.name != "check" and any(map(self.calls, node.body))
             }
-            for value, target in (binding for node in nodes for binding in _bindings(node)):
+            for value, target in (binding for node in nodes for binding in bindings(node)):
                 if self.depends(value):
                     self.results |= names_in(target)
             for value, target in (passed for node in nodes for passed in self._passed_on(node)):
@@ -131,7 +131,7 @@ class ProgramUse:
             if any(answers) and not all(answers):
                 sides = zip(operands(node), answers, strict=True)
                 names |= {name for side, is_answer in sides if not is_answer for name in names_in(side)}
-        values = [(names_in(target), value) for node in nodes for value, target in _bindings(node)]
+        values = [(names_in(target), value) for node in nodes for value, target in bindings(node)]
         sources = [(targets, names_in(value)) for targets, value in values if not self.depends(value)]
         known = 0
         while known < len(names):
@@ -160,14 +160,14 @@ class ProgramUse:
             if not self.depends(against) and _place(side) not in map(_place, operands(against))
             if not self._is_answered_item(side)
         }
-        empty = {_place(target) for node in nodes for value, target in _bindings(node) if _is_empty(value)}
+        empty = {_place(target) for node in nodes for value, target in bindings(node) if _is_empty(value)}
         read = {_place(node) for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)}
         return checked | (empty & read & passed.keys())
 
 
 def _bound_names(node: ast.AST) -> set[str]:
     """The names that a statement gives a value, or whose value it changes."""
-    targets = [target for _, target in _bindings(node)]
+    targets = [target for _, target in bindings(node)]
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         targets.append(node.value.func)
     return {name for target in targets for name in names_in(target)}
@@ -189,7 +189,7 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
     return [ast.Name(one.arg) for one in node.args.args if one.arg not in ("self", "cls")]
 
 
-def _bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+def bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     """The values and targets of an assignment, a loop, a context, default arguments or the body of a class."""
     match node:
         case ast.Assign(targets, value):
@@ -210,7 +210,7 @@ def _bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
 
 
 def _assigned(node: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
-    return _bindings(node) if isinstance(node, ast.Assign | ast.AnnAssign) else []
+    return bindings(node) if isinstance(node, ast.Assign | ast.AnnAssign) else []
 
 
 def root_of(node: ast.expr) -> str:
