@@ -47,7 +47,8 @@ def program_names(
     exceptions = exception_names(tree)
     functions = others - class_names(tree, others) - exceptions
     unknown = {name for name in functions if entry is not None or not _may_be_program(tree, name, functions, imported)}
-    if unknown:
+    if unknown or (len(functions) > 1 and _are_only_compared(tree, functions)):
+        unknown = unknown or functions
         raise InvalidTrajectory(
             f"the tests use {', '.join(sorted(unknown))}, which neither they nor the data set define; if the program "
             "is to define it, name it as 'entry_point', else give its code as 'prompt'"
@@ -70,19 +71,20 @@ def standard_modules(tree: ast.Module, text: str) -> set[str]:
 
 
 def _may_be_program(tree: ast.Module, name: str, functions: set[str], imported: frozenset[str]) -> bool:
-    """Whether an undefined function may be the program's: not where it gets, or equals, what another one returned."""
+    """Whether an undefined function may be the program's: not where it gets what another one returned."""
     if name not in called_names(tree) and (imported or len(functions) > 1):
         return False
-    own, theirs = _with_results(tree, {name}), _with_results(tree, (functions | imported) - {name})
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name:
-            if any(names_in(argument) & theirs for argument in operands(node)):
-                return False
-        elif isinstance(node, ast.Compare):
-            sides = [(names_in(side) & own, names_in(side) & theirs) for pair in pairs(node) for side in pair]
-            if any(one[0] and other[1] for one, other in zip(sides[::2], sides[1::2], strict=True)):
-                return False
-    return True
+    theirs = _with_results(tree, (functions | imported) - {name})
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name]
+    return not any(names_in(argument) & theirs for call in calls for argument in operands(call))
+
+
+def _are_only_compared(tree: ast.Module, functions: set[str]) -> bool:
+    """Whether tests compare what functions return only with what another of them returns."""
+    held = [_with_results(tree, {name}) for name in functions]
+    compared = [pair for node in ast.walk(tree) if isinstance(node, ast.Compare) for pair in pairs(node)]
+    sides = [[{i for i, names in enumerate(held) if names_in(side) & names} for side in pair] for pair in compared]
+    return bool(sides) and all(one and other and len(one | other) > 1 for one, other in sides if one or other)
 
 
 def _with_results(tree: ast.Module, names: set[str]) -> set[str]:

@@ -1,6 +1,5 @@
-"""Rewrite tests so that each check counts on its own and values of the program are used by the rules.
+"""Rewrite tests so that values of the program are used by the rules.
 
-A check is a statement that can fail: an assert, a call of something named `assert…` or `check…`, a `try` as a whole.
 `zip` notices a short answer; an ordering with NaN fails; an expected value is computed from what the tests wrote, not
 from what the program made of it; a variable of the program is read when it is used.
 """
@@ -11,11 +10,11 @@ import heapq
 from collections.abc import Collection
 
 from plaudit.errors import InvalidTrajectory
+from plaudit.sandbox.judging.plan.checks import is_check
 from plaudit.sandbox.judging.plan.program_use import ProgramUse, names_in, operands, pairs, root_of
 
-__all__ = ["CHECK", "CheckWrapper", "lines_of_checks", "rewrite"]
+__all__ = ["rewrite"]
 
-CHECK = "__check__"
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 # Functions of numpy, `bisect` and `heapq` that order their arguments.
@@ -38,8 +37,6 @@ OPERANDS = ("first", "second", "expr1", "expr2", "member", "container")  # of as
 SHAPED = {"bitwise_xor", "equal", "logical_xor", "not_equal", "subtract"}  # functions of numpy
 COMPARING = {"endswith", "isdisjoint", "issubset", "issuperset", "startswith"}  # methods of plain values
 SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom)
-CATCHING = ("raises(", "suppress(", "assertRaises")
-CHECKING = ("assert", "check", "verify", "expect")
 
 
 def rewrite(tree: ast.Module, use: ProgramUse, read: Collection[str] = ()) -> ast.Module:
@@ -123,7 +120,7 @@ class _Rewriter(ast.NodeTransformer):
     def _with_a_turn(self, node: ast.For | ast.AsyncFor | ast.While) -> ast.stmt | list[ast.stmt]:
         """A loop over an answer that notes whether its checks have run."""
         self.generic_visit(node)
-        if not any(isinstance(part, ast.stmt) and _is_check(part) for part in ast.walk(node)):
+        if not any(isinstance(part, ast.stmt) and is_check(part) for part in ast.walk(node)):
             return node
         self._loops += 1
         turns = [ast.Expr(_call("__turn__", ast.Constant(self._loops), ast.Constant(runs))) for runs in (False, True)]
@@ -351,12 +348,6 @@ class _Rewriter(ast.NodeTransformer):
         return _call(end, _call("__begin__", *places), node)
 
 
-def lines_of_checks(tree: ast.Module) -> frozenset[int]:
-    """The lines of asserts and of calls that assert something."""
-    checks = [node for node in ast.walk(tree) if isinstance(node, ast.Assert | ast.Expr) and _is_check(node)]
-    return frozenset(line for node in checks for line in range(node.lineno, (node.end_lineno or node.lineno) + 1))
-
-
 def _call(name: str, *arguments: ast.expr) -> ast.Call:
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
 
@@ -373,40 +364,3 @@ def _is_number(node: ast.expr) -> bool:
 
 def _has_constant(*nodes: ast.expr) -> bool:
     return any(isinstance(node, ast.Constant) for node in nodes)
-
-
-class CheckWrapper:
-    """Puts `with __check__(n):` around checks, and numbers them."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-
-    def wrap(self, body: list[ast.stmt], *, at_top: bool = False) -> list[ast.stmt]:
-        """The statements of a body with its checks wrapped, also within loops and conditions."""
-        wrapped: list[ast.stmt] = []
-        for node in body:
-            if at_top and isinstance(node, ast.FunctionDef) and node.name == "check":
-                node.body = self.wrap(node.body)
-            elif isinstance(node, ast.For | ast.While | ast.If | ast.With) and not _is_check(node):
-                node.body = self.wrap(node.body)
-                if not isinstance(node, ast.With):
-                    node.orelse = self.wrap(node.orelse)
-            wrapped.append(self._wrap_check(node) if _is_check(node) else node)
-        return wrapped
-
-    def _wrap_check(self, node: ast.stmt) -> ast.stmt:
-        self.names.append(" ".join(ast.unparse(node).split())[:120])
-        call = _call(CHECK, ast.Constant(len(self.names) - 1))
-        return ast.copy_location(ast.With([ast.withitem(call)], [node]), node)
-
-
-def _is_check(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Assert):
-        return not isinstance(node.test, ast.Constant) or not node.test.value
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        called = node.value.func
-        name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
-        return name != "check" and any(word in name.lower() for word in CHECKING)
-    if isinstance(node, ast.With):
-        return any(word in ast.unparse(item.context_expr) for item in node.items for word in CATCHING)
-    return isinstance(node, ast.Try)

@@ -11,6 +11,7 @@ from typing import Any
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.handles.places import TESTS, Place
+from plaudit.sandbox.judging.plan.checks import CheckWrapper, lines_of_checks
 from plaudit.sandbox.judging.plan.features import find_unsupported
 from plaudit.sandbox.judging.plan.instances import find_unscored
 from plaudit.sandbox.judging.plan.modules import KNOWN_PACKAGES, PROGRAM_MODULES, STUBS, imported, is_installed
@@ -25,7 +26,7 @@ from plaudit.sandbox.judging.plan.names import (
     top_level_names,
 )
 from plaudit.sandbox.judging.plan.program_use import ProgramUse, names_in
-from plaudit.sandbox.judging.plan.rewriting import CheckWrapper, lines_of_checks, rewrite
+from plaudit.sandbox.judging.plan.rewriting import rewrite
 from plaudit.sandbox.judging.plan.stateless import is_stateless
 from plaudit.sandbox.judging.suites import AssertSuite, FileSuite, StreamSuite, Suite
 

@@ -11,7 +11,7 @@ from plaudit.sandbox.judging.handles.places import watch
 from plaudit.sandbox.judging.handles.program_proxy import ProgramProxy, show_value
 from plaudit.sandbox.judging.handles.test_builtins import test_builtins
 from plaudit.sandbox.judging.launcher import Launcher
-from plaudit.sandbox.judging.plan.rewriting import CHECK
+from plaudit.sandbox.judging.plan.checks import CHECK
 from plaudit.sandbox.judging.plan.test_plan import TestPlan
 from plaudit.sandbox.judging.recorder import Recorder
 from plaudit.sandbox.judging.styles.comparing import same_value
