@@ -149,6 +149,7 @@ def _read_reference(graph: Graph, content: Any, depth: int) -> Any:
     entry = graph.entry(content) if type(content) is int else None
     if entry is None:
         raise NotPlain("a reference to an unknown container")
+    entry.is_returned = True
     return entry.container
 
 

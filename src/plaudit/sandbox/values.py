@@ -94,11 +94,12 @@ def _no_handle(value: Any) -> Any:
 class Entry:
     """A container that has crossed: its contents at the last message, and those that its own side wrote."""
 
-    __slots__ = ("container", "is_own", "kind", "known", "original")
+    __slots__ = ("container", "is_own", "is_returned", "kind", "known", "original")
 
     def __init__(self, container: Any, kind: Container, known: Any, *, is_own: bool) -> None:
         self.container, self.kind, self.known, self.is_own = container, kind, known, is_own
         self.original: Any = None
+        self.is_returned = False  # by the other side, which has it from this one
 
 
 class Graph:

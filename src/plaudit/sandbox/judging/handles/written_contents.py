@@ -41,6 +41,11 @@ class WrittenContents:
         self.restore()
         return value
 
+    def argument(self, value: Any) -> Any:
+        """An argument that an answer is compared with, as the tests wrote it, unless the program has returned it."""
+        returned = [entry.container for entry in self._graph().changed.values() if entry.is_returned]
+        return self.end(self.begin(*returned), value)
+
     def items(self, begun: bool, value: Any) -> Any:
         """The items of a loop, whose number the program cannot change; the items themselves are live."""
         value = self._lazily(value, lambda item: item) if isinstance(value, Iterator) else copy_view(value)

@@ -35,7 +35,10 @@ OPENING = {"open", "io.open", "os.open", "os.stat", "os.listdir", "os.path.getsi
 LOOKING_UP = {"count", "get", "index"}  # methods of containers that change nothing
 OPERANDS = ("first", "second", "expr1", "expr2", "member", "container")  # of assertions, by their names
 SHAPED = {"bitwise_xor", "equal", "logical_xor", "not_equal", "subtract"}  # functions of numpy
-COMPARING = {"endswith", "isdisjoint", "issubset", "issuperset", "startswith"}  # methods of plain values
+COMPARING = {  # methods of plain values
+    "difference", "endswith", "intersection", "isdisjoint", "issubset", "issuperset", "startswith",
+    "symmetric_difference", "union",
+}  # fmt: skip
 SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom)
 
 
@@ -221,11 +224,11 @@ class _Rewriter(ast.NodeTransformer):
         if name in ("zip", "map") and not node.keywords:
             self._pair_strictly(node, name)
         elif method in LOOKING_UP | COMPARING and isinstance(node.func, ast.Attribute):
-            node.args = self._meeting([node.func.value, *node.args])[1:]
+            node.args = list(map(self._argument, self._meeting([node.func.value, *node.args])[1:]))
         elif not method.startswith("assertIs") and root_of(node.func) not in self._use.functions | self._use.results:
             self._write_arguments(node)
             if not (method or name).startswith(("assert", "raises")):
-                node.args = [_call("__argument__", one) if self._is_function(one) else one for one in node.args]
+                node.args = [_call("__function__", one) if self._is_function(one) else one for one in node.args]
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def _check_order(self, node: ast.Call, called: str) -> None:
@@ -331,8 +334,13 @@ class _Rewriter(ast.NodeTransformer):
     def _expected(self, node: ast.expr, *, always: bool, compares: bool) -> ast.expr:
         """The operand that an answer is compared with; for equality, its type is checked. A bare variable stays."""
         is_checked = compares and bool(names_in(node))
-        written = node if isinstance(node, ast.Name) and not always else self._written(node)
+        written = self._argument(node) if isinstance(node, ast.Name) and not always else self._written(node)
         return _call("__expected__", written) if is_checked else written
+
+    def _argument(self, node: ast.expr) -> ast.expr:
+        """A variable that an answer is compared with, as the tests wrote it, unless they check the variable itself."""
+        is_live = not isinstance(node, ast.Name) or node.id in self._checked or self._use.depends(node)
+        return node if is_live else _call("__argument__", node)
 
     def _written(self, node: ast.expr, end: str = "__written__") -> ast.expr:
         """An expression that is evaluated on what the tests wrote, but for what they check themselves."""
