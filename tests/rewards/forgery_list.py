@@ -102,5 +102,6 @@ WITH_TESTS = [
     "eighth_look",
     "ninth_look",
     "tenth_look",
+    "eleventh_look",
 ]
 FORGERIES = [*OLD, *(one for family in WITH_TESTS for one in with_tests(FOLDER / f"{family}.txt", family))]

@@ -58,9 +58,12 @@ BESIDE_THE_TESTS = {  # what cannot be scored follows from the tests alone
 }  # fmt: skip
 PAID = {  # not covered, as the guide says
     "memoryview_is_no_copy", "user_list_is_no_copy", "array_view_is_no_copy", "reshaped_array_is_no_copy",
-    "all_of_a_starred_zip", "nan_sum_of_differences",
+    "all_of_a_starred_zip", "nan_sum_of_differences", "answer_by_a_callback_of_a_future", "both_in_a_list_of_results",
+    "set_of_both_results", "nan_in_a_priority_queue", "comprehension_of_checks_over_nothing",
+    "map_of_checks_over_nothing",
 }  # fmt: skip
 REASONS = {
+    "decorator_of_the_program_drops_a_test": "timed is called with something that is not plain data",
     **BESIDE_THE_TESTS,
     **dict.fromkeys(REFUSED, "which neither they nor|not installed"),
     **dict.fromkeys(COMPARED, r"^line \d+: the tests compare"),

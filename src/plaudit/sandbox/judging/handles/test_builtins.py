@@ -50,6 +50,7 @@ def test_builtins(
         "__function__": as_argument,
         "__argument__": written.argument,
         "__begin__": written.begin,
+        "__begin_unreturned__": written.begin_unreturned,
         "__written__": written.end,
         "__items__": written.items,
         "__look_up__": written.look_up,

@@ -13,9 +13,14 @@ CHECKING = ("assert", "check", "verify", "expect")
 
 
 def lines_of_checks(tree: ast.Module) -> frozenset[int]:
-    """The lines of asserts and of calls that assert something."""
-    checks = [node for node in ast.walk(tree) if isinstance(node, ast.Assert | ast.Expr) and is_check(node)]
-    return frozenset(line for node in checks for line in range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    """The lines of asserts and of calls that assert something, and those before them in a block of a context."""
+    lines: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.With | ast.AsyncWith | ast.Assert | ast.Expr):
+            checks = [part for part in ast.walk(node) if isinstance(part, ast.Assert | ast.Expr) and is_check(part)]
+            last = max((part.end_lineno or 0 for part in checks), default=0)
+            lines.update(range(node.lineno, last + 1))
+    return frozenset(lines)
 
 
 class CheckWrapper:

@@ -348,12 +348,15 @@ class _Rewriter(ast.NodeTransformer):
             node.value = self._written(node.value)
             return node
         parts = list(ast.walk(node))
-        if not names_in(node) or self._use.depends(node) or any(isinstance(part, SUSPENDING) for part in parts):
+        is_answer = self._use.depends(node)
+        is_kept = is_answer and (end == "__items__" or self._use.calls(node))
+        if not names_in(node) or is_kept or any(isinstance(part, SUSPENDING) for part in parts):
             return node
+        begin = "__begin_unreturned__" if is_answer else "__begin__"
         bound = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
         kept = {ast.unparse(part): part for part in parts if isinstance(part, ast.Name | ast.Attribute)}
         places = [ast.parse(name, mode="eval").body for name in kept if name in self._checked and name not in bound]
-        return _call(end, _call("__begin__", *places), node)
+        return _call(end, _call(begin, *places), node)
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:
