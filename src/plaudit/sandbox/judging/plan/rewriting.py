@@ -86,7 +86,13 @@ class _Rewriter(ast.NodeTransformer):
             return _call("__comparing__", ast.Constant(node.attr.strip("_")), node.value)
         return _call("__type__", node.value) if node.attr == "__class__" and isinstance(node.ctx, ast.Load) else node
 
+    def _answer_first(self, sides: list[ast.expr]) -> list[ast.expr]:
+        """Two equal values, a call of the program before a variable, whose contents the call may change."""
+        return sides[::-1] if isinstance(sides[0], ast.Name) and self._use.calls(sides[1]) else sides
+
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+            node.left, *node.comparators = self._answer_first([node.left, *node.comparators])
         sides = [node.left, *node.comparators]
         for index, (one, other) in enumerate(pairs(node)):
             operator = node.ops[index]
@@ -210,6 +216,8 @@ class _Rewriter(ast.NodeTransformer):
             node.args += [keyword.value for keyword in named]
             node.keywords = [keyword for keyword in node.keywords if keyword not in named]
         self._check_order(node, method or name)
+        if method.startswith("assert") and "Equal" in method and len(node.args) > 1:
+            node.args[:2] = self._answer_first(node.args[:2])
         for one, other in pairs(node):
             compares, same = method in ("assertEqual", "assertNotEqual"), method in ("assertIs", "assertIsNot")
             if self._is_expected(other, one, same=same):
