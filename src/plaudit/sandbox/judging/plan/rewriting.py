@@ -205,7 +205,7 @@ class _Rewriter(ast.NodeTransformer):
         if name.startswith("__"):
             return self.generic_visit(node)  # type: ignore[return-value]
         if replaced := self._replaced(node):
-            return self.visit(replaced) if isinstance(replaced, ast.Compare) else self.generic_visit(replaced)  # type: ignore[no-any-return, return-value]
+            return self.visit(replaced) if isinstance(replaced, ast.Compare) else self.generic_visit(replaced)  # type: ignore[return-value]
         if self._has_arrays and isinstance(node.func, ast.Attribute) and "close" in node.func.attr:
             node.args = [_call("__literal__", one) if _is_number(one) else one for one in node.args]
         if name == "type" and len(node.args) == 1 and not node.keywords:
