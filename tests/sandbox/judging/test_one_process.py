@@ -242,7 +242,7 @@ USES = [
     "f(1)(lambda: 1)", "f(1).sort(key=lambda x: x)", "g(lambda: 1)", "g(Key())", "subprocess.run(f(1))", "load(f(1))",
 ]  # fmt: skip
 GIVEN = [
-    "3", "'x'", "[1]", "(1,)", "{0: 1}", "Path('/nowhere')", "Any()", "Any", "len", "'open(0x1)'", "iter([1])",
+    "3", "'x'", "[1]", "(1,)", "{0: 1}", "Path('/nowhere')", "Any()", "Any", "len", "'open(chr(47))'", "iter([1])",
     "\"__import__('not_there')\"", "\"(_ for _ in ()).throw(FileNotFoundError(2, 'x'))\"", "SimpleNamespace(a=1)",
 ]  # fmt: skip
 

@@ -17,7 +17,10 @@ from plaudit.sandbox.judging.handles.places import is_in_check
 from plaudit.sandbox.judging.handles.violations import violate
 from plaudit.sandbox.value_kinds import KINDS
 
-__all__ = ["COMPARABLE", "EXTENSIBLE", "CoroutineHandle", "Handle", "ProgramLink", "extend_value", "handle_of"]
+__all__ = [
+    "COMPARABLE", "EXTENSIBLE", "PLAIN_METHODS", "CoroutineHandle", "Handle", "ProgramLink", "extend_value",
+    "handle_of",
+]  # fmt: skip
 
 READABLE = frozenset(
     f"__{name}__"

@@ -56,7 +56,7 @@ class ProgramUse:
                 if self.depends(value):
                     self.results |= names_in(target)
             for value, target in (passed for node in nodes for passed in self._passed_on(node)):
-                if self._holds_answer(value):
+                if self.holds_answer(value):
                     self.results |= names_in(target) - self._modules
         self.expected = self._expected_names(nodes)
         calls = [node for node in nodes if isinstance(node, ast.Call) and root_of(node.func) in self.functions]
@@ -88,8 +88,8 @@ class ProgramUse:
         places: dict[Place, bool] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
-                is_passed = any(map(self._holds_answer, operands(node)))
-                if is_passed or (isinstance(node.func, ast.Attribute) and self._holds_answer(node.func.value)):
+                is_passed = any(map(self.holds_answer, operands(node)))
+                if is_passed or (isinstance(node.func, ast.Attribute) and self.holds_answer(node.func.value)):
                     places[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = is_passed
         return places
 
@@ -98,7 +98,8 @@ class ProgramUse:
         is_method = isinstance(call.func, ast.Attribute) and root_of(call.func) not in self._modules
         return [call.func.value] if is_method else call.args[:1]  # type: ignore[attr-defined]
 
-    def _holds_answer(self, node: ast.AST) -> bool:
+    def holds_answer(self, node: ast.AST) -> bool:
+        """Whether an expression holds something that the program returned, and is not only a function of it."""
         return self.calls(node) or bool(names_in(node) & self.results)
 
     def depends(self, node: ast.AST) -> bool:

@@ -10,6 +10,7 @@ import heapq
 from collections.abc import Collection
 
 from plaudit.errors import InvalidTrajectory
+from plaudit.sandbox.judging.handles.handles import PLAIN_METHODS
 from plaudit.sandbox.judging.plan.checks import is_check
 from plaudit.sandbox.judging.plan.program_use import ProgramUse, names_in, operands, pairs, root_of
 
@@ -216,6 +217,8 @@ class _Rewriter(ast.NodeTransformer):
             node.args += [keyword.value for keyword in named]
             node.keywords = [keyword for keyword in node.keywords if keyword not in named]
         self._check_order(node, method or name)
+        if self._use.holds_answer(node.func) and method not in PLAIN_METHODS:
+            node.args = [self._sent(one) if isinstance(one, ast.Lambda | ast.Name) else one for one in node.args]
         if method.startswith("assert") and "Equal" in method and len(node.args) > 1:
             node.args[:2] = self._answer_first(node.args[:2])
         for one, other in pairs(node):
@@ -286,7 +289,7 @@ class _Rewriter(ast.NodeTransformer):
             node.args = [*function, ast.Tuple([ast.Constant(side) for side in sides], ast.Load()), *paired]
 
     def _sent(self, node: ast.expr) -> ast.expr:
-        """A value of the tests as an index or an attribute of an answer: it must be possible to send it."""
+        """A value of the tests as an index, attribute or argument of an answer: it must be possible to send it."""
         is_plain = isinstance(node, ast.Constant | ast.Slice | ast.UnaryOp) or self._use.depends(node)
         return node if is_plain else _call("__sent__", node)
 
