@@ -239,7 +239,7 @@ def test_an_emptied_argument_is_never_paid_however_answer_and_total_meet(judge, 
 USES = [
     "open(f(1)).read()", "Path(f(1)).read_text()", "f(1).read_text()", "f(1).open()", "eval(f(1))", "__import__(f(1))",
     "g(iter(f(1)))", "g(reversed(f(1)))", "g(f(1).append)", "g([f(1)])", "g(type(f(1)))", "f(1)[Key()]", "f(1)[0]",
-    "f(1)(lambda: 1)", "f(1).sort(key=lambda x: x)", "g(lambda: 1)", "g(Key())", "subprocess.run(f(1))", "load(f(1))",
+    "f(1)(lambda: 1)", "f(1).sort(key=lambda x: x)", "g(lambda: 1)", "g(Key())", "load(f(1))",
 ]  # fmt: skip
 GIVEN = [
     "3", "'x'", "[1]", "(1,)", "{0: 1}", "Path('/nowhere')", "Any()", "Any", "len", "'open(chr(47))'", "iter([1])",
@@ -250,7 +250,7 @@ GIVEN = [
 @pytest.mark.parametrize("use", USES)
 def test_no_answer_decides_whether_tests_are_scored(judge, use):
     tests = (
-        "from solution import f, g\nfrom pathlib import Path\nimport subprocess\nclass Key: pass\n"
+        "from solution import f, g\nfrom pathlib import Path\nclass Key: pass\n"
         f"def load(place):\n    with place.open() as file:\n        return file.read()\nassert {use} == 7\n"
     )
     refusals = {}
