@@ -101,5 +101,7 @@ WITH_TESTS = [
     "seventh_look",
     "eighth_look",
     "ninth_look",
+    "tenth_look",
+    "eleventh_look",
 ]
 FORGERIES = [*OLD, *(one for family in WITH_TESTS for one in with_tests(FOLDER / f"{family}.txt", family))]

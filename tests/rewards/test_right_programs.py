@@ -17,10 +17,15 @@ COMPARED = [  # the tests compare, order or compute with objects of the program'
     "operators_of_a_matrix", "in_place_addition", "typed_named_tuple", "polynomials", "iterable_class_sum",
     "matrix_matmul", "inplace_operators", "hashable_in_dict", "sorted_by_lt", "dataclass_frozen_equal",
     "operator_overloads_reverse", "del_and_setitem", "dataclass_of_the_prompt", "ninth_sequence_by_getitem",
+    "tenth_typical_linked_list",
 ]  # fmt: skip
 WATCHING = [  # the tests replace or watch parts of the program's process
     "exception_group", "warnings_of_the_program", "unittest_that_expects_a_warning", "patched_random",
     "patched_helper_of_the_program", "environment_of_the_program", "match_on_a_class", "match_values",
+]  # fmt: skip
+GIVEN_TO_EACH_OTHER = [  # a function of the program that nobody names gets what another one returned
+    "tenth_iterator_as_an_argument", "tenth_generator_given_back", "tenth_typical_dataclass", "tenth_typical_tree",
+    "tenth_typical_json_and_dates", "tenth_array_of_ragged_rows",
 ]  # fmt: skip
 NOT_SCORED = {
     "ninth_generator_throw": "ValueError is not plain data",
@@ -32,11 +37,13 @@ NOT_SCORED = {
     "string_io_as_an_argument": "StringIO is not plain data",
     "pickled_object": "the tests pickle an object of the program",
     "source_is_read": "which is not supported",
+    **dict.fromkeys(GIVEN_TO_EACH_OTHER, "which neither they nor"),
     "star_import_of_constants": "which neither they nor",
     **dict.fromkeys(COMPARED, "the tests compare, order or compute with objects of the program"),
 }
 
 FAILED = {  # not covered, as the guide says
+    "tenth_answer_is_rightly_empty",
     "ninth_same_tuple", "ninth_same_user_list", "ninth_nan_in_a_list_by_identity", "ninth_isinstance_of_a_union",
 }  # fmt: skip
 
@@ -50,7 +57,7 @@ def test_right_programs_pass_or_are_not_scored_with_the_reason():
     """All in one batch per flavour, so that they run once however many workers the tests are spread over."""
     wrong, tried = {}, [PROGRAMS[name] for name in part(PROGRAMS, 3)]
     for flavour in ("plain", "numpy"):
-        programs = [one for one in tried if (one.family == "numpy") == (flavour == "numpy")]
+        programs = [one for one in tried if ("import numpy" in f"{one.source}{one.truth}") == (flavour == "numpy")]
         outputs = CodeReward(flavour=flavour).compute_rewards([sample(one) for one in programs])
         for program, output in zip(programs, outputs, strict=True):
             if not _is_as_expected(program.name, output):
@@ -68,7 +75,8 @@ def _is_as_expected(name, output):
 
 
 def test_all_are_scored_but_for_those_whose_tests_compare_objects_or_watch_the_process():
-    assert len(NOT_SCORED) - len(COMPARED) - len(WATCHING) <= 0.02 * len(PROGRAMS)
+    explained = len(COMPARED) + len(WATCHING) + len(GIVEN_TO_EACH_OTHER)
+    assert len(NOT_SCORED) - explained <= 0.02 * len(PROGRAMS)
     assert len(PROGRAMS) == len(LISTED) >= 120  # names are unique
 
 

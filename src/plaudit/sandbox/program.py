@@ -16,7 +16,7 @@ from plaudit.frames import frame
 from plaudit.sandbox.confined_process import Budget, LockedProcess, ProcessHost, RunLimits, write_sealed
 from plaudit.sandbox.exchange import Exchange, Stopped
 from plaudit.sandbox.outcome import UNDEFINED, CallStatus, Outcome, Raised
-from plaudit.sandbox.values import PROGRAM_DEPTH, Graph, NotPlain, Opaque, dumps, loads
+from plaudit.sandbox.values import Graph, NotPlain, Opaque, dumps, loads
 
 __all__ = ["Program"]
 
@@ -177,7 +177,7 @@ class Program:
 def _read_returned(graph: Graph, value: Any, changes: Any = None) -> dict[str, Any]:
     if changes is not None:
         graph.apply_changes(changes)
-    return {"status": CallStatus.RETURNED, "value": graph.decode(value, PROGRAM_DEPTH + 3)}
+    return {"status": CallStatus.RETURNED, "value": graph.decode(value)}
 
 
 def _read_raised(graph: Graph, changes: Any, *description: Any) -> dict[str, Any]:

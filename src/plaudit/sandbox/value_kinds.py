@@ -5,6 +5,7 @@ process sends may be forged: readers accept only the forms below.
 """
 
 import builtins
+import gc
 import math
 import re
 import sys
@@ -77,31 +78,26 @@ def standard_path(thing: Any) -> str:
     return f"{module}:{name}" if vars(sys.modules.get(module, sys)).get(name) is thing else ""
 
 
-# How a view of a dict is built again, by what it shows; each class of views, with what it shows.
-_VIEWS: dict[str, Callable[[list[Any]], Any]] = {
-    "keys": lambda items: dict.fromkeys(items).keys(),
-    "values": lambda items: dict(enumerate(items)).values(),
-    "items": lambda items: dict(items).items(),
-}
-_VIEW_CLASSES = {type(getattr(kind(), name)()): name for kind in (dict, OrderedDict) for name in _VIEWS}
+# What a view of a dict shows, by its class.
+_VIEWS = {type(getattr(kind(), name)()): name for kind in (dict, OrderedDict) for name in ("keys", "values", "items")}
+
+
+def _shown(view: Any) -> Any:
+    """The dict behind a view or a read-only proxy, which changes with it."""
+    (content,) = gc.get_referents(view)
+    return content
 
 
 def copy_view(value: Any) -> Any:
     """A view of a dict, over a copy of its content; any other value is returned unchanged."""
-    shown = _VIEW_CLASSES.get(type(value))
-    return value if shown is None else _VIEWS[shown](list(value))
+    name = _VIEWS.get(type(value))
+    return value if name is None else getattr(_shown(value).copy(), name)()
 
 
-def _write_view(graph: Graph, value: Any, depth: int) -> Any:
-    return [_VIEW_CLASSES[type(value)], items_of(graph, value, depth)]
-
-
-def _read_view(graph: Graph, content: Any, depth: int) -> Any:
-    shown, items = content
-    items = decode_items(graph, items, depth)
-    if shown != "values":
-        check_hashes(graph, [item[0] for item in items] if shown == "items" else items)
-    return _VIEWS[expect_text(shown)](items)
+def _build_view(name: str, content: Any) -> Any:
+    if name not in _VIEWS.values() or not isinstance(content, dict):
+        raise NotPlain("not a view of a dict")
+    return getattr(content, name)()
 
 
 def is_unicode(text: str) -> bool:
@@ -153,6 +149,7 @@ def _read_reference(graph: Graph, content: Any, depth: int) -> Any:
     entry = graph.entry(content) if type(content) is int else None
     if entry is None:
         raise NotPlain("a reference to an unknown container")
+    entry.is_returned = True
     return entry.container
 
 
@@ -196,6 +193,12 @@ def _build_pattern(pattern: str | bytes, flags: int) -> Any:
         raise NotPlain(f"not a regular expression: {error}") from None
 
 
+def _build_proxy(content: Any) -> Any:
+    if not isinstance(content, dict):
+        raise NotPlain("a proxy of something that is not a dict")
+    return MappingProxyType(content)
+
+
 def _build_chain(*maps: Any) -> Any:
     if any(type(one) not in (dict, Counter, OrderedDict, defaultdict) for one in maps):
         raise NotPlain("a ChainMap of something that is not a dict")
@@ -237,7 +240,8 @@ KINDS: dict[type, Kind] = {
     PurePosixPath: Kind("p", lambda value: (str(value),), PurePosixPath, (str,)),
     UUID: Kind("U", lambda value: (value.int,), lambda number: UUID(int=number), (int,)),
     re.Pattern: Kind("R", lambda value: (value.pattern, value.flags), _build_pattern),
-    MappingProxyType: Kind("m", lambda value: (dict(value),), MappingProxyType, (dict,)),
+    MappingProxyType: Kind("m", lambda value: (_shown(value),), _build_proxy),
+    **dict.fromkeys(_VIEWS, Kind("v", lambda value: (_VIEWS[type(value)], _shown(value)), _build_view)),
     ChainMap: Kind("h", lambda value: value.maps, _build_chain),
     UserDict: _wrapper("w", UserDict, dict),
     UserList: _wrapper("j", UserList, list),
@@ -260,12 +264,10 @@ def _read_parts(kind: Kind, graph: Graph, content: Any, depth: int) -> Any:
 WRITERS: dict[type, tuple[str, Callable[[Graph, Any, int], Any]]] = {
     **{kind: (one.tag, partial(_write_parts, one)) for kind, one in KINDS.items()},
     frozenset: ("z", items_of),
-    **dict.fromkeys(_VIEW_CLASSES, ("v", _write_view)),
 }
 READERS: dict[str, Callable[[Graph, Any, int], Any]] = {
     **{one.tag: partial(_read_parts, one) for one in KINDS.values()},
     "z": lambda graph, content, depth: frozenset(check_hashes(graph, decode_items(graph, content, depth))),
-    "v": _read_view,
     "n": _read_namedtuple,
     "g": _read_scalar,
     "u": lambda graph, content, depth: bytes.fromhex(expect_text(content)).decode("utf-32-le", "surrogatepass"),

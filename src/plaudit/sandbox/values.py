@@ -94,18 +94,20 @@ def _no_handle(value: Any) -> Any:
 class Entry:
     """A container that has crossed: its contents at the last message, and those that its own side wrote."""
 
-    __slots__ = ("container", "is_own", "kind", "known", "original")
+    __slots__ = ("container", "is_own", "is_returned", "kind", "known", "original")
 
     def __init__(self, container: Any, kind: Container, known: Any, *, is_own: bool) -> None:
         self.container, self.kind, self.known, self.is_own = container, kind, known, is_own
         self.original: Any = None
+        self.is_returned = False  # by the other side, which has it from this one
 
 
 class Graph:
     """The containers that have crossed one channel, seen from one side.
 
     `describe` turns any other object into the JSON of a handle, `resolve` does the reverse; `array_type` is the class
-    of arrays that are built here; NaN can be refused as a key, since it can never be looked up.
+    of arrays that are built here. Values `from_program` are less deep, and have no NaN as a key, which can never be
+    looked up.
     """
 
     def __init__(
@@ -114,9 +116,9 @@ class Graph:
         resolve: Callable[[Any], Any] = _no_handle,
         array_type: Callable[[], Any] | None = None,
         *,
-        refuses_nan_keys: bool = False,
+        from_program: bool = False,
     ) -> None:
-        self.refuses_nan_keys = refuses_nan_keys
+        self.refuses_nan_keys, self._depth = from_program, (PROGRAM_DEPTH if from_program else DEPTH) + 3
         self._describe, self.resolve, self._array_type = describe, resolve, array_type
         self._numbers: dict[int, int] = {}
         self._entries: dict[int, Entry] = {}
@@ -175,12 +177,13 @@ class Graph:
                 return {"g": [value.dtype.str, self.encode(float(value) if type(item) is kind else item, 1)]}
         return {"@": self._describe(value)}
 
-    def decode(self, coded: Any, depth: int = DEPTH + 3, extend: Callable[[Any], Any] | None = None) -> Any:
+    def decode(self, coded: Any, depth: int | None = None, extend: Callable[[Any], Any] | None = None) -> Any:
         """The value that `encode` described; NotPlain for anything it would not have written.
 
         `extend` is applied to a new container before it is filled.
         """
         kind = type(coded)
+        depth = self._depth if depth is None else depth
         if kind is list:
             if depth <= 0:
                 raise NotPlain("nested too deeply")
@@ -242,7 +245,7 @@ class Graph:
                 entry.original = entry.kind.contents(entry.container)
                 self.changed[number] = entry
             try:
-                entry.kind.replace_contents(self, entry.container, contents, DEPTH)
+                entry.kind.replace_contents(self, entry.container, contents, self._depth)
             except (ValueError, TypeError, ArithmeticError, LookupError) as error:
                 raise NotPlain(f"bad contents: {error}") from error
             entry.known = entry.kind.copy(entry.container)

@@ -201,3 +201,67 @@ def test_an_exception_that_only_has_the_name_of_a_built_in_one_does_not_match_it
     verdict = judge.judge(Job(source, [FileSuite(f"import pytest\nfrom solution import f\n{tests}")], LIMITS))
     assert not verdict.refusal
     assert not verdict.passed
+
+
+HELD = [
+    "got = {}", "got = 0\ngot += {}", "box = []\nbox.append({})\ngot = box[0]", "box = []\nbox += [{}]\ngot = box[-1]",
+    "box = {{}}\nbox.update(a={})\ngot = box['a']", "box = SimpleNamespace()\nsetattr(box, 'a', {})\ngot = box.a",
+    "box = queue.Queue()\nbox.put({})\ngot = box.get()", "box = []\nheapq.heappush(box, {})\ngot = box[0]",
+    "def keep(value):\n    global got\n    got = value\nkeep({})", "def keep(got={}):\n    return got\ngot = keep()",
+]  # fmt: skip
+TOTALS = [
+    "sum(xs)", "functools.reduce(operator.add, xs, 0)", "(lambda: sum(xs))()", "sum(x for x in xs)", "sum([*xs])",
+    "functools.partial(sum, xs)()", "math.fsum(xs)", "sum(same)", "sum(rows[0])",
+]  # fmt: skip
+MEETING = [
+    "assert got == {}", "assert {} == got", "want = {}\nassert got == want", "assert not got != {}",
+    "def equal(a, b): return a == b\nassert equal(got, {})", "assert [got] == [{}]", "assert math.isclose(got, {})",
+    "class Wanted:\n    total = {}\nassert got == Wanted.total", "assert functools.partial(operator.eq, {})(got)",
+    "wanted = []\nheapq.heappush(wanted, {})\nassert [got] == wanted", "assert got.__eq__({})", "assert got - {} == 0",
+]  # fmt: skip
+
+
+@many
+@given(
+    st.lists(st.integers(1, 9), min_size=1, max_size=4),
+    st.sampled_from(HELD),
+    st.sampled_from(TOTALS),
+    st.sampled_from(MEETING),
+)
+def test_an_emptied_argument_is_never_paid_however_answer_and_total_meet(judge, xs, held, total, meeting):
+    imports = "import functools, heapq, math, operator, queue\nfrom types import SimpleNamespace\n"
+    start = f"xs = {xs!r}\nsame, rows = xs, [xs]\n"
+    tests = f"{imports}{start}{held.format('f(xs)')}\n{meeting.format(total)}\n"
+    assert passes_apart(judge, "def f(xs):\n    return sum(xs)\n", tests)
+    assert not passes_apart(judge, "def f(xs):\n    xs.clear()\n    return 0\n", tests)
+
+
+USES = [
+    "open(f(1)).read()", "Path(f(1)).read_text()", "f(1).read_text()", "f(1).open()", "eval(f(1))", "__import__(f(1))",
+    "g(iter(f(1)))", "g(reversed(f(1)))", "g(f(1).append)", "g([f(1)])", "g(type(f(1)))", "f(1)[Key()]", "f(1)[0]",
+    "f(1)(lambda: 1)", "f(1).sort(key=lambda x: x)", "g(lambda: 1)", "g(Key())", "load(f(1))",
+]  # fmt: skip
+GIVEN = [
+    "3", "'x'", "[1]", "(1,)", "{0: 1}", "Path('/nowhere')", "Any()", "Any", "len", "'open(chr(47))'", "iter([1])",
+    "\"__import__('not_there')\"", "\"(_ for _ in ()).throw(FileNotFoundError(2, 'x'))\"", "SimpleNamespace(a=1)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("use", USES)
+def test_no_answer_decides_whether_tests_are_scored(judge, use):
+    tests = (
+        "from solution import f, g\nfrom pathlib import Path\nclass Key: pass\n"
+        f"def load(place):\n    with place.open() as file:\n        return file.read()\nassert {use} == 7\n"
+    )
+    refusals = {}
+    for answer in GIVEN:
+        source = (
+            "from pathlib import Path\nfrom types import SimpleNamespace\nclass Any:\n"
+            "    def __getattr__(self, name):\n        if name[:2] == '__': raise AttributeError(name)\n"
+            "        return lambda *a, **k: 0\n    __getitem__ = __call__ = lambda self, *a, **k: 0\n"
+            f"def f(x): return {answer}\ndef g(x): return 0\n"
+        )
+        verdict = judge.judge(Job(source, [AssertSuite([tests])], LIMITS))
+        assert not verdict.passed
+        refusals[answer] = bool(verdict.refusal)
+    assert len(set(refusals.values())) == 1, refusals

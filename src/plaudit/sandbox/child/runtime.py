@@ -274,9 +274,15 @@ def _anext(iterator: Any) -> tuple[bool, Any]:
         return False, None
 
 
+def _read_up() -> None:
+    """Read what is left of earlier input, which other tests provided."""
+    sys.stdin.read()
+
+
 _loops: list[Any] = []
 _HELPERS: dict[str, Callable[..., Any]] = {
     "await": _await,
+    "read_up": _read_up,
     "exit": _exit,
     "aexit": _aexit,
     "next": _next,

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from plaudit.sandbox.confined_process import RunLimits
 from plaudit.sandbox.judging.handles.program_proxy import NotLoaded, ProgramProxy, run_status_of, tail
-from plaudit.sandbox.judging.handles.violations import take_violation
+from plaudit.sandbox.judging.handles.violations import take_empty_loop, take_refusal, take_violation
 from plaudit.sandbox.judging.plan.names import imports_in, with_prefix
 from plaudit.sandbox.judging.recorder import Caught, Recorder, StopTests, fault_of_tests, short_reason
 from plaudit.sandbox.judging.verdict import RunStatus, TestResult, Verdict
@@ -41,16 +41,21 @@ class Launcher:
         names: tuple[str, ...],
         run: Callable[[ProgramProxy, Recorder], None],
         imports: Sequence[str] = (),
-        in_answers: frozenset[int] = frozenset(),
+        *,
+        checks_are_tests: bool = True,
     ) -> Verdict:
-        """The verdict of named checks, which `run` runs; import lines of the data set run before the program."""
+        """The verdict of named checks, which `run` runs; import lines of the data set run before the program.
+
+        Each check is a test (`checks_are_tests`), or they are parts of one.
+        """
         source = with_prefix(imports_in("\n".join(imports)) if imports else "", self.source)
-        take_violation()
+        for take in (take_violation, take_refusal, take_empty_loop):
+            take()
         try:
             proxy = ProgramProxy(lambda: self._load(source), self.on_first_value, trusts_objects=self.trusts_objects)
         except NotLoaded as missing:
             return _load_failure(names, missing.outcome)
-        recorder = Recorder(names, proxy, stop_early=self.stop_early, in_answers=in_answers)
+        recorder = Recorder(names, proxy, stop_early=self.stop_early, checks_are_tests=checks_are_tests)
         try:
             with Caught() as caught:
                 run(proxy, recorder)
@@ -83,7 +88,7 @@ def _load_failure(names: Sequence[str], outcome: Outcome) -> Verdict:
 
 def _conclude(launcher: Launcher, proxy: ProgramProxy, recorder: Recorder, error: BaseException | None) -> Verdict:
     """The verdict on a run: its checks, how the program ended, and what was raised outside of checks."""
-    fault = recorder.fault or ("" if error is None else fault_of_tests(error))
+    fault = take_refusal() or recorder.fault or ("" if error is None else fault_of_tests(error))
     if fault:
         return Verdict(refusal=fault)
     if not proxy.calls:
@@ -92,7 +97,7 @@ def _conclude(launcher: Launcher, proxy: ProgramProxy, recorder: Recorder, error
     stopped = isinstance(error, StopTests)
     aborted = "an earlier test failed" if stopped else "" if error is None else short_reason(error)
     results = recorder.results(aborted=aborted)
-    outside = take_violation() or ("" if stopped else aborted)
+    outside = take_violation() or ("" if stopped else aborted or take_empty_loop())
     if outside:
         results.append(TestResult("outside of checks", passed=False, reason=outside))
     loss, last = proxy.first_loss, proxy.last

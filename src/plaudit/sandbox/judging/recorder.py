@@ -6,7 +6,8 @@ current check has failed, whatever the test does with the exception.
 
 from typing import Protocol
 
-from plaudit.sandbox.judging.handles.violations import UnsupportedTest, take_violation
+from plaudit.sandbox.judging.handles.places import is_of_tests
+from plaudit.sandbox.judging.handles.violations import UnsupportedTest, take_empty_loop, take_violation
 from plaudit.sandbox.judging.verdict import TestResult
 
 __all__ = ["Caught", "Recorder", "StopTests", "Watched", "fault_of_tests", "short_reason"]
@@ -45,9 +46,9 @@ class Recorder:
         program: Watched,
         *,
         stop_early: bool,
-        in_answers: frozenset[int] = frozenset(),
+        checks_are_tests: bool,
     ) -> None:
-        self.names, self._program, self._stop_early, self._in_answers = names, program, stop_early, in_answers
+        self.names, self._program, self._stop_early, self._are_tests = names, program, stop_early, checks_are_tests
         self._failures: dict[int, str] = {}
         self.fault = ""  # why the tests themselves cannot be run
         self._ran: set[int] = set()
@@ -65,6 +66,8 @@ class Recorder:
         if not trouble and error is not None:
             self.fault = self.fault or fault_of_tests(error)
             trouble = self.fault or short_reason(error, self._program.last_answer)
+        if self._are_tests:
+            trouble = trouble or take_empty_loop()
         if not trouble:
             return
         self._failures.setdefault(index, trouble)
@@ -76,17 +79,15 @@ class Recorder:
         return next(iter(self._failures.values()), "")
 
     def results(self, *, aborted: str) -> list[TestResult]:
-        """One result per check; one that never ran has failed, if the text was `aborted` or an answer was empty."""
+        """One result per check; one that never ran has failed, if the text was `aborted`."""
         return [
             TestResult(name, index not in self._failures and index in self._ran, self._reason(index, aborted))
             for index, name in enumerate(self.names)
-            if index in self._ran or aborted or index in self._in_answers
+            if index in self._ran or aborted
         ]
 
     def _reason(self, index: int, aborted: str) -> str:
-        if index in self._ran:
-            return self._failures.get(index, "")
-        return f"not run: {aborted or 'what the program gave to loop over was empty'}"
+        return self._failures.get(index, "") if index in self._ran else f"not run: {aborted}"
 
 
 class _Check:
@@ -127,7 +128,7 @@ def fault_of_tests(error: BaseException) -> str:
     """Why the tests cannot be run, where an exception is theirs: they need files, or packages that are missing."""
     is_missing = isinstance(error, FileNotFoundError | PermissionError) and error.errno is not None
     is_missing |= isinstance(error, ImportError) and error.name is not None
-    if is_missing and not error.__dict__.get("__program"):
+    if is_missing and not error.__dict__.get("__program") and is_of_tests(error):
         return f"the tests need something that a judge does not have: {short_reason(error)}"
     return ""
 

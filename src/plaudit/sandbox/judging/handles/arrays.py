@@ -18,8 +18,8 @@ ORDERING = ("less", "less_equal", "greater", "greater_equal")
 COMPARING = ("allclose", "array_equiv", "isclose")
 OPERANDS = ("a", "b", "a1", "a2", "x", "y", "actual", "desired")  # of these and the following, by their names
 ASSERTING = (
-    "assert_allclose", "assert_almost_equal", "assert_array_almost_equal", "assert_array_equal", "assert_array_less",
-    "assert_equal",
+    "assert_allclose", "assert_almost_equal", "assert_array_almost_equal", "assert_array_almost_equal_nulp",
+    "assert_array_equal", "assert_array_less", "assert_array_max_ulp", "assert_equal",
 )  # fmt: skip
 
 

@@ -13,10 +13,14 @@ from types import SimpleNamespace
 from typing import Any, Protocol
 
 from plaudit.sandbox.containers import CONTAINERS
+from plaudit.sandbox.judging.handles.places import is_in_check
 from plaudit.sandbox.judging.handles.violations import violate
 from plaudit.sandbox.value_kinds import KINDS
 
-__all__ = ["COMPARABLE", "EXTENSIBLE", "CoroutineHandle", "Handle", "ProgramLink", "extend_value", "handle_of"]
+__all__ = [
+    "COMPARABLE", "EXTENSIBLE", "PLAIN_METHODS", "CoroutineHandle", "Handle", "ProgramLink", "extend_value",
+    "handle_of",
+]  # fmt: skip
 
 READABLE = frozenset(
     f"__{name}__"
@@ -106,7 +110,7 @@ class Handle:
         if not _is_shown(error):
             self.__getattr__("__exit__")(None, None, None)
             return False
-        return _ask(self, "help:exit", type(error).__name__, str(error)) is True
+        return _suppresses(_ask(self, "help:exit", type(error).__name__, str(error)), error)
 
     async def __aenter__(self) -> Any:
         return await self.__getattr__("__aenter__")()
@@ -115,7 +119,7 @@ class Handle:
         if not _is_shown(error):
             await self.__getattr__("__aexit__")(None, None, None)
             return False
-        return await _ask(self, "help:aexit", type(error).__name__, str(error)) is True
+        return _suppresses(await _ask(self, "help:aexit", type(error).__name__, str(error)), error)
 
     def __contains__(self, item: Any) -> bool:
         if self.plaudit_link.trusts_objects:
@@ -178,6 +182,13 @@ def _ask(handle: Handle, path: str, *args: Any) -> Any:
 def _is_shown(error: Any) -> bool:
     """Whether a context of the program sees an exception: a failed check of the tests is not to be suppressed."""
     return isinstance(error, Exception) and not isinstance(error, AssertionError)
+
+
+def _suppresses(answer: Any, error: BaseException) -> bool:
+    """Whether a context of the program suppresses an error; the check within which it was raised has failed."""
+    if answer is True and is_in_check(error):
+        violate(f"a context of the program suppressed the {type(error).__name__} of a check")
+    return answer is True
 
 
 def _exact(handle: Handle, kind: type, value: Any) -> Any:

@@ -20,6 +20,7 @@ from plaudit.sandbox.judging.handles.handles import (
     extend_value,
     handle_of,
 )
+from plaudit.sandbox.judging.handles.places import refuse
 from plaudit.sandbox.judging.handles.standard_streams import StandardStreams
 from plaudit.sandbox.judging.handles.test_builtins import path_in_program, standard_object
 from plaudit.sandbox.judging.handles.violations import ProgramLost, UnsupportedTest, violate
@@ -34,6 +35,7 @@ __all__ = ["NotLoaded", "ProgramProxy", "run_status_of", "show_value", "tail"]
 MAX_LOSSES = 3
 SHOWN = 100
 TAIL = 2000
+SENT = {"builtins:setattr", "operator:getitem", "operator:setitem"}  # what tests give to these was checked by `send`
 _CONCLUSIONS = {
     CallStatus.CPU_LIMIT: RunStatus.TIMEOUT,
     CallStatus.WALL_LIMIT: RunStatus.TIMEOUT,
@@ -79,7 +81,6 @@ class ProgramProxy:
         self.program = self._start()
         self._lost: Outcome | None = None
         self._losses = 0
-        self._obstacle = ""
         self.errors = ProgramErrors(self)
         self.written = WrittenContents(lambda: self.program.graph)
         self._streams = StandardStreams()
@@ -98,7 +99,7 @@ class ProgramProxy:
     @property
     def trouble(self) -> str:
         """Why the current test cannot pass any more."""
-        return self._obstacle or ("" if self._lost is None else f"the program ended: {self._lost.reason}")
+        return "" if self._lost is None else f"the program ended: {self._lost.reason}"
 
     @property
     def last_answer(self) -> str:
@@ -143,18 +144,26 @@ class ProgramProxy:
         try:
             with self._turn:
                 if ready := self._streams.waiting_input():
+                    self.program.call("help:read_up")
                     self.program.feed(ready)
                 outcome = self.program.call(path, args, keywords)
         except NotPlain as error:
-            if path in self.plain_methods:
+            if path in self.plain_methods or path in SENT:
                 violate(f"the tests use what the program returned as a plain value, and it is none ({error})")
-            self._obstacle = f"{path} is called with something that is not plain data ({error})"
-            raise UnsupportedTest(self._obstacle) from None
+            refuse(f"{path} is called with something that is not plain data ({error})")
         return self._result_of(outcome)
+
+    def send(self, value: Any) -> Any:
+        """A value of the tests, which cannot be scored if it cannot be sent; whether it is sent decides the program."""
+        try:
+            Graph(self._describe).encode(value)
+        except NotPlain as error:
+            raise UnsupportedTest(f"the tests give an answer something that is not plain data ({error})") from None
+        return value
 
     def _start(self) -> Program:
         program, loaded = self._load()
-        program.graph = Graph(self._describe, self._resolve, answer_type, refuses_nan_keys=True)
+        program.graph = Graph(self._describe, self._resolve, answer_type, from_program=True)
         self._keep_account(loaded)
         return program
 

@@ -33,7 +33,7 @@ class StandardStreams:
                 stream.write(printed.decode("utf-8", "backslashreplace"))
 
     def waiting_input(self) -> str:
-        """The input that the tests provide and the program has not received yet."""
+        """The input that the tests provide and the program has not received yet; it is not to read what is left."""
         text = ""
         if sys.stdin is not self._in and hasattr(sys.stdin, "read"):
             text += sys.stdin.read()

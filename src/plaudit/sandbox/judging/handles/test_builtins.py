@@ -15,7 +15,7 @@ from plaudit.sandbox.containers import CONTAINERS
 from plaudit.sandbox.judging.handles.arrays import Literal, has_nan, meet_shaped
 from plaudit.sandbox.judging.handles.errors import SILENT, ErrorClass, ProgramError
 from plaudit.sandbox.judging.handles.handles import EXTENSIBLE, Handle
-from plaudit.sandbox.judging.handles.violations import UnsupportedTest, violate
+from plaudit.sandbox.judging.handles.violations import UnsupportedTest, note_turn, violate
 from plaudit.sandbox.judging.handles.written_contents import WrittenContents
 from plaudit.sandbox.value_kinds import CLASS_NAMES, WRITERS, standard_path
 
@@ -29,6 +29,7 @@ _COMPARABLE = {bool, type(None), *CONTAINERS, *WRITERS}
 def test_builtins(
     written: WrittenContents,
     read: Callable[[str], Any],
+    send: Callable[[Any], Any],
     call: Callable[[str, tuple[Any, ...], dict[str, Any]], Any],
 ) -> dict[str, Any]:
     """The names that rewritten tests use; the parameters are methods of the program's proxy."""
@@ -46,16 +47,22 @@ def test_builtins(
         "__type__": type_of,
         "__strict_zip__": strict_zip,
         "__map__": strict_map,
-        "__argument__": as_argument,
+        "__function__": as_argument,
+        "__argument__": written.argument,
         "__begin__": written.begin,
+        "__begin_unreturned__": written.begin_unreturned,
         "__written__": written.end,
         "__items__": written.items,
         "__look_up__": written.look_up,
         "__member__": is_member,
         "__ordered__": check_ordered,
+        "__ordering__": check_order_by,
+        "__comparing__": lambda name, value: partial(getattr(operator, name), value),
+        "__turn__": note_turn,
         "__shaped__": meet_shaped,
         "__literal__": Literal,
         "__program__": read,
+        "__sent__": send,
     }
 
 
@@ -82,6 +89,11 @@ def check_ordered(value: Any) -> Any:
     return value
 
 
+def check_order_by(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A key or a comparison by which the tests order, whose results must be no NaN."""
+    return lambda *operands: check_ordered(function(*operands))
+
+
 def _check_operands(function: Callable[..., Any]) -> Callable[..., Any]:
     """A built-in function that orders its operands, of which none may be NaN."""
 
@@ -89,7 +101,7 @@ def _check_operands(function: Callable[..., Any]) -> Callable[..., Any]:
         if len(operands) == 1:
             operands = (list(operands[0]),)
         key = keywords.pop("key", None) or (lambda operand: operand)
-        return function(*operands, **keywords, key=lambda operand: check_ordered(key(operand)))
+        return function(*operands, **keywords, key=check_order_by(key))
 
     return ordering
 
@@ -118,9 +130,10 @@ def has_attribute(thing: Any, name: str) -> bool:
 
 def type_of(thing: Any) -> Any:
     """`type(thing)`; for an object of the program, a handle of its class."""
-    if isinstance(thing, Handle):
-        return thing.plaudit_link.call("builtins:type", (thing,), {})
-    return type(thing)
+    if not isinstance(thing, Handle):
+        return type(thing)
+    kind = thing.plaudit_link.call("builtins:type", (thing,), {})
+    return violate(f"an object of the program claims to be of type {kind}") if kind in CLASS_NAMES else kind
 
 
 def is_instance(thing: Any, kind: Any) -> bool:

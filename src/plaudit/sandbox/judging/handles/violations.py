@@ -6,9 +6,14 @@ them.
 
 from typing import NoReturn
 
-__all__ = ["CheckFailed", "ProgramLost", "UnsupportedTest", "take_violation", "violate"]
+__all__ = [
+    "CheckFailed", "ProgramLost", "UnsupportedTest", "note_turn", "take_empty_loop", "take_refusal",
+    "take_violation", "violate",
+]  # fmt: skip
 
 _violations: list[str] = []
+_refusals: list[str] = []
+_loops: dict[int, bool] = {}  # loops over answers that the current test has come to: whether their checks have run
 
 
 class CheckFailed(AssertionError):
@@ -20,7 +25,11 @@ class ProgramLost(BaseException):
 
 
 class UnsupportedTest(BaseException):
-    """The tests need something that cannot be judged."""
+    """The tests need something that cannot be judged, also where they catch this exception."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        _refusals.append(reason)
 
 
 def violate(reason: str) -> NoReturn:
@@ -31,6 +40,27 @@ def violate(reason: str) -> NoReturn:
 
 def take_violation() -> str:
     """The first violation since the last call; empty if there was none."""
-    first = _violations[0] if _violations else ""
-    _violations.clear()
+    return _take_first(_violations)
+
+
+def take_refusal() -> str:
+    """Why the tests cannot be judged, since the last call; empty if they can."""
+    return _take_first(_refusals)
+
+
+def _take_first(reasons: list[str]) -> str:
+    first = reasons[0] if reasons else ""
+    reasons.clear()
     return first
+
+
+def note_turn(loop: int, runs: bool) -> None:
+    """Note that the tests have come to a loop over an answer, or that its checks run."""
+    _loops[loop] = runs or _loops.get(loop, False)
+
+
+def take_empty_loop() -> str:
+    """Why the checks of a loop never ran since the last call; empty if all did."""
+    has_empty = not all(_loops.values())
+    _loops.clear()
+    return "not run: what the program gave to loop over was empty" if has_empty else ""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from plaudit.sandbox.containers import CONTAINERS
+from plaudit.sandbox.judging.handles.handles import Handle
 from plaudit.sandbox.value_kinds import copy_view
 from plaudit.sandbox.values import Entry, Graph
 
@@ -33,13 +34,23 @@ class WrittenContents:
             return True
         return False
 
+    def begin_unreturned(self, *kept: Any) -> bool:
+        """The same, but for containers that the program has returned, which are answers."""
+        returned = [entry.container for entry in self._graph().changed.values() if entry.is_returned]
+        return self.begin(*kept, *returned)
+
     def end(self, begun: bool, value: Any) -> Any:
         """A value of the tests, which keeps the contents that it has now, and undo `begin`."""
         if not begun:
             return value
-        value = self._lazily(value, _detach) if isinstance(value, Iterator) else _detach(value)
+        is_lazy = isinstance(value, Iterator) and not isinstance(value, Handle)
+        value = self._lazily(value, _detach) if is_lazy else _detach(value)
         self.restore()
         return value
+
+    def argument(self, value: Any) -> Any:
+        """An argument that an answer is compared with, as the tests wrote it, unless the program has returned it."""
+        return self.end(self.begin_unreturned(), value)
 
     def items(self, begun: bool, value: Any) -> Any:
         """The items of a loop, whose number the program cannot change; the items themselves are live."""

@@ -131,20 +131,32 @@ class _Finder(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self._variables[node.name] = FUNCTION
-        holds_instances = False
+        parameters: dict[str, str] = {}
         for decorator in node.decorator_list:
             self.visit(decorator)
-            rows = decorator.args[1:2] if isinstance(decorator, ast.Call) else []
-            holds_instances |= "parametrize" in ast.unparse(decorator) and any(map(self._kind, rows))
+            parameters |= self._parametrized(decorator)
         outer, function = self._variables, self._function
         self._variables, self._function = dict(outer), node.name
         for argument in (*node.args.args, *node.args.kwonlyargs):  # a parameter, or a fixture of that name
-            self._variables[argument.arg] = INSTANCE if holds_instances else self._returns.get(argument.arg, "")
+            self._variables[argument.arg] = parameters.get(argument.arg, self._returns.get(argument.arg, ""))
         for statement in node.body:
             self.visit(statement)
         self._variables, self._function = outer, function
 
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
+
+    def _parametrized(self, decorator: ast.expr) -> dict[str, str]:
+        """What the parameters hold that `parametrize` gives values."""
+        match decorator:
+            case ast.Call(ast.Attribute(_, "parametrize"), [ast.Constant(str(names)), values, *_]):
+                keys = [name.strip() for name in names.split(",")]
+            case _:
+                return {}
+        rows = [_row(one) for one in getattr(values, "elts", [None])]
+        if any(row is None for row in rows) or len(keys) == 1:
+            return dict.fromkeys(keys, INSTANCE if self._kind(values) else "")
+        columns = [list(map(self._kind, column)) for column in zip(*filter(None, rows), strict=False)]
+        return {key: max(kinds, default="") for key, kinds in zip(keys, columns, strict=False)}
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         for base in node.bases:
@@ -308,6 +320,13 @@ class _Finder(ast.NodeVisitor):
 
     def _report(self, node: ast.AST, problem: str) -> None:
         self.problems.append(f"line {getattr(node, 'lineno', 0)}: {problem}")
+
+
+def _row(node: ast.expr | None) -> list[ast.expr] | None:
+    """The values of one parametrized test; None if it is no literal."""
+    if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("param"):
+        return node.args
+    return node.elts if isinstance(node, ast.Tuple | ast.List) else None
 
 
 def _show(node: ast.AST) -> str:

@@ -14,7 +14,7 @@ from functools import lru_cache
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.plan.instances import class_names
 from plaudit.sandbox.judging.plan.modules import parse_code
-from plaudit.sandbox.judging.plan.program_use import names_in
+from plaudit.sandbox.judging.plan.program_use import bindings, names_in, operands, pairs
 
 __all__ = [
     "called_names", "exception_names", "helpers_in", "imports_in", "parse_tests", "program_names", "split_classes",
@@ -47,7 +47,8 @@ def program_names(
     exceptions = exception_names(tree)
     functions = others - class_names(tree, others) - exceptions
     unknown = {name for name in functions if entry is not None or not _may_be_program(tree, name, functions, imported)}
-    if unknown:
+    if unknown or (len(functions) > 1 and _are_only_compared(tree, functions)):
+        unknown = unknown or functions
         raise InvalidTrajectory(
             f"the tests use {', '.join(sorted(unknown))}, which neither they nor the data set define; if the program "
             "is to define it, name it as 'entry_point', else give its code as 'prompt'"
@@ -73,25 +74,27 @@ def _may_be_program(tree: ast.Module, name: str, functions: set[str], imported: 
     """Whether an undefined function may be the program's: not where it gets what another one returned."""
     if name not in called_names(tree) and (imported or len(functions) > 1):
         return False
-    others = (functions | imported) - {name}
-    results: set[str] = set()
+    theirs = _with_results(tree, (functions | imported) - {name})
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name]
+    return not any(names_in(argument) & theirs for call in calls for argument in operands(call))
+
+
+def _are_only_compared(tree: ast.Module, functions: set[str]) -> bool:
+    """Whether tests compare what functions return only with what another of them returns."""
+    held = [_with_results(tree, {name}) for name in functions]
+    compared = [pair for node in ast.walk(tree) if isinstance(node, ast.Compare) for pair in pairs(node)]
+    sides = [[{i for i, names in enumerate(held) if names_in(side) & names} for side in pair] for pair in compared]
+    return bool(sides) and all(one and other and len(one | other) > 1 for one, other in sides if one or other)
+
+
+def _with_results(tree: ast.Module, names: set[str]) -> set[str]:
+    """Names of functions, and the variables that hold what they returned."""
+    held = set(names)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and node.value:
-            if _mentions(node.value, others | results):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                results |= {part for target in targets for part in names_in(target)}
-        elif isinstance(node, ast.For | ast.comprehension) and _mentions(node.iter, others | results):
-            results |= names_in(node.target)
-    return not any(
-        _mentions(argument, others | results)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
-        for argument in (*node.args, *(keyword.value for keyword in node.keywords))
-    )
-
-
-def _mentions(node: ast.AST, names: set[str]) -> bool:
-    return bool(names_in(node) & names)
+        for value, target in bindings(node):
+            if names_in(value) & held:
+                held |= names_in(target)
+    return held
 
 
 def exception_names(tree: ast.AST) -> frozenset[str]:

@@ -4,7 +4,9 @@ import ast
 from collections.abc import Collection
 from itertools import pairwise
 
-__all__ = ["ProgramUse", "names_in", "operands", "pairs", "root_of"]
+from plaudit.sandbox.judging.handles.places import Place
+
+__all__ = ["ProgramUse", "bindings", "names_in", "operands", "pairs", "root_of"]
 
 # Functions of one argument whose result shows the contents of the argument.
 SHOWING = {"len", "list", "tuple", "set", "dict", "sorted", "sum", "min", "max", "str", "repr", "frozenset"}
@@ -44,16 +46,61 @@ class ProgramUse:
         ) in definitions:  # a parameter that is called is a function, one whose methods are called may be a fixture
             names = called if node.name in called else roots
             self.functions |= {one.arg for one in node.args.args if one.arg in names} - {"self", "cls", *plain}
+        self._modules = {(one.asname or one.name).partition(".")[0] for node in imports for one in node.names}
+        self._parameters = {node.name: _parameters(node) for node in definitions}
         for _ in range(2):  # functions and variables that depend on the program through others
             self.functions |= {
                 node.name for node in definitions if node.name != "check" and any(map(self.calls, node.body))
             }
-            for value, target in (binding for node in nodes for binding in _bindings(node)):
+            for value, target in (binding for node in nodes for binding in bindings(node)):
                 if self.depends(value):
                     self.results |= names_in(target)
+            for value, target in (passed for node in nodes for passed in self._passed_on(node)):
+                if self.holds_answer(value):
+                    self.results |= names_in(target) - self._modules
         self.expected = self._expected_names(nodes)
         calls = [node for node in nodes if isinstance(node, ast.Call) and root_of(node.func) in self.functions]
         self.arguments = {name for call in calls for argument in operands(call) for name in names_in(argument)}
+
+    def _passed_on(self, node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+        """The values that a call passes, and what holds them afterwards.
+
+        That are the parameters of a function of the tests, and of a call whose result is not used, its object and its
+        first argument.
+        """
+        match node:
+            case ast.Expr(ast.Call() as call) | ast.Lambda(_, ast.Call() as call):
+                if _is_assertion(call) or root_of(call.func) in self.functions or root_of(call.func) == "print":
+                    return []
+                return [
+                    (value, target)
+                    for target in self.changed_by(call)
+                    for value in operands(call)
+                    if value is not target
+                ]
+            case ast.Call(ast.Name(name) | ast.Attribute(_, name), arguments, keywords) if name in self._parameters:
+                named = [(keyword.value, ast.Name(keyword.arg)) for keyword in keywords if keyword.arg]
+                return [*zip(arguments, self._parameters[name], strict=False), *named]
+        return []
+
+    def places_of_answers(self, tree: ast.Module) -> dict[Place, bool]:
+        """The calls that use answers: whether as arguments, or only as the object whose method is called."""
+        places: dict[Place, bool] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                is_passed = any(map(self.holds_answer, operands(node)))
+                if is_passed or (isinstance(node.func, ast.Attribute) and self.holds_answer(node.func.value)):
+                    places[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = is_passed
+        return places
+
+    def changed_by(self, call: ast.Call) -> list[ast.expr]:
+        """What a call may change: the object of a method (`expected.extend(xs)`), or a function's first argument."""
+        is_method = isinstance(call.func, ast.Attribute) and root_of(call.func) not in self._modules
+        return [call.func.value] if is_method else call.args[:1]  # type: ignore[attr-defined]
+
+    def holds_answer(self, node: ast.AST) -> bool:
+        """Whether an expression holds something that the program returned, and is not only a function of it."""
+        return self.calls(node) or bool(names_in(node) & self.results)
 
     def depends(self, node: ast.AST) -> bool:
         """Whether an expression holds something of the program."""
@@ -85,7 +132,7 @@ class ProgramUse:
             if any(answers) and not all(answers):
                 sides = zip(operands(node), answers, strict=True)
                 names |= {name for side, is_answer in sides if not is_answer for name in names_in(side)}
-        values = [(names_in(target), value) for node in nodes for value, target in _bindings(node)]
+        values = [(names_in(target), value) for node in nodes for value, target in bindings(node)]
         sources = [(targets, names_in(value)) for targets, value in values if not self.depends(value)]
         known = 0
         while known < len(names):
@@ -114,16 +161,14 @@ class ProgramUse:
             if not self.depends(against) and _place(side) not in map(_place, operands(against))
             if not self._is_answered_item(side)
         }
-        empty = {_place(target) for node in nodes for value, target in _bindings(node) if _is_empty(value)}
+        empty = {_place(target) for node in nodes for value, target in bindings(node) if _is_empty(value)}
         read = {_place(node) for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)}
         return checked | (empty & read & passed.keys())
 
 
 def _bound_names(node: ast.AST) -> set[str]:
     """The names that a statement gives a value, or whose value it changes."""
-    targets = [target for _, target in _bindings(node)]
-    if isinstance(node, ast.AugAssign):
-        targets.append(node.target)
+    targets = [target for _, target in bindings(node)]
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         targets.append(node.value.func)
     return {name for target in targets for name in names_in(target)}
@@ -141,18 +186,32 @@ def _comparisons(node: ast.AST) -> list[ast.expr]:
     return [node] if isinstance(node, ast.Compare) else []
 
 
-def _bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
-    """The values and targets of an assignment, a loop or a context."""
+def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
+    return [ast.Name(one.arg) for one in node.args.args if one.arg not in ("self", "cls")]
+
+
+def bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
+    """The values and targets of an assignment, a loop, a context, default arguments or the body of a class."""
     match node:
         case ast.Assign(targets, value):
             return [(value, target) for target in targets]
         case ast.AnnAssign(target, _, ast.expr() as value) | ast.NamedExpr(target, value):
             return [(value, target)]
+        case ast.AugAssign(target, _, value):
+            return [(value, target)]
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            return [*zip(reversed(node.args.defaults), reversed(_parameters(node)), strict=False)]
+        case ast.ClassDef(name, _, _, body):
+            return [(target, ast.Name(name)) for part in body for _, target in _assigned(part)]
         case ast.For(target, value) | ast.AsyncFor(target, value) | ast.comprehension(target, value):
             return [(value, target)]
         case ast.withitem(value, ast.expr() as target):
             return [(value, target)]
     return []
+
+
+def _assigned(node: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
+    return bindings(node) if isinstance(node, ast.Assign | ast.AnnAssign) else []
 
 
 def root_of(node: ast.expr) -> str:
@@ -185,8 +244,9 @@ def operands(node: ast.AST) -> list[ast.expr]:
             return [left, *others]
         case ast.BinOp(left, _, right) | ast.Subscript(left, right):
             return [left, right]
-        case ast.Call(_, arguments, keywords):
-            return [*arguments, *(keyword.value for keyword in keywords)]
+        case ast.Call(func, arguments, keywords):
+            outer = operands(func) if isinstance(func, ast.Call) else []
+            return [*outer, *arguments, *(keyword.value for keyword in keywords)]
     return []
 
 

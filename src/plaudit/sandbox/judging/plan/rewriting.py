@@ -1,22 +1,29 @@
-"""Rewrite tests so that each check counts on its own and values of the program are used by the rules.
+"""Rewrite tests so that values of the program are used by the rules.
 
-A check is a statement that can fail: an assert, a call of something named `assert…` or `check…`, a `try` as a whole.
 `zip` notices a short answer; an ordering with NaN fails; an expected value is computed from what the tests wrote, not
 from what the program made of it; a variable of the program is read when it is used.
 """
 
 import ast
+import bisect
+import heapq
 from collections.abc import Collection
 
 from plaudit.errors import InvalidTrajectory
+from plaudit.sandbox.judging.handles.handles import PLAIN_METHODS
+from plaudit.sandbox.judging.plan.checks import is_check
 from plaudit.sandbox.judging.plan.program_use import ProgramUse, names_in, operands, pairs, root_of
 
-__all__ = ["CHECK", "CheckWrapper", "rewrite"]
+__all__ = ["rewrite"]
 
-CHECK = "__check__"
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-ORDERING_CALLS = {"greater", "greater_equal", "less", "less_equal", "__lt__", "__le__", "__gt__", "__ge__"}  # of numpy
+# Functions of numpy, `bisect` and `heapq` that order their arguments.
+ORDERING_CALLS = {"greater", "greater_equal", "less", "less_equal", *dir(bisect), *heapq.__all__}
+# Methods that compare, which give `NotImplemented` for objects of another type; that would count as true.
+COMPARISONS = {
+    "__eq__": ast.Eq, "__ne__": ast.NotEq, "__lt__": ast.Lt, "__le__": ast.LtE, "__gt__": ast.Gt, "__ge__": ast.GtE,
+}  # fmt: skip
 # Calls that change a setting of the process, which tests change for the program, too.
 SETTINGS = {
     "sys.setrecursionlimit": "sys:setrecursionlimit",
@@ -28,11 +35,12 @@ SLEEPING = {"asyncio.sleep", "time.sleep"}
 OPENING = {"open", "io.open", "os.open", "os.stat", "os.listdir", "os.path.getsize", "importlib.import_module"}
 LOOKING_UP = {"count", "get", "index"}  # methods of containers that change nothing
 OPERANDS = ("first", "second", "expr1", "expr2", "member", "container")  # of assertions, by their names
-SHAPED = {"equal", "not_equal", "subtract"}  # functions of numpy
-COMPARING = {"endswith", "isdisjoint", "issubset", "issuperset", "startswith"}  # methods of plain values
+SHAPED = {"bitwise_xor", "equal", "logical_xor", "not_equal", "subtract"}  # functions of numpy
+COMPARING = {  # methods of plain values
+    "difference", "endswith", "intersection", "isdisjoint", "issubset", "issuperset", "startswith",
+    "symmetric_difference", "union",
+}  # fmt: skip
 SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom)
-CATCHING = ("raises(", "suppress(", "assertRaises")
-CHECKING = ("assert", "check", "verify", "expect")
 
 
 def rewrite(tree: ast.Module, use: ProgramUse, read: Collection[str] = ()) -> ast.Module:
@@ -53,6 +61,7 @@ class _Rewriter(ast.NodeTransformer):
     def __init__(self, use: ProgramUse, read: frozenset[str], settings: dict[str, str]) -> None:
         self._use, self._read, self._settings, self._has_arrays = use, read, settings, use.has_arrays
         self._checked: set[str] = set()
+        self._loops = 0
 
     def visit_Module(self, node: ast.Module) -> ast.Module:
         functions = [part for part in node.body if isinstance(part, SCOPES)]
@@ -74,9 +83,17 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.generic_visit(node)
+        if node.attr in COMPARISONS and isinstance(node.ctx, ast.Load):  # as a function
+            return _call("__comparing__", ast.Constant(node.attr.strip("_")), node.value)
         return _call("__type__", node.value) if node.attr == "__class__" and isinstance(node.ctx, ast.Load) else node
 
+    def _answer_first(self, sides: list[ast.expr]) -> list[ast.expr]:
+        """Two equal values, a call of the program before a variable, whose contents the call may change."""
+        return sides[::-1] if isinstance(sides[0], ast.Name) and self._use.calls(sides[1]) else sides
+
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+            node.left, *node.comparators = self._answer_first([node.left, *node.comparators])
         sides = [node.left, *node.comparators]
         for index, (one, other) in enumerate(pairs(node)):
             operator = node.ops[index]
@@ -102,17 +119,31 @@ class _Rewriter(ast.NodeTransformer):
             return member if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), member)
         return node
 
-    def visit_For(self, node: ast.For) -> ast.stmt:
+    def visit_For(self, node: ast.For | ast.AsyncFor) -> ast.stmt | list[ast.stmt]:
+        depends = self._use.depends(node.iter)
         if self._use.meets(*node.body):
             node.iter = self._written(node.iter, "__items__")
-        return self.generic_visit(node)  # type: ignore[return-value]
+        return self._with_a_turn(node) if depends else self.generic_visit(node)  # type: ignore[return-value]
 
-    def visit_While(self, node: ast.While) -> ast.stmt:
+    visit_AsyncFor = visit_For  # noqa: N815
+
+    def _with_a_turn(self, node: ast.For | ast.AsyncFor | ast.While) -> ast.stmt | list[ast.stmt]:
+        """A loop over an answer that notes whether its checks have run."""
+        self.generic_visit(node)
+        if not any(isinstance(part, ast.stmt) and is_check(part) for part in ast.walk(node)):
+            return node
+        self._loops += 1
+        turns = [ast.Expr(_call("__turn__", ast.Constant(self._loops), ast.Constant(runs))) for runs in (False, True)]
+        node.body.insert(0, turns[1])
+        return [turns[0], node]
+
+    def visit_While(self, node: ast.While) -> ast.stmt | list[ast.stmt]:
+        depends = self._use.depends(node.test)
         calls = [part for statement in node.body for part in ast.walk(statement) if isinstance(part, ast.Call)]
         changed = {name for call in calls for name in names_in(call)}
         if self._use.meets(*node.body) and not names_in(node.test) & changed:
             node.test = self._written(node.test)
-        return self.generic_visit(node)  # type: ignore[return-value]
+        return self._with_a_turn(node) if depends else self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> ast.expr:
         if self._use.meets(node):
@@ -123,8 +154,10 @@ class _Rewriter(ast.NodeTransformer):
     visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp  # noqa: N815
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        """An item at a position that is an answer."""
+        """An item at a position that is an answer, or an item of an answer."""
         looked_up = None
+        if self._use.depends(node.value):
+            node.slice = self._sent(node.slice)
         if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice):
             looked_up = self._looked_up(node.value, "__getitem__", [node.slice])
         return self.generic_visit(looked_up or node)  # type: ignore[return-value]
@@ -173,20 +206,21 @@ class _Rewriter(ast.NodeTransformer):
         if name.startswith("__"):
             return self.generic_visit(node)  # type: ignore[return-value]
         if replaced := self._replaced(node):
-            return self.generic_visit(replaced)  # type: ignore[return-value]
+            return self.visit(replaced) if isinstance(replaced, ast.Compare) else self.generic_visit(replaced)  # type: ignore[return-value]
         if self._has_arrays and isinstance(node.func, ast.Attribute) and "close" in node.func.attr:
             node.args = [_call("__literal__", one) if _is_number(one) else one for one in node.args]
         if name == "type" and len(node.args) == 1 and not node.keywords:
             node.func = ast.Name("__type__", ast.Load())
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if method.startswith("assert"):
-            operands = [keyword for name in OPERANDS for keyword in node.keywords if keyword.arg == name]
-            node.args += [keyword.value for keyword in operands]
-            node.keywords = [keyword for keyword in node.keywords if keyword not in operands]
-        if (method or name) in ORDERING_CALLS:
-            node.args = [_call("__ordered__", one) for one in node.args]
-            if isinstance(node.func, ast.Attribute) and method.startswith("__"):
-                node.func.value = _call("__ordered__", node.func.value)
+            named = [keyword for name in OPERANDS for keyword in node.keywords if keyword.arg == name]
+            node.args += [keyword.value for keyword in named]
+            node.keywords = [keyword for keyword in node.keywords if keyword not in named]
+        self._check_order(node, method or name)
+        if self._use.holds_answer(node.func) and method not in PLAIN_METHODS:
+            node.args = [self._sent(one) if isinstance(one, ast.Lambda | ast.Name) else one for one in node.args]
+        if method.startswith("assert") and "Equal" in method and len(node.args) > 1:
+            node.args[:2] = self._answer_first(node.args[:2])
         for one, other in pairs(node):
             compares, same = method in ("assertEqual", "assertNotEqual"), method in ("assertIs", "assertIsNot")
             if self._is_expected(other, one, same=same):
@@ -201,15 +235,34 @@ class _Rewriter(ast.NodeTransformer):
         if name in ("zip", "map") and not node.keywords:
             self._pair_strictly(node, name)
         elif method in LOOKING_UP | COMPARING and isinstance(node.func, ast.Attribute):
-            node.args = self._meeting([node.func.value, *node.args])[1:]
+            node.args = list(map(self._argument, self._meeting([node.func.value, *node.args])[1:]))
         elif not method.startswith("assertIs") and root_of(node.func) not in self._use.functions | self._use.results:
-            node.args = self._meeting(node.args)
+            self._write_arguments(node)
             if not (method or name).startswith(("assert", "raises")):
-                node.args = [_call("__argument__", one) if self._is_function(one) else one for one in node.args]
+                node.args = [_call("__function__", one) if self._is_function(one) else one for one in node.args]
         return self.generic_visit(node)  # type: ignore[return-value]
+
+    def _check_order(self, node: ast.Call, called: str) -> None:
+        """Have what a function orders, or orders by a function of the program, be no NaN."""
+        if called in ORDERING_CALLS:
+            node.args = [_call("__ordered__", one) for one in node.args]
+        for keyword in node.keywords:
+            if keyword.arg == "key" and self._use.depends(keyword.value):
+                keyword.value = _call("__ordering__", keyword.value)
+        if called == "cmp_to_key":
+            node.args = [_call("__ordering__", one) for one in node.args]
+
+    def _write_arguments(self, node: ast.Call) -> None:
+        """Have the arguments of a call meet, with those of a call that gives the function: `partial(eq, 3)(f(x))`."""
+        outer = node.func.args if isinstance(node.func, ast.Call) else []
+        sides = self._meeting([*outer, *node.args])
+        outer[:], node.args = sides[: len(outer)], sides[len(outer) :]
 
     def _replaced(self, node: ast.Call) -> ast.expr | None:
         """What is called instead of a function, if anything."""
+        match node:
+            case ast.Call(ast.Attribute(left, name), [right], []) if name in COMPARISONS:
+                return ast.Compare(left, [COMPARISONS[name]()], [right])
         path = ast.unparse(node.func) if isinstance(node.func, ast.Attribute | ast.Name) else ""
         answers = [self._use.depends(one) for one in node.args]
         if path in OPENING | SLEEPING and any(answers):
@@ -235,7 +288,14 @@ class _Rewriter(ast.NodeTransformer):
             node.func = ast.Name("__map__" if name == "map" else "__strict_zip__", ast.Load())
             node.args = [*function, ast.Tuple([ast.Constant(side) for side in sides], ast.Load()), *paired]
 
+    def _sent(self, node: ast.expr) -> ast.expr:
+        """A value of the tests as an index, attribute or argument of an answer: it must be possible to send it."""
+        is_plain = isinstance(node, ast.Constant | ast.Slice | ast.UnaryOp) or self._use.depends(node)
+        return node if is_plain else _call("__sent__", node)
+
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        if any(isinstance(one, ast.Attribute | ast.Subscript) and self._use.depends(one.value) for one in node.targets):
+            node.value = self._sent(node.value)
         is_bare = all(isinstance(target, ast.Name) for target in node.targets)  # else the value is unpacked
         self._compute_as_written(node, *node.targets, always=not is_bare)
         return self.generic_visit(node)  # type: ignore[return-value]
@@ -255,11 +315,10 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         match node.value:
-            case ast.Call(ast.Attribute(value)) as call if (
-                root_of(value) in self._use.expected
-            ):  # `expected.extend(xs)`
+            case ast.Call() as call if {*map(root_of, self._use.changed_by(call))} & self._use.expected:
                 if not any(map(self._use.depends, operands(call))):
-                    call.args = [self._written(argument) for argument in call.args]
+                    changed = self._use.changed_by(call)
+                    call.args = [one if one in changed else self._written(one) for one in call.args]
                     for keyword in call.keywords:
                         keyword.value = self._written(keyword.value)
         return self.generic_visit(node)  # type: ignore[return-value]
@@ -286,8 +345,13 @@ class _Rewriter(ast.NodeTransformer):
     def _expected(self, node: ast.expr, *, always: bool, compares: bool) -> ast.expr:
         """The operand that an answer is compared with; for equality, its type is checked. A bare variable stays."""
         is_checked = compares and bool(names_in(node))
-        written = node if isinstance(node, ast.Name) and not always else self._written(node)
+        written = self._argument(node) if isinstance(node, ast.Name) and not always else self._written(node)
         return _call("__expected__", written) if is_checked else written
+
+    def _argument(self, node: ast.expr) -> ast.expr:
+        """A variable that an answer is compared with, as the tests wrote it, unless they check the variable itself."""
+        is_live = not isinstance(node, ast.Name) or node.id in self._checked or self._use.depends(node)
+        return node if is_live else _call("__argument__", node)
 
     def _written(self, node: ast.expr, end: str = "__written__") -> ast.expr:
         """An expression that is evaluated on what the tests wrote, but for what they check themselves."""
@@ -295,12 +359,15 @@ class _Rewriter(ast.NodeTransformer):
             node.value = self._written(node.value)
             return node
         parts = list(ast.walk(node))
-        if not names_in(node) or self._use.depends(node) or any(isinstance(part, SUSPENDING) for part in parts):
+        is_answer = self._use.depends(node)
+        is_kept = is_answer and (end == "__items__" or self._use.calls(node))
+        if not names_in(node) or is_kept or any(isinstance(part, SUSPENDING) for part in parts):
             return node
+        begin = "__begin_unreturned__" if is_answer else "__begin__"
         bound = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
         kept = {ast.unparse(part): part for part in parts if isinstance(part, ast.Name | ast.Attribute)}
         places = [ast.parse(name, mode="eval").body for name in kept if name in self._checked and name not in bound]
-        return _call(end, _call("__begin__", *places), node)
+        return _call(end, _call(begin, *places), node)
 
 
 def _call(name: str, *arguments: ast.expr) -> ast.Call:
@@ -319,47 +386,3 @@ def _is_number(node: ast.expr) -> bool:
 
 def _has_constant(*nodes: ast.expr) -> bool:
     return any(isinstance(node, ast.Constant) for node in nodes)
-
-
-class CheckWrapper:
-    """Puts `with __check__(n):` around checks, and numbers them."""
-
-    def __init__(self, use: ProgramUse) -> None:
-        self._use = use
-        self.names: list[str] = []
-        self.in_answers: set[int] = set()  # checks in loops over what the program returned
-
-    def wrap(self, body: list[ast.stmt], *, at_top: bool = False, in_answer: bool = False) -> list[ast.stmt]:
-        """The statements of a body with its checks wrapped, also within loops and conditions."""
-        wrapped: list[ast.stmt] = []
-        for node in body:
-            if at_top and isinstance(node, ast.FunctionDef) and node.name == "check":
-                node.body = self.wrap(node.body)
-            elif isinstance(node, ast.For | ast.While | ast.If | ast.With) and not _is_check(node):
-                loops = (isinstance(node, ast.For) and self._use.depends(node.iter)) or (
-                    isinstance(node, ast.While) and self._use.depends(node.test)
-                )
-                node.body = self.wrap(node.body, in_answer=in_answer or loops)
-                if not isinstance(node, ast.With):
-                    node.orelse = self.wrap(node.orelse, in_answer=in_answer)
-            wrapped.append(self._wrap_check(node, in_answer) if _is_check(node) else node)
-        return wrapped
-
-    def _wrap_check(self, node: ast.stmt, in_answer: bool) -> ast.stmt:
-        if in_answer:
-            self.in_answers.add(len(self.names))
-        self.names.append(" ".join(ast.unparse(node).split())[:120])
-        call = _call(CHECK, ast.Constant(len(self.names) - 1))
-        return ast.copy_location(ast.With([ast.withitem(call)], [node]), node)
-
-
-def _is_check(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Assert):
-        return not isinstance(node.test, ast.Constant) or not node.test.value
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        called = node.value.func
-        name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
-        return name != "check" and any(word in name.lower() for word in CHECKING)
-    if isinstance(node, ast.With):
-        return any(word in ast.unparse(item.context_expr) for item in node.items for word in CATCHING)
-    return isinstance(node, ast.Try)

@@ -10,6 +10,8 @@ from types import CodeType
 from typing import Any
 
 from plaudit.errors import InvalidTrajectory
+from plaudit.sandbox.judging.handles.places import TESTS, Place
+from plaudit.sandbox.judging.plan.checks import CheckWrapper, lines_of_checks
 from plaudit.sandbox.judging.plan.features import find_unsupported
 from plaudit.sandbox.judging.plan.instances import find_unscored
 from plaudit.sandbox.judging.plan.modules import KNOWN_PACKAGES, PROGRAM_MODULES, STUBS, imported, is_installed
@@ -24,7 +26,7 @@ from plaudit.sandbox.judging.plan.names import (
     top_level_names,
 )
 from plaudit.sandbox.judging.plan.program_use import ProgramUse, names_in
-from plaudit.sandbox.judging.plan.rewriting import CheckWrapper, rewrite
+from plaudit.sandbox.judging.plan.rewriting import rewrite
 from plaudit.sandbox.judging.plan.stateless import is_stateless
 from plaudit.sandbox.judging.suites import AssertSuite, FileSuite, StreamSuite, Suite
 
@@ -53,8 +55,9 @@ class TestPlan:
     expected_errors: frozenset[str] = frozenset()  # all names in places where only exceptions can be
     modules: tuple[str, ...] = ()
     check: str | None = None
-    in_answers: frozenset[int] = frozenset()
     is_whole: bool = True  # each text is one check, instead of containing checks
+    answers: dict[Place, bool] = field(default_factory=dict)  # calls that use answers, see `handles.places`
+    check_lines: frozenset[int] = frozenset()
     unscored: str = ""
     class_names: frozenset[str] = frozenset()  # capitalised names of the program that the tests mention
     packages: frozenset[str] = frozenset()  # modules beyond the standard library that the tests import
@@ -126,6 +129,7 @@ def _plan_tests(
     setup.body += [ast.Import([ast.alias(name)]) for name in sorted(standard_modules(tree, text) - defined)]
     plan["setup"] = _compile(rewrite(setup, ProgramUse(setup)), "<setup>")
     use = ProgramUse(tree, [*program, *modules, *([candidate] if candidate else [])])
+    plan["answers"], plan["check_lines"] = use.places_of_answers(tree), lines_of_checks(tree)
     read = frozenset(program) - called_names(tree) - expected - {check}
     return TestPlan(**plan, **_compile_tests(tree, texts, use, read, is_file=is_file))
 
@@ -139,12 +143,11 @@ def _compile_tests(
     if len(texts) > 1:
         parts = _split(rewrite(tree, use, read), texts)
         return {"codes": tuple(map(_compile, parts)), "checks": tuple(one.strip()[:120] for one in texts)}
-    wrapper = CheckWrapper(use)
+    wrapper = CheckWrapper()
     tree.body = wrapper.wrap(tree.body, at_top=True)
     return {
         "codes": (_compile(rewrite(tree, use, read)),),
         "checks": tuple(wrapper.names) or ("the tests",),
-        "in_answers": frozenset(wrapper.in_answers),
         "is_whole": not wrapper.names,
     }
 
@@ -159,7 +162,7 @@ def _split(tree: ast.Module, texts: tuple[str, ...]) -> list[ast.Module]:
     return parts
 
 
-def _compile(tree: ast.Module, name: str = "<tests>") -> CodeType:
+def _compile(tree: ast.Module, name: str = TESTS) -> CodeType:
     return compile(ast.fix_missing_locations(tree), name, "exec", dont_inherit=True)
 
 

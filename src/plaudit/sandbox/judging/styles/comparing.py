@@ -7,19 +7,20 @@ import math
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 __all__ = ["TEXT_COMPARISONS", "same_text", "same_value"]
 
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
-ROUNDING = 1e-15  # of floats: where an integer is expected, the tolerance is absolute but for this
 
 
 def same_value(result: Any, expected: Any, tolerance: float | None = None) -> bool:
     """Whether a returned value is the expected one; data that came through JSON has lists for tuples.
 
-    `tolerance` is absolute, and relative unless an integer is expected; two integers are compared exactly.
+    `tolerance` is absolute, and relative unless an integer is expected, whose distance is computed exactly; two
+    integers are equal or not.
     """
     if tolerance is not None:
         return _close(_to_lists(result), _to_lists(expected), tolerance)
@@ -51,13 +52,13 @@ TEXT_COMPARISONS: dict[str, Callable[[str, str, float], bool]] = {"lines": _line
 
 def _same_number(one: str, other: str, tolerance: float) -> bool:
     """Whether two tokens are finite numbers that are near each other; two integers have to be equal."""
-    if _INTEGER.fullmatch(one) and _INTEGER.fullmatch(other):
-        return Decimal(one) == Decimal(other)
     numbers = _number(one), _number(other)
     if None in numbers or not all(map(math.isfinite, numbers)):  # type: ignore[arg-type]
         return False
-    relative = ROUNDING if _INTEGER.fullmatch(other) else tolerance
-    return math.isclose(*numbers, rel_tol=relative, abs_tol=tolerance)  # type: ignore[arg-type]
+    if _INTEGER.fullmatch(other):
+        difference = abs(Decimal(one) - Decimal(other))
+        return difference <= (0 if _INTEGER.fullmatch(one) else tolerance)
+    return math.isclose(*numbers, rel_tol=tolerance, abs_tol=tolerance)  # type: ignore[arg-type]
 
 
 def _lines_of(text: str) -> list[str]:
@@ -89,12 +90,14 @@ def _close(one: Any, other: Any, tolerance: float) -> bool:
     if _is_number(one) and _is_number(other):
         if one != one or other != other:
             return bool(one != one and other != other)  # NaN where NaN is expected
-        if isinstance(one, int) and isinstance(other, int):
-            return one == other
+        if one == other:
+            return True
+        if isinstance(other, int):
+            is_near = isinstance(one, float) and math.isfinite(one)
+            return is_near and abs(Fraction(one) - other) <= tolerance
         try:
-            relative = ROUNDING if isinstance(other, int) else tolerance
-            return bool(one == other) or math.isclose(one, other, rel_tol=relative, abs_tol=tolerance)
-        except OverflowError:  # integers beyond the range of floats
+            return math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
+        except OverflowError:  # an integer beyond the range of floats
             return False
     return bool(one == other)
 

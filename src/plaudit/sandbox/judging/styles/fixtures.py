@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import CoroutineType, FunctionType, GeneratorType, MethodType, SimpleNamespace
 from typing import Any, NamedTuple
+from unittest.mock import DEFAULT
 
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest
 from plaudit.sandbox.judging.styles.pytest_stub import AUTOUSE, FIXTURE, SCOPE, USED
@@ -48,7 +49,7 @@ class Fixtures:
             for name in (*self._automatic(group), *getattr(group, USED, ()), *getattr(function, USED, ())):
                 self._value(name, owner, scopes, case)
             bound = function if owner is None else getattr(owner, function.__name__, function)
-            wanted = list(inspect.signature(bound).parameters)
+            wanted = _parameters(bound, None)
             returned = bound(**{name: self._value(name, owner, scopes, case) for name in wanted})
             if isinstance(returned, CoroutineType):
                 asyncio.run(returned)
@@ -137,7 +138,9 @@ class _Scope:
 
 
 def _parameters(function: Any, group: type | None) -> list[str]:
-    return [name for name in inspect.signature(function).parameters if name != "self" or group is None]
+    """The parameters of a test that are fixtures; `mock.patch` fills the first ones."""
+    patched = sum(one.new is DEFAULT for one in getattr(function, "patchings", ()))
+    return [name for name in inspect.signature(function).parameters if name != "self" or group is None][patched:]
 
 
 def _has(thing: Any, mark: str) -> bool:

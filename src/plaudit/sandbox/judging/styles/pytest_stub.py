@@ -12,6 +12,7 @@ from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+from plaudit.sandbox.judging.handles.places import refuse
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest
 
 __all__ = ["AUTOUSE", "CASES", "FIXTURE", "SCOPE", "SKIPPED", "USED", "Skipped", "approx", "pytest_stub"]
@@ -157,7 +158,7 @@ def _parametrize(
     for value in values:
         row = value.values if isinstance(value, _Param) else value if len(keys) > 1 else (value,)
         if len(row) != len(keys):
-            raise UnsupportedTest(f"parametrize: {len(keys)} names but {len(row)} values in {value!r:.60}")
+            refuse(f"parametrize: {len(keys)} names but {len(row)} values in {value!r:.60}")
         rows.append(dict(zip(keys, row, strict=True)))
 
     def mark(function: Any) -> Any:

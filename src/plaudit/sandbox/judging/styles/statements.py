@@ -7,10 +7,11 @@ import contextlib
 from typing import Any
 
 from plaudit.sandbox.judging.handles.arrays import to_list
+from plaudit.sandbox.judging.handles.places import watch
 from plaudit.sandbox.judging.handles.program_proxy import ProgramProxy, show_value
 from plaudit.sandbox.judging.handles.test_builtins import test_builtins
 from plaudit.sandbox.judging.launcher import Launcher
-from plaudit.sandbox.judging.plan.rewriting import CHECK
+from plaudit.sandbox.judging.plan.checks import CHECK
 from plaudit.sandbox.judging.plan.test_plan import TestPlan
 from plaudit.sandbox.judging.recorder import Recorder
 from plaudit.sandbox.judging.styles.comparing import same_value
@@ -33,7 +34,7 @@ def judge_asserts(launcher: Launcher, suite: AssertSuite, plan: TestPlan) -> Ver
                 if plan.check is not None:
                     namespace["check"](proxy.named(plan.check))
 
-    return launcher.judge(plan.checks, run, suite.imports, plan.in_answers)
+    return launcher.judge(plan.checks, run, suite.imports, checks_are_tests=plan.is_whole)
 
 
 def judge_calls(launcher: Launcher, suite: CallSuite, plan: TestPlan) -> Verdict:
@@ -51,8 +52,9 @@ def judge_calls(launcher: Launcher, suite: CallSuite, plan: TestPlan) -> Verdict
 
 def fill_namespace(namespace: dict[str, Any], plan: TestPlan, proxy: ProgramProxy) -> None:
     """Add the names that the plan's code needs: its imports and helpers, and handles of the program."""
+    watch(plan.answers, plan.check_lines)
     proxy.class_names, proxy.errors.expected = plan.class_names, plan.expected_errors
-    namespace.update(test_builtins(proxy.written, lambda name: proxy.get(plan.program[name]), proxy.call))
+    namespace.update(test_builtins(proxy.written, lambda name: proxy.get(plan.program[name]), proxy.send, proxy.call))
     exec(plan.setup, namespace)
     for name, meant in plan.program.items():
         namespace[name] = _error_class(proxy, meant) if name in plan.exceptions else proxy.named(meant)

@@ -88,7 +88,9 @@ def _is_loss(outcome: Outcome) -> bool:
 
 
 def _load_checker(plan: TestPlan) -> Checker:
-    builtins = test_builtins(WrittenContents(Graph), lambda name: None, lambda path, args, keywords: None)
+    builtins = test_builtins(
+        WrittenContents(Graph), lambda name: None, lambda value: value, lambda path, args, keywords: None
+    )
     namespace: dict[str, Any] = {"__name__": "__checker__", **builtins}
     try:
         exec(plan.codes[0], namespace)
