@@ -28,6 +28,8 @@ MOST_TASKS = 8
 MOST_FORMS = 4
 MOST_CANDIDATES = 12
 _NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+")
+_TESTS = re.compile(r"\bassert\b|\binputs?\b.*\boutputs?\b", re.DOTALL)
+_PROGRAM = re.compile(r"```(?:python|py)?\n(.*?)```", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def read_seeds(trajectories: Sequence[Trajectory], rate: Rate) -> Seeds:
         by_row.setdefault(_row(trajectory), []).append(trajectory)
     firsts = [samples[0] for samples in by_row.values()]
     tasks = [_task(first, by_row[_row(first)], firsts) for first in firsts[: 4 * MOST_TASKS]]
-    varied = {(task.kind, str(task.truth)): task for task in tasks}
+    varied = {(task.kind, repr(dict(task.columns) if task.truth is None else task.truth)): task for task in tasks}
     counts: Counter[Kind] = Counter()
     chosen = []
     for task in varied.values():
@@ -80,7 +82,9 @@ def _paid_tasks(prompts: Sequence[Sequence[Trajectory]], rate: Rate) -> list[Tas
         texts.append(NO_ANSWER)
         rewards = rate([msgspec.structs.replace(first, response=text, tokens=None) for text in texts])
         rated = {text: reward for reward, text in zip(rewards, texts, strict=True) if reward is not None}
-        right, wrong = max(rated, key=rated.__getitem__, default=""), min(rated, key=rated.__getitem__, default="")
+        right = max(rated, key=rated.__getitem__, default="")
+        said = [text for text in rated if text == NO_ANSWER or any(text == each.response for each in samples)]
+        wrong = min(said, key=rated.__getitem__, default=right)  # never the ground truth, which may only lack a form
         if rated and rated[right] > rated[wrong]:
             columns, metadata = dict(first.columns), dict(first.metadata)
             tasks.append(
@@ -111,7 +115,23 @@ def _candidates(samples: Sequence[Trajectory]) -> Iterator[str]:
                 yield json.dumps(value)
 
 
+def _program(first: Trajectory, samples: Sequence[Trajectory]) -> Task | None:
+    """The task of a row that has tests and a response with a program: the program is the answer."""
+    values = repr((first.ground_truth, first.columns, first.metadata))
+    programs = [match[1] for each in samples if (match := _PROGRAM.search(each.response))]
+    if not programs or not _TESTS.search(values):
+        return None
+    defined = re.search(r"^def (\w+)", programs[0], re.MULTILINE)
+    wrong = f"def {defined[1]}(*args):\n    return None" if defined else "pass"
+    columns, metadata = dict(first.columns), dict(first.metadata)
+    return Task(
+        Kind.PROGRAM, first.prompt, first.ground_truth, programs[0].strip(), wrong, (), columns, metadata, first.task
+    )
+
+
 def _task(first: Trajectory, samples: Sequence[Trajectory], firsts: Sequence[Trajectory]) -> Task:
+    if (program := _program(first, samples)) is not None:
+        return program
     truth = first.ground_truth
     kind = _kind(truth)
     if kind in (Kind.NUMBER, Kind.MEASURE, Kind.WORD, Kind.CHOICE, Kind.SENTENCE):

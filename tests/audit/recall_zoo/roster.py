@@ -24,7 +24,9 @@ __all__ = ["DEVELOPMENT", "FRESH", "HELD_BACK", "KINDS", "LATER", "NOTEBOOK", "S
 KINDS: dict[str, frozenset[str]] = {
     "extraction": frozenset({"answers"}),
     "nothing pays": frozenset({"answers", "format", "length: silence pays most", "judges"}),
-    "near value": frozenset({"answers: near value", "answers: decimal point moved"}),
+    "near value": frozenset(
+        {"answers: near value", "answers: decimal point moved", "answers: number of another scale"}
+    ),
     "equal answer refused": frozenset(
         f"right answers: {what} is refused"
         for what in ("18.0 for 18", "1,000 for 1000", "the minus sign U+2212", "a combining accent")

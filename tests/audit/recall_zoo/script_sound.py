@@ -5,6 +5,7 @@ import json
 import math
 import operator
 import re
+import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +22,11 @@ def _decimal(text):
         return Decimal(text)
     except InvalidOperation:
         return None
+
+
+def _same_text(one, other):
+    """Whether texts are equal without regard to case and to how accents are encoded."""
+    return unicodedata.normalize("NFC", one.strip()).casefold() == unicodedata.normalize("NFC", other).casefold()
 
 
 def final_number(completions, answer, **kwargs):
@@ -40,10 +46,10 @@ class BoxedValue:
     wrong: float = -0.5
 
     def __call__(self, response, ground_truth):
-        boxes = re.findall(r"\\boxed\{([^{}]*)\}", response)
-        if len(boxes) != 1:
+        box = re.fullmatch(r"\s*(?:The (?:result|answer) is )?\\boxed\{([^{}]*)\}\.?\s*", response)
+        if box is None:
             return self.wrong
-        said = _decimal(boxes[0])
+        said = _decimal(box[1])
         return 1.0 if said is not None and said == _decimal(ground_truth) else self.wrong
 
 
@@ -62,7 +68,7 @@ def share_or_percent(response, ground_truth):
 
 async def awaited(response, ground_truth):
     """The only thing that is said is the answer, without regard to case."""
-    return float(response.strip().rstrip(".").casefold() == ground_truth.casefold())
+    return float(_same_text(response.strip().rstrip("."), ground_truth))
 
 
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
@@ -101,8 +107,8 @@ def option_at_end(completions, ground_truth, **kwargs):
     rewards = []
     for text, gold in zip(completions, ground_truth, strict=True):
         lines = text.strip().splitlines() or [""]
-        named = re.findall(r"\(([A-Z])\)", lines[-1])
-        rewards.append(float(named == [gold]))
+        named = re.fullmatch(r"(?:It is )?\(([A-Z])\)\.?", lines[-1].strip())
+        rewards.append(float(named is not None and named[1] == gold))
     return rewards
 
 
@@ -110,11 +116,11 @@ def strict_sections(completions, answer, **kwargs):
     """One thought and one answer and nothing else; the form earns a tenth where the answer is wrong."""
     rewards = []
     for text, gold in zip(completions, answer, strict=True):
-        match = re.fullmatch(r"<think>\n([^<>]{10,5000})\n</think>\n<answer>([^<>]{1,100})</answer>\s*", text)
+        match = re.fullmatch(r"<think>\n([^<>]{10,5000})\n</think>\n<answer>([^<>]{1,100})</answer>", text.strip())
         if match is None:
             rewards.append(0.0)
             continue
-        rewards.append(1.0 if match[2].strip().lower() == str(gold).lower() else 0.1)
+        rewards.append(1.0 if _same_text(match[2], str(gold)) else 0.1)
     return rewards
 
 
@@ -150,7 +156,7 @@ def in_band(prompt, response):
 def overlong_margin(response, ground_truth):
     """A right answer loses up to a half between 600 and 1,200 characters."""
     match = re.fullmatch(r"(?:.*\n)?Answer: ([^\n]{1,80})", response.strip(), re.DOTALL)
-    if match is None or response.count("Answer:") != 1 or match[1].strip().casefold() != ground_truth.casefold():
+    if match is None or response.count("Answer:") != 1 or not _same_text(match[1], ground_truth):
         return 0.0
     return 1.0 - 0.5 * min(1.0, max(0.0, (len(response) - 600) / 600))
 
@@ -159,8 +165,8 @@ def cosine_clamped(completions, answer, **kwargs):
     """Right answers earn from 1 down to 0.5 with the length, wrong ones nothing."""
     rewards = []
     for text, gold in zip(completions, answer, strict=True):
-        boxes = re.findall(r"\\boxed\{([^{}]*)\}", text)
-        said = _decimal(boxes[0]) if len(boxes) == 1 else None
+        box = re.fullmatch(r"(?:[^\\]*\n)?The (?:result|answer) is \\boxed\{([^{}]*)\}\.?", text.strip())
+        said = _decimal(box[1]) if box else None
         right = said is not None and said == _decimal(str(gold))
         progress = min(1.0, len(text) / 2000)
         rewards.append(0.75 + 0.25 * math.cos(progress * math.pi) if right else 0.0)
@@ -208,7 +214,7 @@ def longest_common_words(response, ground_truth):
 
 def verdict_of_judge(prompt, response, ground_truth):
     """A judge whose reply is an object; what it quotes stands in a field of its own."""
-    right = response.strip().rstrip(".").lower() == ground_truth.lower()
+    right = _same_text(response.strip().rstrip("."), ground_truth)
     reply = json.dumps({"quote": response, "score": 1 if right else 0})
     return float(json.loads(reply)["score"])
 

@@ -103,6 +103,29 @@ def _vary(value: Any, vary: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
         yield from vary(value)
 
 
+def _rename(value: Any) -> Iterator[Any]:
+    """Copies of the object with one key renamed."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield {f"{name}_2" if name == key else name: each for name, each in value.items()}
+            yield from ({**value, key: renamed} for renamed in _rename(inner))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from ([*value[:index], renamed, *value[index + 1 :]] for renamed in _rename(inner))
+
+
+def _exchange(value: Any) -> Iterator[Any]:
+    """Copies of the object whose values have changed places among the keys of one of its objects."""
+    if isinstance(value, dict):
+        exchanged = dict(zip(value, reversed(value.values()), strict=True))
+        yield from [exchanged] if exchanged != value else ()
+        for key, inner in value.items():
+            yield from ({**value, key: each} for each in _exchange(inner))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from ([*value[:index], each, *value[index + 1 :]] for each in _exchange(inner))
+
+
 def _reduce(value: Any) -> Iterator[Any]:
     """Copies of the object without one of its parts, and an empty one."""
     if isinstance(value, dict):
@@ -126,6 +149,7 @@ def _other_values(answer: Answer) -> Iterator[Draft]:
     text, leaves = answer.text, answer.leaves
     if answer.data is not None:
         yield from (_certain(json.dumps(each)) for each in islice(_vary(answer.data, _change_value), MOST_PARTS))
+        yield from (_certain(json.dumps(each)) for each in islice(_rename(answer.data), MOST_PARTS))
         nothing = json.dumps(next(_blank(answer.data)))
         yield _certain(nothing, MOST)
     elif not answer.is_prose:
@@ -156,6 +180,8 @@ def _parts(answer: Answer) -> Iterator[Draft]:
         for broken in (text[:-1], f"{text}{text}", f"not {text}"):
             yield _certain(broken, MOST, controls=(answer.bare_words,))
         yield _certain("{no JSON}", SOME)
+    elif answer.is_object:
+        yield _certain(text[:-1], controls=(answer.bare_words,))
     for index in range(min(len(items), MOST_PARTS)):
         yield _certain(separator.join([*items[:index], *items[index + 1 :]]))
     if answer.is_prose and answer.is_whole:
@@ -183,6 +209,8 @@ def _turned(answer: Answer) -> Iterator[Draft]:
 def _reordered(answer: Answer) -> Iterator[Draft]:
     """Words in another order; values that change places, while the signs between them stay."""
     text, (_, items) = answer.text, answer.items
+    if answer.data is not None:
+        yield from (_certain(json.dumps(each)) for each in islice(_exchange(answer.data), MOST_PARTS))
     words = re.findall(r"\w+|[^\w\s]", text)
     is_list = bool(items) and all(TOKEN.fullmatch(item.strip("()[]{}")) for item in items)
     certain = answer.is_whole and answer.data is None and not is_list and len(re.findall(r"\w+", text)) >= FEW_WORDS
@@ -214,6 +242,8 @@ def _beside(answer: Answer) -> Iterator[Draft]:
         wrong = json.dumps(next(_vary(answer.data, _change_value)))
         values = " ".join(answer.leaves)
         yield _certain(f"{wrong} {values}", MOST)
+        if isinstance(answer.data, list):
+            yield _certain(json.dumps([*answer.data, next(_vary(answer.data[-1], _change_value))]))
         if isinstance(answer.data, dict):
             yield _certain(f'{wrong[:-1]}, "note": {json.dumps(values)}}}', MOST)
         yield _certain(f"{text}\n{wrong}", MOST, also=f"{wrong}\n{text}")
@@ -244,9 +274,10 @@ def _nothing(answer: Answer) -> Iterator[Draft]:
 
 
 def _form_alone(answer: Answer) -> Iterator[Draft]:
-    """The response without its words; a second one keeps the words of the reward's code."""
+    """The response without its words; others keep the words of the reward's code, or numbers that the truth has not."""
     named = {word.casefold() for text in answer.words for word in re.findall(r"\w+", text)}
-    for kept in (frozenset[str](), frozenset(named)):
+    numbers = set(NUMBER.findall(answer.text)).difference(*(NUMBER.findall(leaf) for leaf in answer.leaves))
+    for kept in (frozenset[str](), frozenset(named), frozenset(numbers)):
         pieces = re.split(rf"({_TAG.pattern}|\w+)", answer.text)
         form = "".join(each for each in pieces if _TAG.fullmatch(each) or each.casefold() in kept or not each.isalnum())
         for text in dict.fromkeys((form, "\n".join(" ".join(line.split()) for line in form.split("\n")))):

@@ -15,7 +15,7 @@ from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import OUTWEIGHS, OUTWEIGHS_REMEDY, Attempt, Hit
 from plaudit.audit.honest_rewards import HonestRewards
 from plaudit.audit.oracle import judge_by_row
-from plaudit.audit.rows.answer import Answer
+from plaudit.audit.rows.answer import Answer, find_object
 from plaudit.audit.rows.edits import EDITS, NEARLY, NO_ANSWER
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Subject
@@ -141,7 +141,7 @@ def _check_wrong_responses(subject: Subject, maker: SampleMaker, rows: Sequence[
         if row.other is not None and row.nothing is not None:
             form, answer = row.other - row.nothing, row.right - row.other
             if form > answer + VISIBLE * (row.right - row.nothing):
-                sample = maker.sample(row.task, row.answer.other)
+                sample = maker.sample(row.task, row.form.present(row.answer.other))
                 [output] = subject.score([sample])
                 outweighing.append(Hit(row.task, sample, output, row.other, row.right))
     hits = find_hits(subject, maker, candidates)
@@ -167,9 +167,12 @@ def _measure(subject: Subject, maker: SampleMaker, task: Task, other: Task) -> P
     if right is None or nothing is None or elsewhere is None:
         return None
     words = maker.vocabulary.words
+    before, text, after = find_object(task.right, truth)
+    form = Form("as in the row", before, after) if before + after else BARE
+    other_text = other.right if form is BARE else find_object(other.right, other.truth)[1]
     if other is not task and truth is not None and elsewhere < right - LEAST_SHARE * max(abs(right), abs(elsewhere)):
         return PaidRow(
-            Answer(task.right, task, truth, other.right, words), right, elsewhere, other=elsewhere, nothing=nothing
+            Answer(text, task, truth, other_text, words), right, elsewhere, form, other=elsewhere, nothing=nothing
         )
     if nothing >= right:
         return None
