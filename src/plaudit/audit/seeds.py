@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import msgspec
@@ -86,10 +86,7 @@ def _paid_tasks(prompts: Sequence[Sequence[Trajectory]], rate: Rate) -> list[Tas
         said = [text for text in rated if text == NO_ANSWER or any(text == each.response for each in samples)]
         wrong = min(said, key=rated.__getitem__, default=right)  # never the ground truth, which may only lack a form
         if rated and rated[right] > rated[wrong]:
-            columns, metadata = dict(first.columns), dict(first.metadata)
-            tasks.append(
-                Task(Kind.OPEN, first.prompt, first.ground_truth, right, wrong, (), columns, metadata, first.task)
-            )
+            tasks.append(Task.of_row(first, right, wrong))
     return tasks
 
 
@@ -123,10 +120,7 @@ def _program(first: Trajectory, samples: Sequence[Trajectory]) -> Task | None:
         return None
     defined = re.search(r"^def (\w+)", programs[0], re.MULTILINE)
     wrong = f"def {defined[1]}(*args):\n    return None" if defined else "pass"
-    columns, metadata = dict(first.columns), dict(first.metadata)
-    return Task(
-        Kind.PROGRAM, first.prompt, first.ground_truth, programs[0].strip(), wrong, (), columns, metadata, first.task
-    )
+    return Task.of_row(first, programs[0].strip(), wrong, Kind.PROGRAM)
 
 
 def _task(first: Trajectory, samples: Sequence[Trajectory], firsts: Sequence[Trajectory]) -> Task:
@@ -142,18 +136,8 @@ def _task(first: Trajectory, samples: Sequence[Trajectory], firsts: Sequence[Tra
         ordered = sorted((each.response for each in samples), key=len)
         elsewhere = [each.response for each in firsts if each.prompt_text != first.prompt_text]
         right, wrong = ordered[-1], elsewhere or [NO_ANSWER]
-    return Task(
-        kind,
-        first.prompt,
-        truth,
-        right,
-        wrong[0],
-        tuple(wrong[1:3]),
-        dict(first.columns),
-        dict(first.metadata),
-        first.task,
-        _mistakes(samples) if kind is Kind.NUMBER else (),
-    )
+    mistakes = _mistakes(samples) if kind is Kind.NUMBER else ()
+    return replace(Task.of_row(first, right, wrong[0], kind), others=tuple(wrong[1:3]), mistakes=mistakes)
 
 
 def _kind(truth: Any) -> Kind:

@@ -44,6 +44,12 @@ _QUANTITIES = (
     ("liters", "milliliters"),
     ("dollars", "cents", "euros"),
 )
+_EXCLUSIVE = (
+    ("am", "pm"), ("yes", "no"), ("true", "false"), ("left", "right"), ("north", "south"), ("east", "west"),
+    ("before", "after"), ("more", "less"), ("increase", "decrease"), ("buy", "sell"), ("ad", "bc"),
+    ("thousand", "million"), ("billion", "million"),
+)  # fmt: skip
+_OPPOSITES = {word: other for pair in _EXCLUSIVE for word, other in (pair, pair[::-1])}
 OTHER_UNITS = {unit: [other for other in units if other != unit][:3] for units in _QUANTITIES for unit in units}
 
 
@@ -60,6 +66,7 @@ def _change(token: str, numbers: Sequence[str]) -> Iterator[str]:
     """
     if not token[0].isdigit():
         yield from OTHER_UNITS.get(token, ())
+        yield from [_OPPOSITES[token]] if token in _OPPOSITES else ()
         yield token.translate(_OTHER_LETTERS)
     elif len(numbers) > 3 and all(len(number) > 1 for number in numbers):
         digits = len(token.partition(".")[2])
@@ -154,7 +161,7 @@ def _other_values(answer: Answer) -> Iterator[Draft]:
         yield _certain(nothing, MOST)
     elif not answer.is_prose:
         numbers = [number for leaf in leaves for number in NUMBER.findall(leaf)]
-        for token in list(dict.fromkeys(answer.tokens))[:MOST_PARTS]:
+        for token in list(dict.fromkeys(answer.tokens or _other_notation(answer)))[:MOST_PARTS]:
             for other in _change(token, numbers):
                 yield _certain(_replace(text, token, other))
         if answer.tokens and len(leaves) == 1 and re.fullmatch(r"-?\d[\d.]*(?: \w+)?", leaves[0]):
@@ -163,6 +170,14 @@ def _other_values(answer: Answer) -> Iterator[Draft]:
     yield Draft(NUMBER.sub(lambda number: str(int(float(number[0])) + 7919), text))
     yield from map(Draft, (_QUOTED.sub('"zq"', text), text.upper(), text.lower(), f"{text}, and so on, and more."))
     yield Draft(re.sub(r"[^\w\s]", "", text))
+
+
+def _other_notation(answer: Answer) -> list[str]:
+    """The numbers and units of a short answer that writes a number of the truth in another way."""
+    if not any(NUMBER.search(leaf) for leaf in answer.leaves) or len(answer.text.split()) > FEW_WORDS:
+        return []
+    tokens = [token.casefold() for token in TOKEN.findall(answer.text)]
+    return [each for each in tokens if each[0].isdigit() or each in OTHER_UNITS or each in _OPPOSITES]
 
 
 def _blank(value: Any) -> Iterator[Any]:
