@@ -3,7 +3,7 @@
 import pytest
 
 from plaudit.audit import audit_reward
-from tests.audit.recall_zoo.roster import DEVELOPMENT, FRESH, HELD_BACK, KINDS, LATER, NOTEBOOK, SCRIPT, UNSEEN
+from tests.audit.recall_zoo.roster import DEVELOPMENT, FRESH, HELD_BACK, KINDS, LATER, NOTEBOOK, SCRIPT, TRAINER, UNSEEN
 
 IN_PROCESSES = {"hangs"}
 FLAWED = {entry.kind: entry for entry in DEVELOPMENT.flawed if entry.kind not in IN_PROCESSES}
@@ -36,7 +36,9 @@ def test_nothing_is_found_in_a_sound_reward_with_rows(entry):
 
 def test_the_zoo_is_large_enough():
     flawed = [
-        entry for half in (DEVELOPMENT, HELD_BACK, FRESH, LATER, UNSEEN, NOTEBOOK, SCRIPT) for entry in half.flawed
+        entry
+        for half in (DEVELOPMENT, HELD_BACK, FRESH, LATER, UNSEEN, NOTEBOOK, SCRIPT, TRAINER)
+        for entry in half.flawed
     ]
     assert len(flawed) >= 60
     assert len(DEVELOPMENT.sound) + len(HELD_BACK.sound) >= 30

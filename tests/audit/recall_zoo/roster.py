@@ -18,8 +18,21 @@ from tests.audit.recall_zoo.fresh_rows import ROWS
 from tests.audit.recall_zoo.later_rows import LATER_ROWS
 from tests.audit.recall_zoo.notebook_rows import NOTEBOOK_ROWS
 from tests.audit.recall_zoo.script_rows import SCRIPT_ROWS
+from tests.audit.recall_zoo.trainer_rows import TRAINER_ROWS
 
-__all__ = ["DEVELOPMENT", "FRESH", "HELD_BACK", "KINDS", "LATER", "NOTEBOOK", "SCRIPT", "UNSEEN", "Entry", "Half"]
+__all__ = [
+    "DEVELOPMENT",
+    "FRESH",
+    "HELD_BACK",
+    "KINDS",
+    "LATER",
+    "NOTEBOOK",
+    "SCRIPT",
+    "TRAINER",
+    "UNSEEN",
+    "Entry",
+    "Half",
+]
 
 KINDS: dict[str, frozenset[str]] = {
     "extraction": frozenset({"answers"}),
@@ -175,6 +188,21 @@ _SCRIPT_SOUND = (
     "same_month", "same_mass", "same_set", "fibonacci_lines", "palindrome_of",
 )  # fmt: skip
 
+_TRAINER_FLAWS = {
+    "within_one": "near value", "letters_and_digits": "wrong content", "option_among": "extraction",
+    "begins_output": "extraction", "bullets_wanted": "filler", "unigram_precision": "similarity",
+    "columns_and_table": "wrong content", "plain_fields": "wrong content", "number_of_calls": "wrong content",
+    "turns_without_error": "turns", "mean_of_scores": "judge's reply", "length_bell": "length",
+    "repeats_rewarded": "filler", "same_year": "wrong content", "label_within": "extraction", "factors_as_set": "list",
+    "first_right_bonus": "contract", "diversity_bonus": "filler", "has_source": "filler",
+    "closed_thoughts_removed": "extraction", "address": "hangs", "value_or_none": "zero refused",
+    "float_of_box": "equal answer refused", "sixty_forty": "format outweighs", "rising": "list",
+}  # fmt: skip
+_TRAINER_SOUND = (
+    "same_fraction", "one_letter", "printed_alike", "same_query_text", "close_record", "same_calls", "prime_factors",
+    "only_label", "right_then_short", "share_among_right", "covers_points", "same_mailbox",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -191,7 +219,7 @@ class Entry:
     @property
     def rollouts(self) -> list[Trajectory] | None:
         """What the user has; None for a reward without rows."""
-        rows = {**ROWS, **LATER_ROWS, **NOTEBOOK_ROWS, **SCRIPT_ROWS}.get(self.name)
+        rows = {**ROWS, **LATER_ROWS, **NOTEBOOK_ROWS, **SCRIPT_ROWS, **TRAINER_ROWS}.get(self.name)
         return [Trajectory.from_dict(dict(row)) for row in rows] if rows else None
 
     @property
@@ -241,4 +269,8 @@ NOTEBOOK = Half(
 SCRIPT = Half(
     tuple(Entry(name, module, kind) for module, flaws in _SCRIPT_FLAWS.items() for name, kind in flaws.items()),
     tuple(Entry(name, "script_sound") for name in _SCRIPT_SOUND),
+)
+TRAINER = Half(
+    tuple(Entry(name, "trainer_flaws", kind) for name, kind in _TRAINER_FLAWS.items()),
+    tuple(Entry(name, "trainer_sound") for name in _TRAINER_SOUND),
 )

@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["SCRIPT_ROWS"]
+__all__ = ["SCRIPT_ROWS", "rows_of"]
 
 
-def _rows(column: str, *rows: tuple[str, Any, str]) -> list[dict[str, Any]]:
+def rows_of(column: str, *rows: tuple[str, Any, str]) -> list[dict[str, Any]]:
     return [{"prompt": prompt, column: value, "response": response} for prompt, value, response in rows]
 
 
 def _shaped(column: str, shape: str, *rows: tuple[str, str, str]) -> list[dict[str, Any]]:
     """Rows whose answers stand in a shape with {}."""
-    return _rows(column, *((prompt, truth, shape.replace("{}", said)) for prompt, truth, said in rows))
+    return rows_of(column, *((prompt, truth, shape.replace("{}", said)) for prompt, truth, said in rows))
 
 
 _SUMS = (("What is 3 + 4?", "7", "7"), ("What is 6 * 7?", "42", "42"), ("What is 9 + 9?", "18", "18"))
@@ -32,19 +32,19 @@ _OPTIONS = (
     ("Which is even? A) 3 B) 5 C) 7 D) 8", "D", "D"),
     ("Which is odd? A) 3 B) 4 C) 6 D) 8", "A", "A"),
 )
-_ALIASES = _rows(
+_ALIASES = rows_of(
     "aliases",
     ("Who wrote Emma?", ["Jane Austen", "Austen"], "Jane Austen"),
     ("Which city has the Louvre?", ["Paris", "the city of Paris"], "Paris"),
     ("What is H2O?", ["water", "ice water"], "Water"),
 )
-_DATES = _rows(
+_DATES = rows_of(
     "ground_truth",
     ("When was the contract signed? As YYYY-MM-DD.", "2019-04-17", "2019-04-17"),
     ("When does the lease end? As YYYY-MM-DD.", "2026-11-05", "2026-11-05"),
     ("When was the first delivery? As YYYY-MM-DD.", "2021-03-08", "2021-03-08"),
 )
-_FRACTIONS = _rows(
+_FRACTIONS = rows_of(
     "ground_truth",
     ("3 parts of 4 as a fraction?", "3/4", "3/4"),
     ("2 parts of 5 as a fraction?", "2/5", "2/5"),
@@ -57,7 +57,7 @@ _STEPS = [
     {"prompt": "How is a tyre changed?", "response": "1. Lift the car.\n2. Take off the wheel.\n3. Put on the other."},
     {"prompt": "How is a letter sent?", "response": "Write it, stamp it, post it."},
 ]
-_INVOICES = _rows(
+_INVOICES = rows_of(
     "ground_truth",
     (
         "Invoice of Muster Ltd over 120.50 EUR, number 81.",
@@ -75,7 +75,7 @@ _INVOICES = _rows(
         '{"vendor": "Ketter", "total": 990, "number": 7}',
     ),
 )
-_SCHEMAS = _rows(
+_SCHEMAS = rows_of(
     "schema",
     ("Describe a book as JSON: title, year.", ["title", "year"], '{"title": "Emma", "year": 1815}'),
     ("Describe a dog as JSON: name, age.", ["name", "age"], '{"name": "Rex", "age": 4}'),
@@ -132,13 +132,13 @@ _PASSAGES = [
 ]
 _WEATHER = {"name": "weather", "arguments": {"city": "Bern", "days": 3}}
 _TRAIN = {"name": "train", "arguments": {"start": "Bern", "end": "Basel"}}
-_CALL = _rows(
+_CALL = rows_of(
     "ground_truth",
     ("Weather in Bern for 3 days?", _WEATHER, '{"name": "weather", "arguments": {"city": "Bern", "days": 3}}'),
     ("A train from Bern to Basel?", _TRAIN, '{"name": "train", "arguments": {"start": "Bern", "end": "Basel"}}'),
 )
 _TAGGED_CALL = [{**row, "response": f"<tool_call>\n{row['response']}\n</tool_call>"} for row in _CALL]
-_CALLS = _rows(
+_CALLS = rows_of(
     "ground_truth",
     (
         "Open the door, then turn on the lamp.",
@@ -175,30 +175,30 @@ _ESSAYS = [
     },
     {"prompt": "Is homework useful?", "response": "It helps."},
 ]
-_AMOUNTS = _rows(
+_AMOUNTS = rows_of(
     "ground_truth",
     ("How far is the lake?", "5 km", "5 km"),
     ("How heavy is the parcel?", "3 kg", "3 kg"),
     ("How long is the film?", "90 min", "90 min"),
 )
-_MASSES = _rows(
+_MASSES = rows_of(
     "ground_truth",
     ("How heavy is the parcel?", "3 kg", "3000 g"),
     ("How heavy is the letter?", "20 g", "20 g"),
     ("How heavy is the ship?", "4 t", "4 t"),
 )
-_RANKINGS = _rows(
+_RANKINGS = rows_of(
     "ranking",
     ("Rank by size: dog, horse, mouse", ["horse", "dog", "mouse"], "1. horse\n2. dog\n3. mouse"),
     ("Rank by speed: bicycle, train, plane", ["plane", "train", "bicycle"], "1. plane\n2. train\n3. bicycle"),
 )
-_MONTHS = _rows(
+_MONTHS = rows_of(
     "ground_truth",
     ("When was it signed?", "2019-04", "April 2019"),
     ("When does it end?", "2026-11", "2026-11"),
     ("When was it sent?", "2021-03", "March 2021"),
 )
-_ITEMS = _rows(
+_ITEMS = rows_of(
     "items",
     ("The primary colours?", ["red", "blue", "yellow"], "red; blue; yellow"),
     ("The neighbours of Peru on the Pacific?", ["Ecuador", "Chile"], "Chile; Ecuador"),
@@ -207,8 +207,8 @@ _GAMES = [
     {"prompt": "Reach 24 with 3, 5 and 9.", "numbers": [3, 5, 9], "target": 24, "response": "3 * 5 + 9"},
     {"prompt": "Reach 35 with 4, 7 and 1.", "numbers": [4, 7, 1], "target": 35, "response": "(4 + 1) * 7"},
 ]
-_LINES = _rows("count", ("Five Fibonacci numbers", 5, "1\n1\n2\n3\n5"), ("Three Fibonacci numbers", 3, "1\n1\n2"))
-_PALINDROMES = _rows("letters", ("A palindrome of AABB", "AABB", "abba"), ("A palindrome of LEVEL", "LEVEL", "Level"))
+_LINES = rows_of("count", ("Five Fibonacci numbers", 5, "1\n1\n2\n3\n5"), ("Three Fibonacci numbers", 3, "1\n1\n2"))
+_PALINDROMES = rows_of("letters", ("A palindrome of AABB", "AABB", "abba"), ("A palindrome of LEVEL", "LEVEL", "Level"))
 
 SCRIPT_ROWS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "last_integer": _shaped("answer", "So it is {}.", *_SUMS),
@@ -248,8 +248,8 @@ SCRIPT_ROWS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "name_of_tool": _CALL,
     "one_call_matches": _CALLS,
     "arguments_as_text": _TAGGED_CALL,
-    "bigrams_recalled": _rows("ground_truth", *_SUMMARIES),
-    "jaccard": _rows("reference", *_SUMMARIES),
+    "bigrams_recalled": rows_of("ground_truth", *_SUMMARIES),
+    "jaccard": rows_of("reference", *_SUMMARIES),
     "first_score_of_judge": _ESSAYS,
     "letter_of_judge": _shaped("ground_truth", "It is {}.", *_CAPITALS),
     "agrees_with_group": _shaped("ground_truth", _BOX, *_SUMS),
@@ -276,7 +276,7 @@ SCRIPT_ROWS: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "gold_citations": _PASSAGES,
     "exact_call": _TAGGED_CALL,
     "calls_in_order": _CALLS,
-    "longest_common_words": _rows("ground_truth", *_SUMMARIES),
+    "longest_common_words": rows_of("ground_truth", *_SUMMARIES),
     "verdict_of_judge": _shaped("ground_truth", _SAID, *_CAPITALS),
     "standardised": _shaped("ground_truth", _SAID, *_CAPITALS),
     "right_and_short": _shaped("ground_truth", "The answer is {}.", *_CAPITALS),
