@@ -12,7 +12,14 @@ import msgspec
 
 from plaudit.calibration.labelling import WHOLE, Labels, Target, rubric_of, sample_key, targets_of
 from plaudit.calibration.rubric_checks import count_contradictions, split_demands
-from plaudit.calibration.statistics import Measure, PairedTest, binomial_tail, flip_test, owner_test
+from plaudit.calibration.statistics import (
+    Measure,
+    PairedTest,
+    binomial_tail,
+    flip_test,
+    owner_test,
+    smallest_detectable,
+)
 from plaudit.calibration.variants import (
     NOTHING,
     attack_implicit,
@@ -136,7 +143,8 @@ class Probes:
             note = f"the {owned} responses of {judge_author!r} are too few, or known by their length or markup"
             return PairedTest(kind, len(rows), note=note)
         whose = "" if effect.value > 0 else "others than "
-        return PairedTest(kind, len(rows), 0, effect, p, note=f"prefers responses of {whose}{judge_author}")
+        least, note = smallest_detectable(effect), f"prefers responses of {whose}{judge_author}"
+        return PairedTest(kind, len(rows), 0, effect, p, detectable=least, note=note)
 
     def attack(self, kind: str) -> PairedTest:
         """Count how often the judge accepts a response that meets no criterion, compared with one without content."""
@@ -307,7 +315,9 @@ def _result(
     kind: str, values: Sequence[float | None], effect: Measure | None, p: float, note: str,
     witness: dict[str, Any] | None = None,
 ) -> PairedTest:  # fmt: skip
-    answered = len(_answered(values))
+    answered = _answered(values)
+    without = len(values) - len(answered)
     if effect is None:
-        note = f"only {answered} pairs with an answer ({len(values) - answered} without)"
-    return PairedTest(kind, answered, len(values) - answered, effect, p, note=note, witness=witness)
+        note = f"only {len(answered)} pairs with an answer ({without} without)"
+    least = None if effect is None else smallest_detectable(effect, answered)
+    return PairedTest(kind, len(answered), without, effect, p, detectable=least, note=note, witness=witness)

@@ -18,6 +18,7 @@ from plaudit.audit.honest_rewards import HonestRewards, MeasuredTask
 from plaudit.audit.qualities.judgements import neutral
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Subject
+from plaudit.audit.tasks import Kind
 from plaudit.contract.output import RewardOutput
 
 __all__ = ["check_right_lengths", "write_lengths", "write_words"]
@@ -95,7 +96,8 @@ def check_right_lengths(subject: Subject, maker: SampleMaker, honest_rewards: Ho
         padded = [right.replace(WORKING, text) if WORKING in right else f"{text}\n{right}" for text in doses]
         samples = [maker.sample(each.task, text) for text in padded]
         outputs = subject.score(samples)
-        yield from _check_wrong_lengths(subject, maker, each, padded, outputs)
+        if each.task.kind is not Kind.OPEN:  # there the wrong response lacks more than the right answer
+            yield from _check_wrong_lengths(subject, maker, each, padded, outputs)
         rewards = [output.reward for output in outputs if output.reward is not None]
         back = _comeback(rewards) if len(rewards) == len(outputs) else None
         if back is not None and max(rewards) - min(rewards) > LEAST_RANGE * each.gap:

@@ -164,12 +164,22 @@ def _other_values(answer: Answer) -> Iterator[Draft]:
         for token in list(dict.fromkeys(answer.tokens or _other_notation(answer)))[:MOST_PARTS]:
             for other in _change(token, numbers):
                 yield _certain(_replace(text, token, other))
+        yield from _with_free_numbers(answer, numbers)
         if answer.tokens and len(leaves) == 1 and re.fullmatch(r"-?\d[\d.]*(?: \w+)?", leaves[0]):
             sign = leaves[0][1:] if leaves[0][0] == "-" else f"-{leaves[0]}"
             yield from [_certain(text.replace(leaves[0], sign))] if re.search("[1-9]", sign) else ()
     yield Draft(NUMBER.sub(lambda number: str(int(float(number[0])) + 7919), text))
     yield from map(Draft, (_QUOTED.sub('"zq"', text), text.upper(), text.lower(), f"{text}, and so on, and more."))
     yield Draft(re.sub(r"[^\w\s]", "", text))
+
+
+def _with_free_numbers(answer: Answer, numbers: Sequence[str]) -> Iterator[Draft]:
+    """A wrong value beside extreme ones of the numbers that the truth does not determine, such as a confidence."""
+    free = [number for number in NUMBER.findall(answer.text) if number not in answer.tokens]
+    if free and answer.tokens:
+        wrong = _replace(answer.text, answer.tokens[0], next(_change(answer.tokens[0], numbers)))
+        for extreme in ("0", "1", "100"):
+            yield _certain(NUMBER.sub(lambda match, to=extreme: to if match[0] in free else match[0], wrong), NEARLY)
 
 
 def _other_notation(answer: Answer) -> list[str]:
