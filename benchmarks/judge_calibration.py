@@ -1,9 +1,9 @@
 """How often `plaudit judge calibrate` finds the faults of scripted judges, and how often it invents one.
 
 Run from the repository: `python benchmarks/judge_calibration.py [SEEDS] [JUDGE …]`, with `--labels 48` for fewer labels
-than the 100 of the guide. Each seed has its own rollouts (two labelled responses to each prompt) and its own noise. Seed 0 is asked over HTTP and in this process, with equal figures;
-the others in this process only. `found` counts the seeds in which a planted fault is reported, `invented` those with
-any finding that was not planted.
+than the 100 of the guide. Each seed has its own rollouts (two labelled responses to each prompt) and its own noise.
+Seed 0 is asked over HTTP and in this process, with equal figures; the others in this process only. `found` counts the
+seeds in which a planted fault is reported, `invented` those with any finding that was not planted.
 """
 
 import argparse

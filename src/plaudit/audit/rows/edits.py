@@ -165,6 +165,8 @@ def _other_values(answer: Answer) -> Iterator[Draft]:
             for other in _change(token, numbers):
                 yield _certain(_replace(text, token, other))
         yield from _with_free_numbers(answer, numbers)
+        if len(leaves) == 1 and re.fullmatch(r"-?\d+[/.]\d+", leaves[0]):
+            yield _certain(text.replace(leaves[0], re.sub("[/.]", "", leaves[0])))
         if answer.tokens and len(leaves) == 1 and re.fullmatch(r"-?\d[\d.]*(?: \w+)?", leaves[0]):
             sign = leaves[0][1:] if leaves[0][0] == "-" else f"-{leaves[0]}"
             yield from [_certain(text.replace(leaves[0], sign))] if re.search("[1-9]", sign) else ()
