@@ -13,6 +13,7 @@ import msgspec
 from plaudit.calibration.labelling import WHOLE, Labels, Target, rubric_of, sample_key, targets_of
 from plaudit.calibration.rubric_checks import count_contradictions, split_demands
 from plaudit.calibration.statistics import (
+    LEAST_PAIRS,
     Measure,
     PairedTest,
     binomial_tail,
@@ -86,13 +87,21 @@ class Probes:
     """Every output that a test got from the judge."""
 
     def run(self, author: str | None, judge_author: str) -> list[PairedTest]:
-        """All tests, not yet corrected for their number."""
+        """All tests, not yet corrected for their number.
+
+        The judge is not asked about versions if there are too few of them for any finding.
+        """
         pointwise = self.judge.scope == "sample"
+        own = self.self_preference(author, judge_author)
+        if (pairs := len(self._chosen())) < LEAST_PAIRS:
+            note = f"{pairs} pairs are too few for any finding: at least {LEAST_PAIRS} are needed (--most)"
+            kinds = ("position", "verbosity", "format", *(_ATTACKS if pointwise else ()))
+            return [*(PairedTest(kind, 0, note=note) for kind in kinds), own, self.reasons()]
         return [
             *self.compare(with_versions=pointwise),
             self._versions("verbosity", longer_pair, _LONGER, one_sided=True),
             self._versions("format", markup_pair, _MARKED),
-            self.self_preference(author, judge_author),
+            own,
             *(self.attack(kind) for kind in (_ATTACKS if pointwise else ())),
             self.reasons(),
         ]

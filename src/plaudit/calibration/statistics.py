@@ -31,8 +31,8 @@ import numpy.typing as npt
 from plaudit.errors import InvalidSettings
 
 __all__ = [
-    "ALPHA", "Agreement", "CorrectedMean", "Measure", "PairedTest", "binomial_tail", "correct_for_number",
-    "correct_mean", "flip_test", "measure_agreement", "owner_test", "smallest_detectable",
+    "ALPHA", "LEAST_PAIRS", "Agreement", "CorrectedMean", "Measure", "PairedTest", "binomial_tail",
+    "correct_for_number", "correct_mean", "flip_test", "measure_agreement", "owner_test", "smallest_detectable",
 ]  # fmt: skip
 
 LEAST_LABELS = 20
