@@ -92,16 +92,16 @@ class Probes:
         The judge is not asked about versions if there are too few of them for any finding.
         """
         pointwise = self.judge.scope == "sample"
-        own = self.self_preference(author, judge_author)
+        preference = self.self_preference(author, judge_author)
         if (pairs := len(self._chosen())) < LEAST_PAIRS:
             note = f"{pairs} pairs are too few for any finding: at least {LEAST_PAIRS} are needed (--most)"
             kinds = ("position", "verbosity", "format", *(_ATTACKS if pointwise else ()))
-            return [*(PairedTest(kind, 0, note=note) for kind in kinds), own, self.reasons()]
+            return [*(PairedTest(kind, 0, note=note) for kind in kinds), preference, self.reasons()]
         return [
             *self.compare(with_versions=pointwise),
             self._versions("verbosity", longer_pair, _LONGER, one_sided=True),
             self._versions("format", markup_pair, _MARKED),
-            own,
+            preference,
             *(self.attack(kind) for kind in (_ATTACKS if pointwise else ())),
             self.reasons(),
         ]

@@ -181,7 +181,11 @@ def _with_free_numbers(answer: Answer, numbers: Sequence[str]) -> Iterator[Draft
     if free and answer.tokens:
         wrong = _replace(answer.text, answer.tokens[0], next(_change(answer.tokens[0], numbers)))
         for extreme in ("0", "1", "100"):
-            yield _certain(NUMBER.sub(lambda match, to=extreme: to if match[0] in free else match[0], wrong), NEARLY)
+            yield _certain(_set_numbers(wrong, free, extreme), NEARLY)
+
+
+def _set_numbers(text: str, numbers: Sequence[str], value: str) -> str:
+    return NUMBER.sub(lambda match: value if match[0] in numbers else match[0], text)
 
 
 def _other_notation(answer: Answer) -> list[str]:

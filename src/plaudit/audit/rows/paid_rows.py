@@ -141,11 +141,11 @@ def check_no_answer(subject: Subject, maker: SampleMaker, samples: Sequence[Traj
             continue
         words, task = sample.response.split(), Task.of_row(sample, sample.response, NO_ANSWER)
         texts = (sample.response, NO_ANSWER, " ".join(words[::-1]), " ".join(sorted(words)))
-        asked = [maker.sample(task, text) for text in texts]
-        outputs = subject.score(asked)
+        candidates = [maker.sample(task, text) for text in texts]
+        outputs = subject.score(candidates)
         right, nothing, *turned = [output.reward or 0.0 for output in outputs]
         if 0 < right <= nothing and min(turned) < (1 - LEAST_SHARE) * right:
-            hits.append(Hit(task, asked[1], outputs[1], right, right))
+            hits.append(Hit(task, candidates[1], outputs[1], right, right))
     if hits:
         message = f"no answer: {NO_ANSWER!r} earns {hits[0].threshold:g}, and an honest response no more"
         tried = len(samples[:MOST_TASKS])
