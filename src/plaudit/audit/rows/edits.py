@@ -11,7 +11,7 @@ judges the result.
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from string import ascii_lowercase, ascii_uppercase
@@ -98,52 +98,41 @@ def _with_another(value: Any) -> Iterator[Any]:
         yield f"{value} or {next(_change_value(value))}"
 
 
+def _copies(value: Any, change: Callable[[Any], Iterable[Any]]) -> Iterator[Any]:
+    """Copies of the object with one of its parts changed, at any depth."""
+    yield from change(value)
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from ({**value, key: changed} for changed in _copies(inner, change))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from ([*value[:index], changed, *value[index + 1 :]] for changed in _copies(inner, change))
+
+
 def _vary(value: Any, vary: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
     """Copies of the object with one value varied."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from ({**value, key: varied} for varied in _vary(inner, vary))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from ([*value[:index], varied, *value[index + 1 :]] for varied in _vary(inner, vary))
-    else:
-        yield from vary(value)
+    return _copies(value, lambda part: () if isinstance(part, dict | list) else vary(part))
 
 
-def _rename(value: Any) -> Iterator[Any]:
-    """Copies of the object with one key renamed."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield {f"{name}_2" if name == key else name: each for name, each in value.items()}
-            yield from ({**value, key: renamed} for renamed in _rename(inner))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from ([*value[:index], renamed, *value[index + 1 :]] for renamed in _rename(inner))
+def _renamed(part: Any) -> Iterator[Any]:
+    """The object with one key renamed."""
+    for key in part if isinstance(part, dict) else ():
+        yield {f"{name}_2" if name == key else name: each for name, each in part.items()}
 
 
-def _exchange(value: Any) -> Iterator[Any]:
-    """Copies of the object whose values have changed places among the keys of one of its objects."""
-    if isinstance(value, dict):
-        exchanged = dict(zip(value, reversed(value.values()), strict=True))
-        yield from [exchanged] if exchanged != value else ()
-        for key, inner in value.items():
-            yield from ({**value, key: each} for each in _exchange(inner))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from ([*value[:index], each, *value[index + 1 :]] for each in _exchange(inner))
+def _exchanged(part: Any) -> Iterator[Any]:
+    """The object with its values under each other's keys."""
+    exchanged = dict(zip(part, reversed(part.values()), strict=True)) if isinstance(part, dict) else part
+    yield from [exchanged] if exchanged != part else ()
 
 
-def _reduce(value: Any) -> Iterator[Any]:
-    """Copies of the object without one of its parts, and an empty one."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield {name: each for name, each in value.items() if name != key}
-            yield from ({**value, key: reduced} for reduced in _reduce(inner))
+def _reduced(part: Any) -> Iterator[Any]:
+    """The object without one of its entries, and an empty one."""
+    if isinstance(part, dict):
+        yield from ({name: each for name, each in part.items() if name != key} for key in part)
         yield {}
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield [*value[:index], *value[index + 1 :]]
-            yield from ([*value[:index], reduced, *value[index + 1 :]] for reduced in _reduce(inner))
+    elif isinstance(part, list):
+        yield from ([*part[:index], *part[index + 1 :]] for index in range(len(part)))
         yield []
 
 
@@ -156,7 +145,7 @@ def _other_values(answer: Answer) -> Iterator[Draft]:
     text, leaves = answer.text, answer.leaves
     if answer.data is not None:
         yield from (_certain(json.dumps(each)) for each in islice(_vary(answer.data, _change_value), MOST_PARTS))
-        yield from (_certain(json.dumps(each)) for each in islice(_rename(answer.data), MOST_PARTS))
+        yield from (_certain(json.dumps(each)) for each in islice(_copies(answer.data, _renamed), MOST_PARTS))
         nothing = json.dumps(next(_blank(answer.data)))
         yield _certain(nothing, MOST)
     elif not answer.is_prose:
@@ -207,7 +196,7 @@ def _blank(value: Any) -> Iterator[Any]:
 def _parts(answer: Answer) -> Iterator[Draft]:
     text, (separator, items) = answer.text, answer.items
     if answer.data is not None:
-        yield from (_certain(json.dumps(each)) for each in islice(_reduce(answer.data), MOST_PARTS))
+        yield from (_certain(json.dumps(each)) for each in islice(_copies(answer.data, _reduced), MOST_PARTS))
         for broken in (text[:-1], f"{text}{text}", f"not {text}"):
             yield _certain(broken, MOST, controls=(answer.bare_words,))
         yield _certain("{no JSON}", SOME)
@@ -241,7 +230,7 @@ def _reordered(answer: Answer) -> Iterator[Draft]:
     """Words in another order; values that change places, while the signs between them stay."""
     text, (_, items) = answer.text, answer.items
     if answer.data is not None:
-        yield from (_certain(json.dumps(each)) for each in islice(_exchange(answer.data), MOST_PARTS))
+        yield from (_certain(json.dumps(each)) for each in islice(_copies(answer.data, _exchanged), MOST_PARTS))
     words = re.findall(r"\w+|[^\w\s]", text)
     is_list = bool(items) and all(TOKEN.fullmatch(item.strip("()[]{}")) for item in items)
     certain = answer.is_whole and answer.data is None and not is_list and len(re.findall(r"\w+", text)) >= FEW_WORDS
