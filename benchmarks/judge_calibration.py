@@ -1,11 +1,12 @@
 """How often `plaudit judge calibrate` finds the faults of scripted judges, and how often it invents one.
 
-Run from the repository: `python benchmarks/judge_calibration.py [SEEDS] [JUDGE …]`. Each seed has its own rollouts (48
-labelled responses to 24 prompts) and its own noise. Seed 0 is asked over HTTP and in this process, with equal figures;
-the others in this process only. `found` counts the seeds in which a planted fault is reported, `invented` those with
-any finding that was not planted.
+Run from the repository: `python benchmarks/judge_calibration.py [SEEDS] [JUDGE …]`, with `--labels 48` for fewer labels
+than the 100 of the guide. Each seed has its own rollouts (two labelled responses to each prompt) and its own noise.
+Seed 0 is asked over HTTP and in this process, with equal figures; the others in this process only. `found` counts the
+seeds in which a planted fault is reported, `invented` those with any finding that was not planted.
 """
 
+import argparse
 import sys
 from collections import Counter
 from pathlib import Path
@@ -44,10 +45,10 @@ JUDGES: dict[str, tuple[Any, dict[str, Any], tuple[str, ...]]] = {
 }
 
 
-def findings_of(name: str, seed: int) -> set[str]:
+def findings_of(name: str, seed: int, labels: int) -> set[str]:
     """The kinds of findings; the first seed is asked over HTTP too, which must give the same figures."""
     kind, faults, _ = JUDGES[name]
-    script, samples = ScriptedJudge(seed=seed, **faults), labelled_rollouts(seed)
+    script, samples = ScriptedJudge(seed=seed, **faults), labelled_rollouts(seed, prompts=labels // 2)
     rubric = COMPOUND if faults.get("keywords") else RUBRIC
 
     def run(endpoint: ChatEndpoint) -> Calibration:
@@ -61,7 +62,7 @@ def findings_of(name: str, seed: int) -> set[str]:
     return {each.removesuffix(" in comparisons") for each in result.findings}
 
 
-def main(seeds: int, names: list[str]) -> None:
+def main(seeds: int, names: list[str], labels: int) -> None:
     print("| judge | planted, and found | invented |\n|---|---|---|")
     for name in names:
         planted = set(JUDGES[name][2])
@@ -69,7 +70,7 @@ def main(seeds: int, names: list[str]) -> None:
         invented: Counter[str] = Counter()
         wrong = 0
         for seed in range(seeds):
-            kinds = findings_of(name, seed)
+            kinds = findings_of(name, seed, labels)
             counts.update(kinds & planted)
             invented.update(kinds - planted)
             wrong += bool(kinds - planted)
@@ -79,4 +80,9 @@ def main(seeds: int, names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20, sys.argv[2:] or list(JUDGES))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("seeds", nargs="?", type=int, default=20)
+    parser.add_argument("judges", nargs="*", default=list(JUDGES))
+    parser.add_argument("--labels", type=int, default=100)
+    arguments = parser.parse_args()
+    main(arguments.seeds, arguments.judges, arguments.labels)

@@ -1,11 +1,14 @@
-"""Calibration of a real model at a real endpoint: SmolLM2-135M-Instruct behind `transformers serve` (some minutes).
+"""Calibration of a real model at a real endpoint: SmolLM2-135M-Instruct behind `transformers serve`.
 
 A model this small is no judge. What counts is that its answers are read or counted as unanswered, that the figures say
-that it is not better than chance, and that the record replays to the same numbers without the server.
+that it is not better than chance, and that the record replays to the same numbers without the server. With fewer than
+ten pairs no bias can be found, so the judge is asked about the labelled responses only: 22 calls. `--most 10` tests the
+biases too, in about 150 calls more. The record is kept in FILE, so a run that was ended goes on.
 """
 
+import argparse
 import sys
-import tempfile
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -28,28 +31,32 @@ RUBRIC = {
 }
 
 
-def main(folder: Path) -> None:
+def main(record: Path, most: int) -> None:
     samples = [
         Trajectory(f"The capital of {country}?", city if right else "Springfield", columns={"human": right})
         for country, city in CAPITALS.items()
         for right in (True, False)
     ]
-    record = folder / "answers.jsonl"
+    began, processor = time.monotonic(), time.process_time()
     with serving_smollm2() as (url, model):
-        policy = {"concurrency": 1, "attempt_s": 120.0, "tries": 1}
+        policy = {"concurrency": 1, "attempt_s": 300.0, "tries": 1}
         judge = LLMJudge(ChatEndpoint(url, model, sampling={"max_tokens": 40}, policy=policy), RUBRIC)
         labels = labels_of_column("human", judge, samples)
-        first = calibrate(judge, samples, labels, most=2, transcript=Transcript(record))
+        first = calibrate(judge, samples, labels, most=most, transcript=Transcript(record))
+    print(f"{time.monotonic() - began:.0f} s, {time.process_time() - processor:.0f} s of processor time")
     assert first.samples == len(samples)
     assert first.agreements[0].count + first.agreements[0].unanswered == len(samples)
     assert not first.agreements[0].informative
     assert first.means[0].corrected is None
     assert "agreement" in first.findings
-    again = calibrate(judge, samples, labels, most=2, transcript=Transcript(record, replay=True))
+    again = calibrate(judge, samples, labels, most=most, transcript=Transcript(record, replay=True))
     assert again == first
-    write_certificate(folder / "certificate.json", judge, first.to_dict(), [])
+    for test in first.tests:
+        print(f"{test.kind}: {test.effect or test.note}" + (" (a finding)" if test.is_finding else ""))
+    certificate = record.with_suffix(".certificate.json")
+    write_certificate(certificate, judge, first.to_dict(), [])
     try:
-        require_certificates(judge, [folder / "certificate.json"])
+        require_certificates(judge, [certificate])
     except InvalidSettings as error:
         print(
             f"{first.agreements[0].count} verdicts, {first.agreements[0].unanswered} without; replayed exactly; {error}"
@@ -59,5 +66,8 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        main(Path(folder))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("record", type=Path, metavar="FILE")
+    parser.add_argument("--most", type=int, default=2)
+    arguments = parser.parse_args()
+    main(arguments.record, arguments.most)

@@ -3,6 +3,9 @@
 GSM8K: the 660 groups of four real responses. Simulated: groups of 8 and 16 whose wrong answers repeat each other as
 often as in those. Labels go wrong by a little, by a digit, by a factor of ten or completely. The baselines rank groups
 by how many responses contradict the label (majority vote) and by their pass rate. Recall is at a precision of 0.8.
+
+`python benchmarks/labels.py policies` prints precision and recall for simulated policies of several strengths whose
+wrong answers agree rarely or often, with answers in several notations, missing labels and a reward that misses some.
 """
 
 import random
@@ -14,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from plaudit.labels import AnswerGroup, FindingKind, examine, group_answers
 from plaudit.rollouts import Rollout
-from tests.labels.simulated_rollouts import Planted, corrupt, simulate
+from tests.labels.simulated_rollouts import POLICIES, POPULAR, Planted, Policy, corrupt, simulate, simulate_policy
 from tests.shared_data import gsm8k_rollouts
 
 RATES = (0.02, 0.05, 0.10)
@@ -35,6 +38,31 @@ def main() -> None:
             for seed in SEEDS:
                 print_row(name, rate, build(rate, seed))
     misses()
+
+
+def compare_policies() -> None:
+    """Of all planted errors of a policy: how many are reported, how many of those are wrong, how many are announced."""
+    print(
+        f"{'policy':16}{'popular':10}{'size':>5}{'wrong':>7}{'reported':>10}{'precision':>11}{'recall':>8}{'estimate':>10}"
+    )
+    for strength in POLICIES:
+        for popular in POPULAR:
+            for size in (4, 8, 16):
+                planted = reported = hits = 0
+                estimated = 0.0
+                for rate in RATES:
+                    data = simulate_policy(Policy(strength, popular), 300, size, rate, seed=1)
+                    report = examine(data.rollouts)
+                    named = {each.group for each in report.findings if each.kind is FindingKind.WRONG_LABEL}
+                    planted, reported = planted + len(data.wrong), reported + len(named)
+                    hits += len(named & data.wrong)
+                    estimated += report.error_rate * report.groups
+                precision = f"{hits / reported:.2f}" if reported else "none"
+                print(
+                    f"{strength:16}{popular:10}{size:5}{planted:7}{reported:10}{precision:>11}{hits / planted:8.2f}",
+                    end="",
+                )
+                print(f"{estimated:10.1f}", flush=True)
 
 
 def plant(rate: float, seed: int) -> Planted:
@@ -115,4 +143,4 @@ def misses() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    compare_policies() if sys.argv[1:] == ["policies"] else main()

@@ -6,6 +6,7 @@ from benchmarks.audit_verifiers import samples_of
 from benchmarks.broken_verifiers import BROKEN
 from plaudit import load
 from plaudit.audit.honest_rewards import HonestRewards
+from plaudit.audit.rows.answer import find_object
 from plaudit.audit.rows.paid_rows import attack_rows, find_paid_rows
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Budget, Subject
@@ -25,6 +26,15 @@ def attacks_paid_by(reward, samples):
         attempts = list(attack_rows(subject, maker, find_paid_rows(subject, maker, samples, (), nothing)))
     assert attempts, "no row has a verifier that passes its response"
     return {attempt.operator for attempt in attempts if attempt.hits}
+
+
+def test_the_object_of_the_truth_is_found_in_the_text_around_it():
+    calls = [{"name": "mail", "arguments": {"to": "Ada"}}]
+    text = '[{"name": "mail", "arguments": {"to": "Ada"}}]'
+    assert find_object(f"<call>\n{text}\n</call>", calls) == ("<call>\n", text, "\n</call>")
+    assert find_object(f"[1] {text}", calls) == ("[1] ", text, "")
+    for other in (f"<call>{text}</call>", "see [2]", "{", ""):
+        assert find_object(other, [2]) == ("", other, "")
 
 
 @pytest.mark.parametrize("copy", TRIED, ids=lambda copy: copy.reward.__name__)

@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from plaudit.calibration import correct_mean, measure_agreement
 from plaudit.calibration.rubric_checks import reason_polarity, split_demands
-from plaudit.calibration.statistics import ALPHA, binomial_tail, correct_for_number, flip_test, owner_test
+from plaudit.calibration.statistics import (
+    ALPHA,
+    Measure,
+    binomial_tail,
+    correct_for_number,
+    flip_test,
+    owner_test,
+    smallest_detectable,
+)
 from plaudit.calibration.variants import attack_topical, longer_pair, markup_pair
 from plaudit.judges import Criterion
 
@@ -85,6 +93,36 @@ def test_an_owner_whose_responses_are_known_by_their_length_is_not_separable():
     own = [number < 30 for number in range(60)]
     ratings, features = [float(each) for each in own], [(float(each), 0.0) for each in own]
     assert owner_test(ratings, own, [0.0, 1.0] * 30, features) == (None, 1.0)
+
+
+def test_an_effect_of_the_smallest_detectable_size_is_mostly_found_and_half_of_it_is_not():
+    generator, found = np.random.default_rng(0), {1.0: 0, 0.5: 0}
+    for share in found:
+        for _ in range(40):
+            noise = generator.normal(size=60) / 10
+            effect, _ = flip_test(noise.tolist())
+            shifted = noise - noise.mean() + share * smallest_detectable(effect, noise.tolist())
+            drawn = generator.choice(shifted, len(shifted))
+            found[share] += flip_test(drawn.tolist())[1] < ALPHA / 10
+    assert found[1.0] >= 24  # 32 are expected; fewer than 24 have a probability of 0.003
+    assert found[0.5] <= 16
+
+
+def test_where_no_pair_moved_only_an_effect_in_many_pairs_is_detectable():
+    assert smallest_detectable(Measure(0.0, 0.0, 0.0), [0.0] * 50) == pytest.approx(0.342, abs=0.01)
+    assert smallest_detectable(Measure(0.0, 0.0, 0.0), [0.0] * 10) == 1.0
+    assert smallest_detectable(Measure(0.0, -0.001, 0.001), [0.001, -0.001] * 500) == 0.02
+
+
+def test_wrong_labels_do_not_hide_an_owner_who_is_preferred():
+    generator, found = np.random.default_rng(0), 0
+    for _ in range(20):
+        right, own = generator.random(48) < 0.5, generator.random(48) < 0.5
+        ratings = 0.25 + right / 2 + 0.15 * own + generator.normal(size=48) / 10
+        labels = np.where(generator.random(48) < 0.05, ~right, right)
+        features = [(each, 0.0) for each in generator.normal(size=48)]
+        found += owner_test(ratings.tolist(), own.tolist(), labels.astype(float).tolist(), features)[1] < 0.01
+    assert found >= 16
 
 
 def test_the_correction_for_the_number_of_tests_is_holms():

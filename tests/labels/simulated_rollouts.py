@@ -52,3 +52,49 @@ def corrupt(truth: int, rng: random.Random) -> int:
 def mistake(truth: int, rng: random.Random) -> int:
     """A wrong answer that no other response has given, almost always."""
     return truth + rng.choice((-1, 1)) * rng.randrange(1, 100_000)
+
+
+POLICIES = {"weak": (0.6, 1.8), "medium": (1.2, 1.0), "strong": (4.0, 0.7), "all or nothing": (0.25, 0.25)}
+"""Pass rates as Beta distributions."""
+POPULAR = {"rare": (0.5, 4.0), "some": (1.0, 2.0), "frequent": (2.0, 1.5)}
+"""The share of a prompt's wrong answers that are its popular mistake."""
+UNLABELLED = 0.05
+
+
+class Policy(NamedTuple):
+    """A policy, how often its wrong answers are a popular mistake, and which wrong labels are planted."""
+
+    strength: str
+    popular: str
+    errors: str = "mixed"
+    """`random`: another value; `popular`: the popular mistake of the prompt; `mixed`: both, and other mistakes."""
+
+
+def simulate_policy(policy: Policy, groups: int, size: int, rate: float, seed: int) -> Planted:
+    """Rollouts with rational answers in several notations; some rows have no label, and the reward misses fractions."""
+    rng = random.Random(f"{policy} {size} {rate} {seed}")
+    wrong = {f"g{number}" for number in rng.sample(range(groups), round(rate * groups))}
+    rollouts = []
+    for number in range(groups):
+        name, truth, popular = f"g{number}", *rng.sample(range(8, 4_000), 2)
+        others = rng.sample(range(4_000, 8_000), rng.randint(3, 30))
+        pass_rate = rng.betavariate(*POLICIES[policy.strength])
+        share = rng.betavariate(*POPULAR[policy.popular])
+        errors = {"random": rng.randrange(8_000, 9_000), "popular": popular, "other": rng.choice(others)}
+        kind = rng.choice(list(errors)) if policy.errors == "mixed" else policy.errors
+        label = errors[kind] if name in wrong else truth
+        for _ in range(size):
+            mistake = popular if rng.random() < share else rng.choice(others)
+            answer = truth if rng.random() < pass_rate else mistake
+            text = write_quarters(answer, rng)
+            ground_truth = None if rng.random() < UNLABELLED else write_quarters(label, random.Random(number))
+            trajectory = Trajectory(
+                f"question {number}", f"The answer is {text}.", ground_truth=ground_truth, group=name
+            )
+            rollouts.append(Rollout(trajectory, RewardOutput(float(answer == label and "/" not in text))))
+    return Planted(rollouts, wrong)
+
+
+def write_quarters(quarters: int, rng: random.Random) -> str:
+    """A number of quarters as a decimal number, or as a fraction."""
+    return rng.choice((f"{quarters / 4:g}", f"{quarters}/4", f"\\boxed{{\\frac{{{quarters}}}{{4}}}}"))

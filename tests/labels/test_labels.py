@@ -13,7 +13,7 @@ from plaudit.labels import Decision, FindingKind, build_cases, build_patch, exam
 from plaudit.labels.model import LabelModel, Votes
 from plaudit.rollouts import Rollout, RolloutsWriter, read_rollouts
 from plaudit.testing import load_cases
-from tests.labels.simulated_rollouts import simulate
+from tests.labels.simulated_rollouts import Policy, simulate, simulate_policy
 
 PLANTED = simulate(600, 16, 0.05, seed=4)
 
@@ -138,6 +138,22 @@ def test_a_label_that_half_of_the_responses_give_is_less_suspect_than_one_that_n
     model = LabelModel([Votes(12, (1, 1, 1, 1)), Votes(4, (2, *[1] * 10)), Votes(0, (15, 1))] * 20)
     nobody, half, most = (model.suspect(Votes(count, (16 - count,))).wrong for count in (0, 8, 14))
     assert nobody > 0.9 > 0.1 > half > most
+
+
+def test_popular_mistakes_of_a_weak_policy_are_not_called_wrong_labels():
+    report = examine(simulate_policy(Policy("weak", "frequent"), 150, 8, 0.05, seed=1).rollouts)
+    assert FindingKind.WRONG_LABEL not in kinds(report)
+    assert report.error_rate < 0.2
+    assert "are not named cannot be told from mistakes" in report.label_errors
+
+
+def test_wrong_labels_are_named_in_any_notation_beside_missing_labels_and_a_popular_mistake():
+    planted = simulate_policy(Policy("strong", "some"), 150, 8, 0.1, seed=1)
+    report = examine(planted.rollouts)
+    named = {each.group for each in report.findings if each.kind is FindingKind.WRONG_LABEL}
+    assert len(named & planted.wrong) >= 0.8 * len(named)
+    assert len(named & planted.wrong) >= 0.6 * len(planted.wrong)
+    assert report.unlabelled > 0
 
 
 def test_patch_and_mask_follow_decisions(planted_report):

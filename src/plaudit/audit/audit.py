@@ -20,7 +20,7 @@ from plaudit.audit.qualities.formats import write_formats, write_structures
 from plaudit.audit.qualities.judgements import write_judgements, write_turns
 from plaudit.audit.qualities.padding import check_right_lengths, write_lengths, write_words
 from plaudit.audit.rows.answer import Answer
-from plaudit.audit.rows.paid_rows import attack_rows, find_paid_rows
+from plaudit.audit.rows.paid_rows import attack_rows, check_no_answer, find_paid_rows
 from plaudit.audit.samples import SampleMaker, replace_response
 from plaudit.audit.search import attack_answers, attack_other_truths
 from plaudit.audit.seeds import Seeds, read_seeds
@@ -129,7 +129,8 @@ class _Audit:
         self._note_untried(honest_rewards)
         subject, maker = self.subject, self.maker
         rows = find_paid_rows(subject, maker, self.trajectories, self.seeds.paid, honest_rewards)
-        self._try("rows", chain(attack_rows(subject, maker, rows), check_objects(subject, maker, rows)))
+        no_answer = check_no_answer(subject, maker, self.trajectories)
+        self._try("rows", chain(attack_rows(subject, maker, rows), check_objects(subject, maker, rows), no_answer))
         if self.attempts:
             self.searched.append("rows")
         for phase, attempts in self._phases(honest_rewards, [row.answer for row in rows]):

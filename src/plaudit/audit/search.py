@@ -41,12 +41,13 @@ def attack_answers(subject: Subject, maker: SampleMaker, honest_rewards: HonestR
 
 
 def attack_other_truths(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
-    """A number that rounds to a small truth, and wrong answers to rows whose truth is empty."""
+    """Numbers near a small truth, and wrong answers to rows whose truth is empty."""
     first = {measured.task.kind: measured for measured in reversed(honest_rewards.measured_tasks)}
     numbers = [each for each in first.values() if each.task.kind is Kind.NUMBER]
     candidates = [
-        replace(_candidate(each, Draft(each.form.present("2.4"), ("2.4",), FULL)), task=swap_answer(each.task, "2"))
+        replace(_candidate(each, Draft(each.form.present(near), (near,), FULL)), task=swap_answer(each.task, "2"))
         for each in numbers
+        for near in ("2.4", "3")
     ]
     hits = find_hits(subject, maker, candidates)
     yield Attempt("answers", "near value", Attacker.ORACLE, EXTRACT, hits, len(numbers))

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import msgspec
@@ -28,6 +28,8 @@ MOST_TASKS = 8
 MOST_FORMS = 4
 MOST_CANDIDATES = 12
 _NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+")
+_TESTS = re.compile(r"\bassert\b|\binputs?\b.*\boutputs?\b", re.DOTALL)
+_PROGRAM = re.compile(r"```(?:python|py)?\n(.*?)```", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def read_seeds(trajectories: Sequence[Trajectory], rate: Rate) -> Seeds:
         by_row.setdefault(_row(trajectory), []).append(trajectory)
     firsts = [samples[0] for samples in by_row.values()]
     tasks = [_task(first, by_row[_row(first)], firsts) for first in firsts[: 4 * MOST_TASKS]]
-    varied = {(task.kind, str(task.truth)): task for task in tasks}
+    varied = {(task.kind, repr(dict(task.columns) if task.truth is None else task.truth)): task for task in tasks}
     counts: Counter[Kind] = Counter()
     chosen = []
     for task in varied.values():
@@ -80,12 +82,13 @@ def _paid_tasks(prompts: Sequence[Sequence[Trajectory]], rate: Rate) -> list[Tas
         texts.append(NO_ANSWER)
         rewards = rate([msgspec.structs.replace(first, response=text, tokens=None) for text in texts])
         rated = {text: reward for reward, text in zip(rewards, texts, strict=True) if reward is not None}
-        right, wrong = max(rated, key=rated.__getitem__, default=""), min(rated, key=rated.__getitem__, default="")
+        right = max(rated, key=rated.__getitem__, default="")
+        responses = [text for text in rated if text == NO_ANSWER or any(text == each.response for each in samples)]
+        wrong = min(
+            responses, key=rated.__getitem__, default=right
+        )  # never the ground truth, which may only lack a form
         if rated and rated[right] > rated[wrong]:
-            columns, metadata = dict(first.columns), dict(first.metadata)
-            tasks.append(
-                Task(Kind.OPEN, first.prompt, first.ground_truth, right, wrong, (), columns, metadata, first.task)
-            )
+            tasks.append(Task.of_row(first, right, wrong))
     return tasks
 
 
@@ -111,7 +114,20 @@ def _candidates(samples: Sequence[Trajectory]) -> Iterator[str]:
                 yield json.dumps(value)
 
 
+def _program(first: Trajectory, samples: Sequence[Trajectory]) -> Task | None:
+    """The task of a row that has tests and a response with a program: the program is the answer."""
+    values = repr((first.ground_truth, first.columns, first.metadata))
+    programs = [match[1] for each in samples if (match := _PROGRAM.search(each.response))]
+    if not programs or not _TESTS.search(values):
+        return None
+    defined = re.search(r"^def (\w+)", programs[0], re.MULTILINE)
+    wrong = f"def {defined[1]}(*args):\n    return None" if defined else "pass"
+    return Task.of_row(first, programs[0].strip(), wrong, Kind.PROGRAM)
+
+
 def _task(first: Trajectory, samples: Sequence[Trajectory], firsts: Sequence[Trajectory]) -> Task:
+    if (program := _program(first, samples)) is not None:
+        return program
     truth = first.ground_truth
     kind = _kind(truth)
     if kind in (Kind.NUMBER, Kind.MEASURE, Kind.WORD, Kind.CHOICE, Kind.SENTENCE):
@@ -122,18 +138,8 @@ def _task(first: Trajectory, samples: Sequence[Trajectory], firsts: Sequence[Tra
         ordered = sorted((each.response for each in samples), key=len)
         elsewhere = [each.response for each in firsts if each.prompt_text != first.prompt_text]
         right, wrong = ordered[-1], elsewhere or [NO_ANSWER]
-    return Task(
-        kind,
-        first.prompt,
-        truth,
-        right,
-        wrong[0],
-        tuple(wrong[1:3]),
-        dict(first.columns),
-        dict(first.metadata),
-        first.task,
-        _mistakes(samples) if kind is Kind.NUMBER else (),
-    )
+    mistakes = _mistakes(samples) if kind is Kind.NUMBER else ()
+    return replace(Task.of_row(first, right, wrong[0], kind), others=tuple(wrong[1:3]), mistakes=mistakes)
 
 
 def _kind(truth: Any) -> Kind:

@@ -92,11 +92,11 @@ class Subject:
         """The numbers alone."""
         return [output.reward for output in self.score(samples)]
 
-    def score_copies(self, sample: Trajectory, count: int) -> list[RewardOutput]:
-        """The outputs of a group of copies of one sample."""
-        self._check_budget(count)
-        self.calls += count
-        return self._scorer.score([msgspec.structs.replace(sample, group=f"copies-{self.calls}")] * count)
+    def score_group(self, samples: Sequence[Trajectory]) -> list[RewardOutput]:
+        """The outputs of these samples as a group of their own."""
+        self._check_budget(len(samples))
+        self.calls += len(samples)
+        return self._scorer.score([msgspec.structs.replace(each, group=f"whole-{self.calls}") for each in samples])
 
     def confirm_overrun(self, sample: Trajectory) -> RewardOutput | None:
         """Score a sample that overran again, with more time and outside the budget; None if it ends in time.

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from plaudit.trajectory import Trajectory
+
 __all__ = ["FURTHER", "TEMPLATES", "TRUTH_FORMS", "Kind", "Task", "label_tasks"]
 
 
@@ -43,6 +45,12 @@ class Task:
     task: str | None = None
     mistakes: tuple[str, ...] = ()
     """Wrong responses among the user's rollouts."""
+
+    @classmethod
+    def of_row(cls, row: Trajectory, right: str, wrong: str, kind: Kind = Kind.OPEN) -> "Task":
+        """The task of a row of the user's."""
+        columns, metadata = dict(row.columns), dict(row.metadata)
+        return cls(kind, row.prompt, row.ground_truth, right, wrong, (), columns, metadata, row.task)
 
     @property
     def prompt_text(self) -> str:

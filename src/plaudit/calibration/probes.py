@@ -12,7 +12,15 @@ import msgspec
 
 from plaudit.calibration.labelling import WHOLE, Labels, Target, rubric_of, sample_key, targets_of
 from plaudit.calibration.rubric_checks import count_contradictions, split_demands
-from plaudit.calibration.statistics import Measure, PairedTest, binomial_tail, flip_test, owner_test
+from plaudit.calibration.statistics import (
+    LEAST_PAIRS,
+    Measure,
+    PairedTest,
+    binomial_tail,
+    flip_test,
+    owner_test,
+    smallest_detectable,
+)
 from plaudit.calibration.variants import (
     NOTHING,
     attack_implicit,
@@ -79,13 +87,21 @@ class Probes:
     """Every output that a test got from the judge."""
 
     def run(self, author: str | None, judge_author: str) -> list[PairedTest]:
-        """All tests, not yet corrected for their number."""
+        """All tests, not yet corrected for their number.
+
+        The judge is not asked about versions if there are too few of them for any finding.
+        """
         pointwise = self.judge.scope == "sample"
+        preference = self.self_preference(author, judge_author)
+        if (pairs := len(self._chosen())) < LEAST_PAIRS:
+            note = f"{pairs} pairs are too few for any finding: at least {LEAST_PAIRS} are needed (--most)"
+            kinds = ("position", "verbosity", "format", *(_ATTACKS if pointwise else ()))
+            return [*(PairedTest(kind, 0, note=note) for kind in kinds), preference, self.reasons()]
         return [
             *self.compare(with_versions=pointwise),
             self._versions("verbosity", longer_pair, _LONGER, one_sided=True),
             self._versions("format", markup_pair, _MARKED),
-            self.self_preference(author, judge_author),
+            preference,
             *(self.attack(kind) for kind in (_ATTACKS if pointwise else ())),
             self.reasons(),
         ]
@@ -136,7 +152,8 @@ class Probes:
             note = f"the {owned} responses of {judge_author!r} are too few, or known by their length or markup"
             return PairedTest(kind, len(rows), note=note)
         whose = "" if effect.value > 0 else "others than "
-        return PairedTest(kind, len(rows), 0, effect, p, note=f"prefers responses of {whose}{judge_author}")
+        least, note = smallest_detectable(effect), f"prefers responses of {whose}{judge_author}"
+        return PairedTest(kind, len(rows), 0, effect, p, detectable=least, note=note)
 
     def attack(self, kind: str) -> PairedTest:
         """Count how often the judge accepts a response that meets no criterion, compared with one without content."""
@@ -307,7 +324,9 @@ def _result(
     kind: str, values: Sequence[float | None], effect: Measure | None, p: float, note: str,
     witness: dict[str, Any] | None = None,
 ) -> PairedTest:  # fmt: skip
-    answered = len(_answered(values))
+    answered = _answered(values)
+    without = len(values) - len(answered)
     if effect is None:
-        note = f"only {answered} pairs with an answer ({len(values) - answered} without)"
-    return PairedTest(kind, answered, len(values) - answered, effect, p, note=note, witness=witness)
+        note = f"only {len(answered)} pairs with an answer ({without} without)"
+    least = None if effect is None else smallest_detectable(effect, answered)
+    return PairedTest(kind, len(answered), without, effect, p, detectable=least, note=note, witness=witness)

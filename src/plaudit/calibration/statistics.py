@@ -10,14 +10,19 @@ about p, and there is no corrected mean.
 
 Tests are of the hypothesis that a judge treats two versions of a response alike. `flip_test` is exact: if the two
 versions of each pair are exchangeable for the judge, each difference is as likely with either sign. `owner_test`
-permutes what quality, length and markup leave unexplained (Freedman and Lane 1983). Holm's correction keeps the
+ranks the ratings among responses of equal label, so that a wrong label counts no more than any other response, and
+permutes what length and markup leave unexplained of the ranks (Freedman and Lane 1983). Holm's correction keeps the
 probability of one or more false alarms among all tests of a calibration below ALPHA.
+
+A test that finds nothing says only that an effect above the smallest detectable one is improbable. That is the effect
+which a test finds with probability POWER, even if the correction is the strictest one.
 """
 
 import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -26,8 +31,8 @@ import numpy.typing as npt
 from plaudit.errors import InvalidSettings
 
 __all__ = [
-    "ALPHA", "Agreement", "CorrectedMean", "Measure", "PairedTest", "binomial_tail", "correct_for_number",
-    "correct_mean", "flip_test", "measure_agreement", "owner_test",
+    "ALPHA", "LEAST_PAIRS", "Agreement", "CorrectedMean", "Measure", "PairedTest", "binomial_tail",
+    "correct_for_number", "correct_mean", "flip_test", "measure_agreement", "owner_test", "smallest_detectable",
 ]  # fmt: skip
 
 LEAST_LABELS = 20
@@ -185,6 +190,8 @@ BINNED = 96
 LEAST_PAIRS = 10
 """With fewer pairs no result could be certain enough after the correction."""
 PERMUTATIONS = 10_000
+POWER, MOST_TESTS = 0.8, 10
+"""How probable it is that a test finds the smallest effect that it can detect, and among how many tests."""
 _EXACT = 14
 _NOTHING = 1e-9
 
@@ -200,6 +207,8 @@ class PairedTest:
     """The mean difference as a share of the scale; None if it was not tested."""
     p: float = 1.0
     corrected_p: float = 1.0
+    detectable: float | None = None
+    """The smallest effect that this test would find with probability POWER, as a share of the scale."""
     note: str = ""
     """The meaning of the effect's sign, or the reason why there was no test."""
     witness: dict[str, Any] | None = None
@@ -232,21 +241,36 @@ def owner_test(
     """How much more a judge pays for its owner's responses of equal quality, length and markup; None: not separable."""
     y, authored = np.array(values), np.array(owned, dtype=float)
     known = _design(np.array(quality), np.array(features))
-    authored_left, y_left = _residual(known, authored), _residual(known, y)
+    rows = [np.flatnonzero(np.array(quality) == level) for level in sorted(set(quality))]
+    authored_left, y_left, ranks_left = (_residual(known, each) for each in (authored, y, _ranks(y, rows)))
     total, left = float(((authored - authored.mean()) ** 2).sum()), float(authored_left @ authored_left)
     if left < 0.1 * total or min(authored.sum(), len(authored) - authored.sum()) < LEAST_PAIRS / 2:
         return None, 1.0
     coefficient = float(authored_left @ y_left) / left
     spread = float(np.std(y_left - coefficient * authored_left)) / math.sqrt(left)
     effect = Measure(coefficient, coefficient - 1.96 * spread, coefficient + 1.96 * spread)
-    y_left[np.abs(y_left) < _NOTHING] = 0.0
+    ranks_left[np.abs(ranks_left) < _NOTHING] = 0.0
     generator = np.random.default_rng(0)
-    rows = [np.flatnonzero(np.array(quality) == level) for level in sorted(set(quality))]
     sums = np.zeros(PERMUTATIONS)
     for stratum in rows:
-        shuffled = generator.permuted(np.tile(y_left[stratum], (PERMUTATIONS, 1)), axis=1)
+        shuffled = generator.permuted(np.tile(ranks_left[stratum], (PERMUTATIONS, 1)), axis=1)
         sums += shuffled @ authored_left[stratum]
-    return effect, _share_beyond(sums, float(authored_left @ y_left), one_sided=False, exact=False)
+    return effect, _share_beyond(sums, float(authored_left @ ranks_left), one_sided=False, exact=False)
+
+
+def smallest_detectable(effect: Measure, differences: Sequence[float] = ()) -> float:
+    """The smallest effect that a test with such an interval finds with probability POWER.
+
+    Where only some of the `differences` of pairs are not 0, so many of them must be that random signs hardly ever agree
+    by chance.
+    """
+    normal = NormalDist()
+    beyond = normal.inv_cdf(1 - ALPHA / MOST_TESTS / 2) + normal.inv_cdf(POWER)
+    by_spread = beyond * (effect.high - effect.low) / (2 * normal.inv_cdf((1 + LEVEL) / 2))
+    moves = [abs(each) for each in differences if abs(each) > _NOTHING]
+    move = sum(moves) / len(moves) if moves else 1.0
+    by_number = min(1.0, beyond**2 / len(differences)) * move if differences else 0.0
+    return max(LEAST_EFFECT, by_spread, by_number)
 
 
 def binomial_tail(successes: int, trials: int, share: float) -> float:
@@ -268,6 +292,15 @@ def correct_for_number(p_values: Sequence[float]) -> list[float]:
 def _share_beyond(sums: Floats, observed: float, *, one_sided: bool, exact: bool) -> float:
     reached = sums >= observed - _NOTHING if one_sided else np.abs(sums) >= abs(observed) - _NOTHING
     return float(reached.mean()) if exact else float((1 + reached.sum()) / (1 + len(sums)))
+
+
+def _ranks(values: Floats, rows: Sequence[npt.NDArray[np.intp]]) -> Floats:
+    """The share of each stratum's values that are smaller; half of the equal ones count."""
+    ranks = np.zeros(len(values))
+    for stratum in rows:
+        _, place, counts = np.unique(np.round(values[stratum], 9), return_inverse=True, return_counts=True)
+        ranks[stratum] = (np.cumsum(counts) - counts / 2)[place] / len(stratum)
+    return ranks
 
 
 def _design(quality: Floats, features: Floats) -> Floats:

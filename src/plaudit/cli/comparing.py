@@ -189,13 +189,12 @@ def labels(
 
 
 def _render_labels(report: "label_tools.LabelReport", count: int) -> list[RenderableType]:
-    low, high = report.interval
     left_out = f", {report.unread} without a readable answer" if report.unread else ""
     unscored = f", {report.unscored} not scored" if report.unscored else ""
     unlabelled = f", {report.unlabelled} samples without a label left out" if report.unlabelled else ""
     lines: list[RenderableType] = [
         f"{report.groups:,} groups, {report.responses:,} responses{left_out}{unscored}{unlabelled}",
-        f"wrong labels: about {report.error_rate:.1%} (95 % interval {low:.1%} to {high:.1%})",
+        report.label_errors,
     ]
     if not report.findings:
         return [*lines, "nothing was found"]

@@ -136,16 +136,24 @@ def _render(result: "calibration.Calibration") -> list[RenderableType]:
     ]
     agreement = bare_table("criterion", "measure", "value (95 % interval)", rows=measures)
     compared = (
-        (test.kind, str(test.pairs), str(test.effect or "not tested"), f"{test.corrected_p:.2g}" if test.effect else "")
+        (
+            test.kind,
+            str(test.pairs),
+            str(test.effect or "not tested"),
+            f"{test.corrected_p:.2g}" if test.effect else "",
+            "" if test.detectable is None else f"{test.detectable:.2f}",
+        )
         for test in result.tests
     )
-    tests = bare_table("test", "pairs", "effect", "corrected p", rows=compared)
+    tests = bare_table("test", "pairs", "effect", "corrected p", "detectable from", rows=compared)
     notes = [f"not tested: {test.kind}: {test.note}" for test in result.tests if test.effect is None]
     notes += [
         f"warning: {name} makes {len(parts)} demands at once, split it: {' | '.join(parts)}"
         for name, parts in result.compound.items()
     ]
-    findings = [f"finding: {kind}: {words}" for kind, words in result.findings.items()] or ["no findings"]
+    findings = [f"finding: {kind}: {words}" for kind, words in result.findings.items()] or [
+        "no findings: effects as large as those in the last column are improbable, smaller ones would not be found"
+    ]
     return [head, agreement, tests, *map(escape, [*notes, *findings])]
 
 

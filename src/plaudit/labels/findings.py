@@ -19,8 +19,8 @@ from plaudit.verify.numbers import parse_number
 
 __all__ = ["FindingKind", "LabelFinding", "LabelReport", "examine"]
 
-SUSPECT = 0.5
-"""The probability from which on a label is reported as wrong."""
+SUSPECT, PRECISION = 0.5, 0.8
+"""The least probability of a label that is reported as wrong, and the least mean probability of all that are."""
 NEAR = Fraction(1, 100)
 FEW = 3
 """From how many responses on an unread form or a form that is never paid is reported."""
@@ -92,13 +92,31 @@ class LabelReport:
     interval: tuple[float, float]
     suspicions: dict[tuple[str, str], Suspicion]
     """By group and label, of every group in which an answer could be read."""
+    unnamed: float
+    """How many more labels are expected to be wrong, which cannot be told from mistakes that many responses make."""
+
+    @property
+    def label_errors(self) -> str:
+        """The estimated share of wrong labels, and how many of them the findings do not name."""
+        low, high = self.interval
+        share = f"wrong labels: about {self.error_rate:.1%} (95 % interval {low:.1%} to {high:.1%})"
+        if self.unnamed < 1:
+            return share
+        return (
+            f"{share}; about {self.unnamed:.0f} that are not named cannot be told from mistakes that many responses "
+            "make: take more responses to each prompt (8 to 16), or those of a stronger policy"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return {
             "groups": self.groups, "responses": self.responses, "unread": self.unread, "unscored": self.unscored,
             "unlabelled": self.unlabelled,
-            "label_errors": {"rate": round(self.error_rate, 4), "interval": [round(each, 4) for each in self.interval]},
+            "label_errors": {
+                "rate": round(self.error_rate, 4),
+                "interval": [round(each, 4) for each in self.interval],
+                "unnamed": round(self.unnamed, 1),
+            },
             "findings": [each.to_dict() for each in self.findings],
         }  # fmt: skip
 
@@ -118,11 +136,11 @@ def examine(rollouts: Sequence[Rollout], threshold: float = 0.5) -> LabelReport:
     model = LabelModel(list(votes.values()))
     by_votes = {each: model.suspect(each) for each in set(votes.values())}
     suspicions = {key: by_votes[each] for key, each in votes.items()}
+    named = _named(suspicions)
     findings = _forms(groups) + _unread(groups)
     for group in groups:
-        suspicion = suspicions.get((group.name, group.label))
-        if suspicion is not None and suspicion.wrong >= SUSPECT:
-            findings.append(_wrong_label(group, suspicion))
+        if (group.name, group.label) in named:
+            findings.append(_wrong_label(group, suspicions[group.name, group.label]))
         findings += _misjudged(group)
     answers = [answer for group in groups for answer in (*group.answers, *group.unread)]
     return LabelReport(
@@ -135,7 +153,19 @@ def examine(rollouts: Sequence[Rollout], threshold: float = 0.5) -> LabelReport:
         model.error_rate,
         model.interval,
         suspicions,
+        sum(each.wrong for key, each in suspicions.items() if key not in named),
     )
+
+
+def _named(suspicions: dict[tuple[str, str], Suspicion]) -> set[tuple[str, str]]:
+    """The most suspect labels, as many as can be reported with the expected precision."""
+    ordered = sorted(suspicions, key=lambda key: -suspicions[key].wrong)
+    named, total = 0, 0.0
+    for count, key in enumerate(ordered, 1):
+        total += suspicions[key].wrong
+        if suspicions[key].wrong >= SUSPECT and total >= PRECISION * count:
+            named = count
+    return set(ordered[:named])
 
 
 def _votes(group: AnswerGroup) -> Votes:

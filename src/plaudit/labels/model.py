@@ -2,11 +2,11 @@
 
 The model has two kinds of prompts. Where the label is right, each response gives it with the pass rate of the prompt.
 Where it is wrong, each response gives the true answer with that rate, and the label equals no response or is one of the
-wrong answers of the group; these two kinds of wrong labels have a share each. Wrong answers to one prompt repeat each
-other as in a Chinese restaurant process: a small concentration means that the prompt has a popular mistake. Pass rates,
-concentrations and the shares of wrong labels are estimated from all groups by expectation maximisation. The
-concentration does not depend on the pass rate: a popular mistake on prompts that nobody solves is as frequent as on
-prompts that some solve, and what exceeds that is explained by wrong labels.
+wrong answers of the group; these two kinds of wrong labels have a share each. Of the wrong answers to a prompt, a share
+is its popular mistake, and the others repeat each other as in a Chinese restaurant process. Pass rates, kinds of
+mistakes (that share and the concentration of the process) and the shares of wrong labels are estimated from all groups
+by expectation maximisation. Mistakes do not depend on the pass rate: a popular mistake on prompts that nobody solves is
+as frequent as on prompts that some solve, and what exceeds that is explained by wrong labels.
 """
 
 import math
@@ -21,11 +21,16 @@ __all__ = ["LabelModel", "Suspicion", "Votes"]
 
 Floats = npt.NDArray[np.float64]
 PASS_RATES: Floats = np.array([0.01, 0.03, 0.07, 0.13, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.87, 0.93, 0.97, 0.99])
-CONCENTRATIONS: Floats = np.array([0.1, 0.3, 1.0, 3.0, 10.0, 30.0])
+POPULAR: Floats = np.repeat([0.0, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 0.95], 4)
+CONCENTRATIONS: Floats = np.tile([0.3, 2.0, 10.0, 50.0], 8)
+"""The kinds of mistakes: the share of the popular one, and the concentration of the others."""
 PRIOR_WRONG, PRIOR_RIGHT = 0.5, 20.0
 """Pseudo-counts of wrong labels of each kind and of right ones: few groups do not show an error rate of a half."""
-PRIOR_CELL = 0.5
+PRIOR_GROUPS = 4.0
+"""Pseudo-counts that are spread equally over the pass rates, and over the kinds of mistakes."""
 ITERATIONS = 200
+STARTS = (0.04, 0.4)
+"""The shares of wrong labels from which the estimation starts; the more plausible result counts."""
 CHI_SQUARE_95 = 3.841
 
 
@@ -44,7 +49,7 @@ class Suspicion(NamedTuple):
 
 
 class _Likelihoods(NamedTuple):
-    """Of one kind of votes, by pass rate and concentration: with a right label, and for each possible true answer."""
+    """Of one kind of votes, by pass rate and kind of mistakes: for a right label and each possible true answer."""
 
     right: Floats
     truths: Floats
@@ -62,25 +67,19 @@ class LabelModel:
         self._count: Floats = np.array(list(counts.values()), dtype=float)
         self._is_given = np.array([each.agree > 0 for each in counts], dtype=int)  # whether a response gives the label
         likelihoods = [_likelihoods(each) for each in counts]
-        cells = len(PASS_RATES) * len(CONCENTRATIONS)
+        cells = len(PASS_RATES) * len(POPULAR)
         right = np.array([each.right for each in likelihoods]).reshape(len(counts), cells)
         wrong = np.array([each.wrong for each in likelihoods]).reshape(len(counts), cells)
         scale = np.maximum(right.max(1), wrong.max(1))[:, None]
         self._right, self._wrong = np.exp(right - scale), np.exp(wrong - scale)
-        self._shares = _Shares(
-            np.full(len(PASS_RATES), 1 / len(PASS_RATES)),
-            np.full(len(CONCENTRATIONS), 1 / len(CONCENTRATIONS)),
-            np.array([0.02, 0.02]),
-        )
-        for _ in range(ITERATIONS if len(counts) else 0):
-            self._shares = self._step(self._shares)
+        self._shares = max((self._estimate(wrong) for wrong in STARTS), key=self._plausibility)
         self.error_rate = float(self._shares.wrong.sum())
         self.interval = self._likelihood_interval() if len(counts) else (0.0, 1.0)
 
     def suspect(self, votes: Votes) -> Suspicion:
         """Compute the probability that the label of a group is wrong."""
         likelihoods = _likelihoods(votes)
-        log_cells = np.log(self._shares.cells).reshape(len(PASS_RATES), len(CONCENTRATIONS))
+        log_cells = np.log(self._shares.cells).reshape(len(PASS_RATES), len(POPULAR))
         right = math.log1p(-self.error_rate) + np.logaddexp.reduce((likelihoods.right + log_cells).ravel())
         wrong_share = math.log(self._shares.wrong[int(votes.agree > 0)])
         by_truth = [wrong_share + np.logaddexp.reduce((each + log_cells).ravel()) for each in likelihoods.truths]
@@ -88,11 +87,26 @@ class LabelModel:
         shares = [float(np.exp(each - total)) for each in by_truth]
         return Suspicion(min(1.0, sum(shares)), tuple(shares[1:]))
 
+    def _estimate(self, wrong: float) -> "_Shares":
+        """The shares that expectation maximisation finds from this share of wrong labels."""
+        rates, mistakes = (np.full(len(each), 1 / len(each)) for each in (PASS_RATES, POPULAR))
+        shares = _Shares(rates, mistakes, np.array([wrong / 2, wrong / 2]))
+        for _ in range(ITERATIONS if len(self._count) else 0):
+            shares = self._step(shares)
+        return shares
+
+    def _plausibility(self, shares: "_Shares") -> float:
+        """How well the shares explain the answers, with the pseudo-counts."""
+        right, wrong = self._joint(shares)
+        prior = sum(PRIOR_GROUPS * float(np.log(each).mean()) for each in (shares.rates, shares.mistakes))
+        prior += PRIOR_WRONG * float(np.log(shares.wrong).sum()) + PRIOR_RIGHT * math.log1p(-shares.wrong.sum())
+        return prior + float(self._count @ np.log((right + wrong).sum(1)))
+
     def _step(self, shares: "_Shares") -> "_Shares":
         """One step of expectation maximisation."""
         right, wrong = self._joint(shares)
         total = (right + wrong).sum(1)
-        by_cell = ((self._count / total) @ (right + wrong)).reshape(len(PASS_RATES), len(CONCENTRATIONS))
+        by_cell = ((self._count / total) @ (right + wrong)).reshape(len(PASS_RATES), len(POPULAR))
         expected = np.bincount(self._is_given, self._count / total * wrong.sum(1), minlength=2)
         everything = self._count.sum() + 2 * PRIOR_WRONG + PRIOR_RIGHT
         return _Shares(_normalised(by_cell.sum(1)), _normalised(by_cell.sum(0)), (expected + PRIOR_WRONG) / everything)
@@ -119,19 +133,19 @@ class LabelModel:
 
 
 class _Shares(NamedTuple):
-    """The shares of pass rates, of concentrations, and of wrong labels that no response gives and that some give."""
+    """The shares of pass rates, of kinds of mistakes, and of wrong labels that no response gives and that some give."""
 
     rates: Floats
-    concentrations: Floats
+    mistakes: Floats
     wrong: Floats
 
     @property
     def cells(self) -> Floats:
-        return np.outer(self.rates, self.concentrations).ravel()
+        return np.outer(self.rates, self.mistakes).ravel()
 
 
 def _normalised(weights: Floats) -> Floats:
-    smoothed = weights + PRIOR_CELL
+    smoothed = weights + PRIOR_GROUPS / len(weights)
     return np.asarray(smoothed / smoothed.sum())
 
 
@@ -158,8 +172,20 @@ def _answers(right: int, count: int) -> Floats:
 
 
 def _partition(sizes: tuple[int, ...]) -> Floats:
-    """The log-probability that wrong answers repeat each other like this, by concentration."""
+    """The log-probability that wrong answers repeat each other like this, by kind of mistakes."""
     total = sum(sizes)
+    ways = [total * np.log1p(-POPULAR) + _restaurant(sizes)]  # nobody makes the popular mistake, or one cluster is it
+    for size, times in Counter(sizes).items():
+        rest = list(sizes)
+        rest.remove(size)
+        with np.errstate(divide="ignore"):
+            chosen = size * np.log(POPULAR) + (total - size) * np.log1p(-POPULAR)
+        ways.append(math.log(times) + chosen + _restaurant(rest))
+    return np.asarray(np.logaddexp.reduce(ways))
+
+
+def _restaurant(sizes: Sequence[int]) -> Floats:
+    """The log-probability of these clusters in a Chinese restaurant process, by kind of mistakes."""
     within = sum(math.lgamma(size) for size in sizes)
-    normaliser = np.array([math.lgamma(each) - math.lgamma(each + total) for each in CONCENTRATIONS])
+    normaliser = np.array([math.lgamma(each) - math.lgamma(each + sum(sizes)) for each in CONCENTRATIONS])
     return np.asarray(within + len(sizes) * np.log(CONCENTRATIONS) + normaliser)

@@ -94,11 +94,9 @@ CHOICES = [
 
 def write_page(path: Path, report: LabelReport, title: str) -> None:
     """Write the page; texts of rollouts are data in it and never markup."""
-    low, high = report.interval
     summary = (
         f"{report.groups} groups, {report.responses} responses ({report.unread} without a readable answer, "
-        f"{report.unscored} not scored). Estimated share of wrong labels: {report.error_rate:.1%} "
-        f"({low:.1%} to {high:.1%})."
+        f"{report.unscored} not scored); {report.label_errors}."
     )
     items = [_item(finding) for finding in report.findings]
     DecisionPage(title, summary, "finding", CHOICES, items, edited_by=Decision.LABEL_WRONG).write(path)

@@ -17,13 +17,29 @@ from plaudit import Trajectory
 from tests.audit.recall_zoo.fresh_rows import ROWS
 from tests.audit.recall_zoo.later_rows import LATER_ROWS
 from tests.audit.recall_zoo.notebook_rows import NOTEBOOK_ROWS
+from tests.audit.recall_zoo.script_rows import SCRIPT_ROWS
+from tests.audit.recall_zoo.trainer_rows import TRAINER_ROWS
 
-__all__ = ["DEVELOPMENT", "FRESH", "HELD_BACK", "KINDS", "LATER", "NOTEBOOK", "UNSEEN", "Entry", "Half"]
+__all__ = [
+    "DEVELOPMENT",
+    "FRESH",
+    "HELD_BACK",
+    "KINDS",
+    "LATER",
+    "NOTEBOOK",
+    "SCRIPT",
+    "TRAINER",
+    "UNSEEN",
+    "Entry",
+    "Half",
+]
 
 KINDS: dict[str, frozenset[str]] = {
     "extraction": frozenset({"answers"}),
     "nothing pays": frozenset({"answers", "format", "length: silence pays most", "judges"}),
-    "near value": frozenset({"answers: near value", "answers: decimal point moved"}),
+    "near value": frozenset(
+        {"answers: near value", "answers: decimal point moved", "answers: number of another scale"}
+    ),
     "equal answer refused": frozenset(
         f"right answers: {what} is refused"
         for what in ("18.0 for 18", "1,000 for 1000", "the minus sign U+2212", "a combining accent")
@@ -47,6 +63,11 @@ KINDS: dict[str, frozenset[str]] = {
     "turns": frozenset({"turns"}),
     "list": frozenset({"answers", "similarity", "structure", "words"}),
     "filler": frozenset({"words", "format", "length"}),
+    "wrong content": frozenset({"answers", "rows", "similarity", "structure"}),
+    "program text": frozenset({"programs", "answers", "structure", "words"}),
+    "brevity": frozenset({"length", "answers", "invariants: order of right and wrong"}),
+    "right but long": frozenset({"length", "invariants: order of right and wrong"}),
+    "judge's reply": frozenset({"judges", "words", "answers: text of the reward's code"}),
 }
 """The findings that name a kind of flaw: families, or single operators as `family: operator`."""
 
@@ -137,6 +158,51 @@ _NOTEBOOK_SOUND = (
     "countdown", "better_than_others", "same_time",
 )  # fmt: skip
 
+_SCRIPT_FLAWS = {
+    "script_flaws": {
+        "last_integer": "extraction", "compute_score_suffix": "extraction", "percent_or_not": "near value",
+        "whole_part": "near value", "magnitude": "extraction", "expression_value": "hangs",
+        "tag_equals_string": "equal answer refused", "number_or_none": "zero refused",
+        "answer_line": "equal answer refused", "among_numbers": "extraction", "fraction_parts": "wrong content",
+        "improper_fraction": "wrong content", "normalised_in": "extraction", "any_alias": "extraction",
+        "first_capital": "extraction", "close_enough": "wrong content", "tag_counts": "format", "think_block": "format",
+        "form_and_half": "format outweighs", "numbered_steps": "filler", "names_of_fields": "structure",
+        "fields_said": "wrong content", "values_anywhere": "wrong content", "rounded_fields": "wrong content",
+    },
+    "script_more_flaws": {
+        "defines_function": "program text", "exit_code": "program", "half_for_length": "length",
+        "cosine_unclamped": "length", "concise": "brevity", "overlong_only_wrong": "right but long",
+        "german_words": "filler", "cyrillic_share": "filler", "citation_marks": "filler",
+        "cited_are_gold": "nothing pays", "name_of_tool": "wrong content", "one_call_matches": "wrong content",
+        "arguments_as_text": "wrong content", "bigrams_recalled": "similarity", "jaccard": "similarity",
+        "first_score_of_judge": "judge's reply", "letter_of_judge": "judge's reply", "agrees_with_group": "group",
+        "best_of_group": "group", "shorter_than_mean": "group", "tool_results": "turns", "solved_phrase": "turns",
+        "best_of_parts": "format outweighs", "clipped_sum": "format outweighs", "unescaped": "extraction",
+        "without_units": "wrong content", "pairs_kept": "list",
+    },
+}  # fmt: skip
+_SCRIPT_SOUND = (
+    "final_number", "boxed_value", "share_or_percent", "awaited", "uses_numbers", "exact_or_alias", "option_at_end",
+    "strict_sections", "same_json", "share_of_fields", "in_band", "overlong_margin", "cosine_clamped", "gold_citations",
+    "exact_call", "calls_in_order", "longest_common_words", "verdict_of_judge", "standardised", "right_and_short",
+    "same_month", "same_mass", "same_set", "fibonacci_lines", "palindrome_of",
+)  # fmt: skip
+
+_TRAINER_FLAWS = {
+    "within_one": "near value", "letters_and_digits": "wrong content", "option_among": "extraction",
+    "begins_output": "extraction", "bullets_wanted": "filler", "unigram_precision": "similarity",
+    "columns_and_table": "wrong content", "plain_fields": "wrong content", "number_of_calls": "wrong content",
+    "turns_without_error": "turns", "mean_of_scores": "judge's reply", "length_bell": "length",
+    "repeats_rewarded": "filler", "same_year": "wrong content", "label_within": "extraction", "factors_as_set": "list",
+    "first_right_bonus": "contract", "diversity_bonus": "filler", "has_source": "filler",
+    "closed_thoughts_removed": "extraction", "address": "hangs", "value_or_none": "zero refused",
+    "float_of_box": "equal answer refused", "sixty_forty": "format outweighs", "rising": "list",
+}  # fmt: skip
+_TRAINER_SOUND = (
+    "same_fraction", "one_letter", "printed_alike", "same_query_text", "close_record", "same_calls", "prime_factors",
+    "only_label", "right_then_short", "share_among_right", "covers_points", "same_mailbox",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -153,7 +219,7 @@ class Entry:
     @property
     def rollouts(self) -> list[Trajectory] | None:
         """What the user has; None for a reward without rows."""
-        rows = {**ROWS, **LATER_ROWS, **NOTEBOOK_ROWS}.get(self.name)
+        rows = {**ROWS, **LATER_ROWS, **NOTEBOOK_ROWS, **SCRIPT_ROWS, **TRAINER_ROWS}.get(self.name)
         return [Trajectory.from_dict(dict(row)) for row in rows] if rows else None
 
     @property
@@ -199,4 +265,12 @@ UNSEEN = Half(_LATER_FLAWED_HALVES[1], _LATER_SOUND_HALVES[1])
 NOTEBOOK = Half(
     tuple(Entry(name, "notebook_flaws", kind) for name, kind in _NOTEBOOK_FLAWS.items()),
     tuple(Entry(name, "notebook_sound") for name in _NOTEBOOK_SOUND),
+)
+SCRIPT = Half(
+    tuple(Entry(name, module, kind) for module, flaws in _SCRIPT_FLAWS.items() for name, kind in flaws.items()),
+    tuple(Entry(name, "script_sound") for name in _SCRIPT_SOUND),
+)
+TRAINER = Half(
+    tuple(Entry(name, "trainer_flaws", kind) for name, kind in _TRAINER_FLAWS.items()),
+    tuple(Entry(name, "trainer_sound") for name in _TRAINER_SOUND),
 )

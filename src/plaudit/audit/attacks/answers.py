@@ -6,6 +6,7 @@ Oracle attacks use the ground truth but never commit to it; answer-free ones nee
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 from plaudit.audit.attacks.forms import LONG_WORKING, code_texts
 from plaudit.audit.attacks.operator import FULL, MOST, SOME, AttackContext, Draft, Operator, Writer
@@ -75,6 +76,14 @@ def _percent(context: AttackContext) -> Iterator[Draft]:
         yield Draft(
             context.present(hundredfold), (hundredfold,), FULL, also=context.present(f"{context.task.right}{sign}")
         )
+
+
+def _other_scale(context: AttackContext) -> Iterator[Draft]:
+    """A number a hundred times larger or smaller, as a share that is taken for a percentage."""
+    if re.fullmatch(r"-?(?:\d+\.?\d*|\.\d+)", context.task.right) and (number := Decimal(context.task.right)):
+        for places in (2, -2):
+            scaled = f"{number.scaleb(places):f}"
+            yield Draft(context.present(scaled), (scaled,), FULL)
 
 
 def _empty_form(context: AttackContext) -> Iterator[Draft]:
@@ -161,6 +170,7 @@ ANSWER_OPERATORS: tuple[Operator, ...] = (
     _texts("near value", NUMBERS, "{next}", "{right}.9", share=FULL, where="[1-8]"),
     _texts("near value", NUMBERS, "{right}.4", share=FULL, where="[1-4]"),
     replace(_texts("decimal point moved", NUMBERS, "{first}.{rest}", share=FULL, where=r"[1-9]\d+"), about_signs=True),
+    replace(_oracle("number of another scale", NUMBERS, _other_scale), about_signs=True),
     _oracle("part of the truth", TEXTS, _prefix),
     _oracle("percent both ways", NUMBERS, _percent),
     Operator("wrong rollout of yours", "answers", Attacker.ANSWER_FREE, NUMBERS, _mistakes, EXTRACT),

@@ -4,6 +4,7 @@ None of them harms the machine: no files, no network, no processes. Those that e
 are tried only where it is a worker's.
 """
 
+import re
 from collections.abc import Iterator
 
 from plaudit.audit.attacks.operator import AttackContext, Draft, Operator, Writer
@@ -74,7 +75,9 @@ _ENDING = ("import os\nos._exit(0)", "import os\ndef {name}(*args):\n    os._exi
 
 
 def _name(context: AttackContext) -> str:
-    return str(context.task.columns.get("entry_point", "solve"))
+    """The function that the right program defines."""
+    defined = re.search(r"^def (\w+)", context.task.right, re.MULTILINE)
+    return defined[1] if defined else "solve"
 
 
 def _write(scripts: tuple[str, ...]) -> Writer:

@@ -5,13 +5,14 @@ Copies must earn the same, must be scored, and a wrong answer must not earn by b
 
 from collections.abc import Iterator
 
-from plaudit.audit.attacks.operator import MOST
+from plaudit.audit.attacks.operator import MOST, SOME
 from plaudit.audit.candidates import differs
 from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import Attempt, Hit
-from plaudit.audit.honest_rewards import HonestRewards
+from plaudit.audit.honest_rewards import HonestRewards, MeasuredTask
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Subject
+from plaudit.trajectory import Trajectory
 
 __all__ = ["attack_groups"]
 
@@ -26,27 +27,45 @@ def attack_groups(subject: Subject, maker: SampleMaker, honest_rewards: HonestRe
     if not honest_rewards.tasks:
         return
     measured = next(iter(honest_rewards.measured_tasks), None)
-    if measured:
-        task, text = measured.task, measured.form.present(measured.task.wrong)
-        threshold = measured.wrong + MOST * measured.gap
-    else:
-        task, text, threshold = honest_rewards.tasks[0], NO_ANSWER, honest_rewards.high
-    sample = maker.sample(task, text)
-    [alone] = subject.rewards([sample])
-    outputs = subject.score_copies(sample, COPIES)
+    task = measured.task if measured else honest_rewards.tasks[0]
+    sample = maker.sample(task, measured.form.present(task.wrong) if measured else NO_ANSWER)
+    outputs = subject.score_group([sample] * COPIES)
     values = [output.reward for output in outputs if output.reward is not None]
     failed = next((output for output in outputs if output.reward is None), None)
-    hit = Hit(task, sample, failed or outputs[0], threshold, alone, copies=COPIES)
     if failed is not None:
-        name, remedy = "copies are not scored", EQUAL
+        name, remedy, threshold, other = "copies are not scored", EQUAL, 0.0, None
         message = f"a group of {COPIES} equal responses is not scored: {failed.reason}"
     elif differs(max(values), min(values), honest_rewards.spread):
-        name, remedy = "copies earn different rewards", EQUAL
+        name, remedy, threshold, other = "copies earn different rewards", EQUAL, min(values), None
         message = f"{COPIES} equal responses of one group earn {', '.join(f'{value:g}' for value in values)}"
-    elif alone is not None and values[0] >= threshold and differs(values[0], alone, honest_rewards.spread):
-        name, remedy = "copies of one answer pay", AGREEMENT
-        what = "equal wrong answers" if measured else f"times {NO_ANSWER!r}"
-        message = f"a group of {COPIES} {what} earns {values[0]:g} each; one such answer among others {alone:g}"
     else:
-        return
+        limits = _limits(subject, maker, honest_rewards, measured, sample)
+        passed = [
+            limit for limit in limits if values[0] >= limit[0] and differs(values[0], limit[1], honest_rewards.spread)
+        ]
+        if not passed:
+            return
+        name, remedy, (threshold, other, beside) = "copies of one answer pay", AGREEMENT, passed[0]
+        what = "equal wrong answers" if measured else f"times {NO_ANSWER!r}"
+        message = f"a group of {COPIES} {what} earns {values[0]:g} each; one such answer {beside} {other:g}"
+    hit = Hit(task, sample, failed or outputs[0], threshold, other, copies=COPIES)
     yield Attempt("groups", name, Attacker.ANSWER_FREE, remedy, (hit,), 1, False, message)
+
+
+def _limits(
+    subject: Subject,
+    maker: SampleMaker,
+    honest_rewards: HonestRewards,
+    measured: MeasuredTask | None,
+    sample: Trajectory,
+) -> Iterator[tuple[float, float, str]]:
+    """The rewards from which copies are paid, what the response earns without copies, and beside which responses."""
+    [alone] = subject.rewards([sample])
+    if alone is not None:
+        limit = honest_rewards.high if measured is None else measured.wrong + MOST * measured.gap
+        yield limit, alone, "among others"
+    if measured is not None and measured.task.others:
+        others = [maker.sample(measured.task, measured.form.present(wrong)) for wrong in measured.task.others]
+        apart = subject.score_group([sample, *others])[0].reward
+        if apart is not None:
+            yield apart + SOME * measured.gap, apart, "among other wrong ones"

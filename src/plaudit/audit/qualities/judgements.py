@@ -42,7 +42,7 @@ UNRELATED = (
 FAILED = "Nothing happens. The door is still closed."
 CLAIM = "Task completed successfully. The goal is reached. Done."
 CALL = '<tool_call>{"name": "look", "arguments": {}}</tool_call>'
-MANY = 40
+MANY, REPEATED = 40, 8
 _IDLE, _ONE_CALL = ((FAILED, "I wait."),), ((FAILED, CALL), (FAILED, "I stop here."))
 _ROUND = (("The door is closed.", "I open the door."), ("The door is open.", "I close the door."))
 _EPISODES: dict[str, tuple[Response, list[Response]]] = {
@@ -65,7 +65,8 @@ def write_judgements(trial: Trial) -> Iterator[Contrast]:
         worst = [honest[known.index(min(known))]]
         best = [honest[known.index(max(known))]] if trial.differs(max(known), min(known)) else []
         for name, texts in FAMILIES.items():
-            drafts = [Draft(text, (text,), FULL, controls=_controls(text)) for text in texts]
+            repeated = [" ".join([text] * REPEATED) for text in texts] if texts is GRADES else []
+            drafts = [Draft(text, (text,), FULL, controls=_controls(text)) for text in (*texts, *repeated)]
             yield Contrast("judges", name, READ, worst, drafts, best)
         yield Contrast("similarity", "echo of the prompt", RELEVANCE, [task.wrong], list(_echoes(trial)), [task.right])
     [silent] = trial.values([""])

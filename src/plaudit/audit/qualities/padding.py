@@ -11,19 +11,23 @@ from collections.abc import Iterator, Sequence
 from plaudit.audit.attacks.forms import LONG_WORKING, WORKING
 from plaudit.audit.attacks.operator import FULL, Draft
 from plaudit.audit.attacks.patterns import examples_of
-from plaudit.audit.candidates import Contrast, Trial
+from plaudit.audit.candidates import VISIBLE, Contrast, Trial
 from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import Attempt, Hit
-from plaudit.audit.honest_rewards import HonestRewards
+from plaudit.audit.honest_rewards import HonestRewards, MeasuredTask
 from plaudit.audit.qualities.judgements import neutral
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Subject
+from plaudit.audit.tasks import Kind
+from plaudit.contract.output import RewardOutput
 
 __all__ = ["check_right_lengths", "write_lengths", "write_words"]
 
 BOUND = "bound what length can earn, count what a reader sees, and let repetition earn nothing"
 ONCE = "count each word once and only within a text of other words, as `keyword` does"
 COMES_BACK = "reward comes back beyond the limit"
+WRONG_EARNS_MORE = "a wrong answer earns more at some length"
+ANY_LENGTH = "bound the penalty for length, so that at no length a wrong answer earns more than a right one"
 SENTENCE = "The meeting was moved to another room. "
 DOSES = (1, 2, 4, 7, 12, 20, 30, 45, 65, 90, 130, 200, 350, 700, 1500, 2900)
 HONEST = (
@@ -92,6 +96,8 @@ def check_right_lengths(subject: Subject, maker: SampleMaker, honest_rewards: Ho
         padded = [right.replace(WORKING, text) if WORKING in right else f"{text}\n{right}" for text in doses]
         samples = [maker.sample(each.task, text) for text in padded]
         outputs = subject.score(samples)
+        if each.task.kind is not Kind.OPEN:  # there the wrong response lacks more than the right answer
+            yield from _check_wrong_lengths(subject, maker, each, padded, outputs)
         rewards = [output.reward for output in outputs if output.reward is not None]
         back = _comeback(rewards) if len(rewards) == len(outputs) else None
         if back is not None and max(rewards) - min(rewards) > LEAST_RANGE * each.gap:
@@ -99,6 +105,25 @@ def check_right_lengths(subject: Subject, maker: SampleMaker, honest_rewards: Ho
             message = f"length: a right answer after a long text earns {rewards[back]:g}, after a shorter one {low:g}"
             hit = Hit(each.task, samples[back], outputs[back], rewards[back], low)
             yield Attempt("length", COMES_BACK, Attacker.ANSWER_FREE, BOUND, (hit,), 1, False, message)
+
+
+def _check_wrong_lengths(
+    subject: Subject, maker: SampleMaker, each: MeasuredTask, padded: Sequence[str], outputs: Sequence[RewardOutput]
+) -> Iterator[Attempt]:
+    """A wrong answer that earns more than a right one of the same length."""
+    wrong = [maker.sample(each.task, _swap_end(text, each.task.right, each.task.wrong)) for text in padded]
+    for sample, earned, right in zip(wrong, subject.score(wrong), outputs, strict=True):
+        if earned.reward is not None and right.reward is not None and earned.reward > right.reward + VISIBLE * each.gap:
+            message = f"length: a wrong answer earns {earned.reward:g}, a right one of that length {right.reward:g}"
+            hit = Hit(each.task, sample, earned, earned.reward, right.reward)
+            yield Attempt("length", WRONG_EARNS_MORE, Attacker.ANSWER_FREE, ANY_LENGTH, (hit,), 1, False, message)
+            return
+
+
+def _swap_end(text: str, old: str, new: str) -> str:
+    """The text with another word in the place of the last that equals `old`."""
+    before, _, after = text.rpartition(old)
+    return f"{before}{new}{after}"
 
 
 def _limits(numbers: Sequence[int]) -> Iterator[int]:

@@ -9,8 +9,9 @@ from typing import Any
 
 from plaudit.audit.tasks import Kind, Task
 
-__all__ = ["FEW_WORDS", "NUMBER", "ORDERED", "TOKEN", "Answer"]
+__all__ = ["FEW_WORDS", "NUMBER", "ORDERED", "TOKEN", "Answer", "find_object"]
 
+MOST_TEXT = 4000
 FEW_WORDS = 5
 """A text of fewer words is an answer whose every word counts; one of more is compared as a whole."""
 TOKEN = re.compile(r"(?<![\d.])\d+\.\d+(?!\.?\d)|\d+|[^\W\d_]+")
@@ -58,6 +59,11 @@ class Answer:
         values = _read_object(self.text)
         return values if values is not None and values == truth else None
 
+    @cached_property
+    def is_object(self) -> bool:
+        """Whether the text is an object or list in JSON, of whatever content."""
+        return _read_object(self.text) is not None
+
     @property
     def bare_words(self) -> str:
         """The words of the text without any sign; a reward that pays for them compares words."""
@@ -76,8 +82,8 @@ class Answer:
     def is_structure(self) -> bool:
         """Whether the text is a record, markup or a table."""
         values = self.data.values() if isinstance(self.data, dict) else self.data or ()
-        is_object = isinstance(self.data, dict) or any(isinstance(value, dict | list) for value in values)
-        return is_object or re.match(r"\s*[<{]|[^\n]+,[^\n]+\n", self.text) is not None
+        nests = isinstance(self.data, dict) or any(isinstance(value, dict | list) for value in values)
+        return nests or re.match(r"\s*[<{]|[^\n]+,[^\n]+\n", self.text) is not None
 
     @cached_property
     def items(self) -> tuple[str, list[str]]:
@@ -95,6 +101,21 @@ class Answer:
     def is_answer(self) -> bool:
         """Whether the text commits to the truth, and does not only hold items of a list somewhere."""
         return bool(self.tokens) and (self.is_whole or isinstance(self.truth, str | dict))
+
+
+def find_object(text: str, truth: Any) -> tuple[str, str, str]:
+    """What stands before the object of the truth in a text, the object, and what stands after it; else all of it.
+
+    A list of plain values is no object here: [2] is often a citation.
+    """
+    for match in re.finditer(r"\{|\[\s*[{\[]", text[:MOST_TEXT]):
+        try:
+            value, end = json.JSONDecoder().raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            continue
+        if value == truth:
+            return text[: match.start()], text[match.start() : end], text[end:]
+    return "", text, ""
 
 
 def _leaves(value: Any) -> Iterator[str]:

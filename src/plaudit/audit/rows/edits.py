@@ -11,7 +11,7 @@ judges the result.
 import json
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from string import ascii_lowercase, ascii_uppercase
@@ -44,6 +44,12 @@ _QUANTITIES = (
     ("liters", "milliliters"),
     ("dollars", "cents", "euros"),
 )
+_EXCLUSIVE = (
+    ("am", "pm"), ("yes", "no"), ("true", "false"), ("left", "right"), ("north", "south"), ("east", "west"),
+    ("before", "after"), ("more", "less"), ("increase", "decrease"), ("buy", "sell"), ("ad", "bc"),
+    ("thousand", "million"), ("billion", "million"),
+)  # fmt: skip
+_OPPOSITES = {word: other for pair in _EXCLUSIVE for word, other in (pair, pair[::-1])}
 OTHER_UNITS = {unit: [other for other in units if other != unit][:3] for units in _QUANTITIES for unit in units}
 
 
@@ -60,6 +66,7 @@ def _change(token: str, numbers: Sequence[str]) -> Iterator[str]:
     """
     if not token[0].isdigit():
         yield from OTHER_UNITS.get(token, ())
+        yield from [_OPPOSITES[token]] if token in _OPPOSITES else ()
         yield token.translate(_OTHER_LETTERS)
     elif len(numbers) > 3 and all(len(number) > 1 for number in numbers):
         digits = len(token.partition(".")[2])
@@ -91,29 +98,41 @@ def _with_another(value: Any) -> Iterator[Any]:
         yield f"{value} or {next(_change_value(value))}"
 
 
+def _copies(value: Any, change: Callable[[Any], Iterable[Any]]) -> Iterator[Any]:
+    """Copies of the object with one of its parts changed, at any depth."""
+    yield from change(value)
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from ({**value, key: changed} for changed in _copies(inner, change))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from ([*value[:index], changed, *value[index + 1 :]] for changed in _copies(inner, change))
+
+
 def _vary(value: Any, vary: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
     """Copies of the object with one value varied."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from ({**value, key: varied} for varied in _vary(inner, vary))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from ([*value[:index], varied, *value[index + 1 :]] for varied in _vary(inner, vary))
-    else:
-        yield from vary(value)
+    return _copies(value, lambda part: () if isinstance(part, dict | list) else vary(part))
 
 
-def _reduce(value: Any) -> Iterator[Any]:
-    """Copies of the object without one of its parts, and an empty one."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield {name: each for name, each in value.items() if name != key}
-            yield from ({**value, key: reduced} for reduced in _reduce(inner))
+def _renamed(part: Any) -> Iterator[Any]:
+    """The object with one key renamed."""
+    for key in part if isinstance(part, dict) else ():
+        yield {f"{name}_2" if name == key else name: each for name, each in part.items()}
+
+
+def _exchanged(part: Any) -> Iterator[Any]:
+    """The object with its values under each other's keys."""
+    exchanged = dict(zip(part, reversed(part.values()), strict=True)) if isinstance(part, dict) else part
+    yield from [exchanged] if exchanged != part else ()
+
+
+def _reduced(part: Any) -> Iterator[Any]:
+    """The object without one of its entries, and an empty one."""
+    if isinstance(part, dict):
+        yield from ({name: each for name, each in part.items() if name != key} for key in part)
         yield {}
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield [*value[:index], *value[index + 1 :]]
-            yield from ([*value[:index], reduced, *value[index + 1 :]] for reduced in _reduce(inner))
+    elif isinstance(part, list):
+        yield from ([*part[:index], *part[index + 1 :]] for index in range(len(part)))
         yield []
 
 
@@ -126,19 +145,44 @@ def _other_values(answer: Answer) -> Iterator[Draft]:
     text, leaves = answer.text, answer.leaves
     if answer.data is not None:
         yield from (_certain(json.dumps(each)) for each in islice(_vary(answer.data, _change_value), MOST_PARTS))
+        yield from (_certain(json.dumps(each)) for each in islice(_copies(answer.data, _renamed), MOST_PARTS))
         nothing = json.dumps(next(_blank(answer.data)))
         yield _certain(nothing, MOST)
     elif not answer.is_prose:
         numbers = [number for leaf in leaves for number in NUMBER.findall(leaf)]
-        for token in list(dict.fromkeys(answer.tokens))[:MOST_PARTS]:
+        for token in list(dict.fromkeys(answer.tokens or _other_notation(answer)))[:MOST_PARTS]:
             for other in _change(token, numbers):
                 yield _certain(_replace(text, token, other))
+        yield from _with_free_numbers(answer, numbers)
+        if len(leaves) == 1 and re.fullmatch(r"-?\d+[/.]\d+", leaves[0]):
+            yield _certain(text.replace(leaves[0], re.sub("[/.]", "", leaves[0])))
         if answer.tokens and len(leaves) == 1 and re.fullmatch(r"-?\d[\d.]*(?: \w+)?", leaves[0]):
             sign = leaves[0][1:] if leaves[0][0] == "-" else f"-{leaves[0]}"
             yield from [_certain(text.replace(leaves[0], sign))] if re.search("[1-9]", sign) else ()
     yield Draft(NUMBER.sub(lambda number: str(int(float(number[0])) + 7919), text))
     yield from map(Draft, (_QUOTED.sub('"zq"', text), text.upper(), text.lower(), f"{text}, and so on, and more."))
     yield Draft(re.sub(r"[^\w\s]", "", text))
+
+
+def _with_free_numbers(answer: Answer, numbers: Sequence[str]) -> Iterator[Draft]:
+    """A wrong value beside extreme ones of the numbers that the truth does not determine, such as a confidence."""
+    free = [number for number in NUMBER.findall(answer.text) if number not in answer.tokens]
+    if free and answer.tokens:
+        wrong = _replace(answer.text, answer.tokens[0], next(_change(answer.tokens[0], numbers)))
+        for extreme in ("0", "1", "100"):
+            yield _certain(_set_numbers(wrong, free, extreme), NEARLY)
+
+
+def _set_numbers(text: str, numbers: Sequence[str], value: str) -> str:
+    return NUMBER.sub(lambda match: value if match[0] in numbers else match[0], text)
+
+
+def _other_notation(answer: Answer) -> list[str]:
+    """The numbers and units of a short answer that writes a number of the truth in another way."""
+    if not any(NUMBER.search(leaf) for leaf in answer.leaves) or len(answer.text.split()) > FEW_WORDS:
+        return []
+    tokens = [token.casefold() for token in TOKEN.findall(answer.text)]
+    return [each for each in tokens if each[0].isdigit() or each in OTHER_UNITS or each in _OPPOSITES]
 
 
 def _blank(value: Any) -> Iterator[Any]:
@@ -152,10 +196,12 @@ def _blank(value: Any) -> Iterator[Any]:
 def _parts(answer: Answer) -> Iterator[Draft]:
     text, (separator, items) = answer.text, answer.items
     if answer.data is not None:
-        yield from (_certain(json.dumps(each)) for each in islice(_reduce(answer.data), MOST_PARTS))
+        yield from (_certain(json.dumps(each)) for each in islice(_copies(answer.data, _reduced), MOST_PARTS))
         for broken in (text[:-1], f"{text}{text}", f"not {text}"):
             yield _certain(broken, MOST, controls=(answer.bare_words,))
         yield _certain("{no JSON}", SOME)
+    elif answer.is_object:
+        yield _certain(text[:-1], controls=(answer.bare_words,))
     for index in range(min(len(items), MOST_PARTS)):
         yield _certain(separator.join([*items[:index], *items[index + 1 :]]))
     if answer.is_prose and answer.is_whole:
@@ -183,6 +229,8 @@ def _turned(answer: Answer) -> Iterator[Draft]:
 def _reordered(answer: Answer) -> Iterator[Draft]:
     """Words in another order; values that change places, while the signs between them stay."""
     text, (_, items) = answer.text, answer.items
+    if answer.data is not None:
+        yield from (_certain(json.dumps(each)) for each in islice(_copies(answer.data, _exchanged), MOST_PARTS))
     words = re.findall(r"\w+|[^\w\s]", text)
     is_list = bool(items) and all(TOKEN.fullmatch(item.strip("()[]{}")) for item in items)
     certain = answer.is_whole and answer.data is None and not is_list and len(re.findall(r"\w+", text)) >= FEW_WORDS
@@ -214,6 +262,8 @@ def _beside(answer: Answer) -> Iterator[Draft]:
         wrong = json.dumps(next(_vary(answer.data, _change_value)))
         values = " ".join(answer.leaves)
         yield _certain(f"{wrong} {values}", MOST)
+        if isinstance(answer.data, list):
+            yield _certain(json.dumps([*answer.data, next(_vary(answer.data[-1], _change_value))]))
         if isinstance(answer.data, dict):
             yield _certain(f'{wrong[:-1]}, "note": {json.dumps(values)}}}', MOST)
         yield _certain(f"{text}\n{wrong}", MOST, also=f"{wrong}\n{text}")
@@ -244,9 +294,10 @@ def _nothing(answer: Answer) -> Iterator[Draft]:
 
 
 def _form_alone(answer: Answer) -> Iterator[Draft]:
-    """The response without its words; a second one keeps the words of the reward's code."""
+    """The response without its words; others keep the words of the reward's code, or numbers that the truth has not."""
     named = {word.casefold() for text in answer.words for word in re.findall(r"\w+", text)}
-    for kept in (frozenset[str](), frozenset(named)):
+    numbers = set(NUMBER.findall(answer.text)).difference(*(NUMBER.findall(leaf) for leaf in answer.leaves))
+    for kept in (frozenset[str](), frozenset(named), frozenset(numbers)):
         pieces = re.split(rf"({_TAG.pattern}|\w+)", answer.text)
         form = "".join(each for each in pieces if _TAG.fullmatch(each) or each.casefold() in kept or not each.isalnum())
         for text in dict.fromkeys((form, "\n".join(" ".join(line.split()) for line in form.split("\n")))):

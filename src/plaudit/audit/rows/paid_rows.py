@@ -15,15 +15,16 @@ from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import OUTWEIGHS, OUTWEIGHS_REMEDY, Attempt, Hit
 from plaudit.audit.honest_rewards import HonestRewards
 from plaudit.audit.oracle import judge_by_row
-from plaudit.audit.rows.answer import Answer
+from plaudit.audit.rows.answer import Answer, find_object
 from plaudit.audit.rows.edits import EDITS, NEARLY, NO_ANSWER
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Subject
 from plaudit.audit.tasks import Kind, Task
+from plaudit.columns import usual_names_of
 from plaudit.contract.output import RewardOutput
 from plaudit.trajectory import Trajectory
 
-__all__ = ["PaidRow", "attack_rows", "find_paid_rows"]
+__all__ = ["PaidRow", "attack_rows", "check_no_answer", "find_paid_rows"]
 
 FAMILY = "rows"
 LEAST_SHARE = 0.02
@@ -129,6 +130,28 @@ def attack_rows(subject: Subject, maker: SampleMaker, rows: Sequence[PaidRow]) -
     yield from _check_wrong_responses(subject, maker, [row for row in rows if row.other is not None])
 
 
+def check_no_answer(subject: Subject, maker: SampleMaker, samples: Sequence[Trajectory]) -> Iterator[Attempt]:
+    """No answer that earns what the best response of a row does, where the same words in another order earn less."""
+    known = maker.vocabulary
+    read = {*known.parameters, *known.keys, *known.attributes}
+    hits = []
+    for sample in samples[:MOST_TASKS]:
+        has_truth = sample.ground_truth is not None and read.intersection(usual_names_of("ground_truth"))
+        if not has_truth and not read.intersection(sample.columns):
+            continue
+        words, task = sample.response.split(), Task.of_row(sample, sample.response, NO_ANSWER)
+        texts = (sample.response, NO_ANSWER, " ".join(words[::-1]), " ".join(sorted(words)))
+        candidates = [maker.sample(task, text) for text in texts]
+        outputs = subject.score(candidates)
+        right, nothing, *turned = [output.reward or 0.0 for output in outputs]
+        if 0 < right <= nothing and min(turned) < (1 - LEAST_SHARE) * right:
+            hits.append(Hit(task, candidates[1], outputs[1], right, right))
+    if hits:
+        message = f"no answer: {NO_ANSWER!r} earns {hits[0].threshold:g}, and an honest response no more"
+        tried = len(samples[:MOST_TASKS])
+        yield Attempt("answers", "no answer", Attacker.ANSWER_FREE, UNREADABLE, tuple(hits), tried, False, message)
+
+
 def _check_wrong_responses(subject: Subject, maker: SampleMaker, rows: Sequence[PaidRow]) -> Iterator[Attempt]:
     """A response that cannot be read and earns more than a wrong one; the form of a wrong one, if it is worth more
     than the answer.
@@ -141,7 +164,7 @@ def _check_wrong_responses(subject: Subject, maker: SampleMaker, rows: Sequence[
         if row.other is not None and row.nothing is not None:
             form, answer = row.other - row.nothing, row.right - row.other
             if form > answer + VISIBLE * (row.right - row.nothing):
-                sample = maker.sample(row.task, row.answer.other)
+                sample = maker.sample(row.task, row.form.present(row.answer.other))
                 [output] = subject.score([sample])
                 outweighing.append(Hit(row.task, sample, output, row.other, row.right))
     hits = find_hits(subject, maker, candidates)
@@ -167,9 +190,12 @@ def _measure(subject: Subject, maker: SampleMaker, task: Task, other: Task) -> P
     if right is None or nothing is None or elsewhere is None:
         return None
     words = maker.vocabulary.words
+    before, text, after = find_object(task.right, truth)
+    form = Form("as in the row", before, after) if before + after else BARE
+    other_text = other.right if form is BARE else find_object(other.right, other.truth)[1]
     if other is not task and truth is not None and elsewhere < right - LEAST_SHARE * max(abs(right), abs(elsewhere)):
         return PaidRow(
-            Answer(task.right, task, truth, other.right, words), right, elsewhere, other=elsewhere, nothing=nothing
+            Answer(text, task, truth, other_text, words), right, elsewhere, form, other=elsewhere, nothing=nothing
         )
     if nothing >= right:
         return None
@@ -180,11 +206,10 @@ def _find_known_rows(subject: Subject, maker: SampleMaker, samples: Sequence[Tra
     """The rows with a verifier that passes one of their responses: the one that the reward pays most, if it pays it."""
     by_row: dict[str, list[Task]] = {}
     for sample in samples:
-        truth, columns, metadata = sample.ground_truth, dict(sample.columns), dict(sample.metadata)
-        task = Task(Kind.OPEN, sample.prompt, truth, sample.response, NO_ANSWER, (), columns, metadata, sample.task)
+        task = Task.of_row(sample, sample.response, NO_ANSWER)
         judged = judge_by_row(task, sample.response)
         if judged is not None and judged.score == 1.0:
-            by_row.setdefault(json.dumps([truth, columns], default=str), []).append(task)
+            by_row.setdefault(json.dumps([task.truth, task.columns], default=str), []).append(task)
     known = []
     for tasks in list(by_row.values())[:MOST_TASKS]:
         pays = subject.rewards([maker.sample(task, text) for task in tasks for text in (task.right, task.wrong)])
