@@ -19,6 +19,7 @@ from plaudit.verify.answers.clauses import (
     NOUN_PHRASE,
     PHRASES,
     RETRACTION,
+    are_denied_after,
     clause_before,
     is_denied,
     is_denied_after,
@@ -36,6 +37,7 @@ __all__ = ["Commitment", "find_commitment"]
 _TAG = compile_late(r"</?answer>", re.IGNORECASE)
 _MARKUP = compile_late(r"[*`$]+|\\(?:text|textbf|textrm|mathrm|mathbf|mbox)\s?\{|(?<![\w.])[{}]|[{}](?!\w)")
 _HAS_MARKUP = compile_late(r"[*`$\\{}]")
+_ANSWER_MARK = compile_late(r"A:\s+(?=\w+[\s'’])")
 _LEADING_WORDS = compile_late(
     r"(?:(?:definitely|clearly|therefore|thus|indeed|that|simply|just|option|choice|answer|letter|number|label)\b[\s:]*)+",
     re.IGNORECASE,
@@ -100,6 +102,8 @@ def find_commitment(question: Question, answer: str, *, leads: bool = False) -> 
     text = _plain(canonical(answer))
     reader = _Reader(question.options)
     statements = sorted({*reader.phrases(text), *reader.lines(text, leads)}, key=lambda each: each.start)
+    if len(statements) > 1 and reader.begins_with_mark(text):
+        statements = [statement for statement in statements if statement.start > 0]
     if reader.has_foreign_answer(text, statements[-1].start if statements else -1):
         return Commitment(frozenset(), "the answer is none of the options")
     if not statements:
@@ -159,6 +163,11 @@ class _Reader:
                 if selection and not is_question(text, end):
                     yield Statement(selection, end, end + len(words))
 
+    def begins_with_mark(self, text: str) -> bool:
+        """Whether a text begins with "A:" for "answer", and not with the text of an option behind it."""
+        mark = _ANSWER_MARK.match(text)
+        return mark is not None and self._text_at(text, mark.end()) is None
+
     def has_foreign_answer(self, text: str, after: int) -> bool:
         """Whether the last "the answer is" after a position is followed by a few words that name no option."""
         start = text.lower().rfind("answer")
@@ -178,11 +187,13 @@ class _Reader:
         return frozenset() if NEGATION.search(subject) else selection
 
     def lines(self, text: str, leads: bool) -> Iterator[Statement]:
-        """Statements of the first and the last line; a list of options is none."""
+        """Statements of the first and the last line; a list of options in their order is none."""
         first, last = text.partition("\n")[0], text.rpartition("\n")[2]
-        lists = len({self._leading_label(line) for line in text.split("\n", MOST_LINES)[:MOST_LINES]} - {None}) > 1
+        labels = [self._leading_label(line) for line in text.split("\n", MOST_LINES)[:MOST_LINES]]
+        listed = [label for label in labels if label is not None]
+        lists = len({*listed}) > 1
         opening = self._opening(first, leads)
-        if opening is not None and not (lists and self._leading_label(first) is not None):
+        if opening is not None and not (lists and labels[0] is not None and listed == sorted(listed)):
             yield opening
         finals = {last, _SENTENCE.split(last)[-1]} - {text}  # the opening is read already if it is the whole text
         for final in finals:
@@ -214,13 +225,25 @@ class _Reader:
 
     def named(self, text: str) -> frozenset[int]:
         """The options that a text names anywhere without denying or questioning them; none if it doubts one."""
-        mentions = [mention for mention in self._mentions(text) if not is_denied(*mention[1:])]
+        mentions = [mention for mention in self._without_denied_lists(text) if not is_denied(*mention[1:])]
         doubted = any(
             DOUBT.search(clause_before(text, start)) or CONDITION.match(text, end) for _, text, start, end in mentions
         )
         presented = any(is_presented(searched, start, end) for _, searched, start, end in mentions)
         named = frozenset(index for index, *_ in mentions)
         return frozenset() if len(named) == 1 and (doubted or not presented) else named
+
+    def _without_denied_lists(self, text: str) -> list[tuple[int, str, int, int]]:
+        """The mentions but for lists that are denied as a whole: "A, B and C are wrong"."""
+        kept = []
+        next_start, next_denied = len(text), False
+        for mention in sorted(self._mentions(text), key=lambda each: -each[2]):
+            _, searched, start, end = mention
+            joined = next_denied and _LIST_SEPARATOR.fullmatch(searched, end, next_start) is not None
+            next_start, next_denied = start, joined or are_denied_after(searched, end)
+            if not next_denied:
+                kept.append(mention)
+        return kept
 
     def _mentions(self, text: str) -> list[tuple[int, str, int, int]]:
         """Every place where an option is named by its text or by a capital letter: option, text searched, span."""
