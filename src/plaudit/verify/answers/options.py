@@ -10,7 +10,7 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
 from plaudit.verify.math.choices import find_options
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.rows import cache_by_content, find_column, need_truth, read_literal
+from plaudit.verify.rows import cache_by_content, find_column, is_at_least, need_truth, read_literal
 from plaudit.verify.text import canonical
 
 __all__ = ["Option", "Options", "Question", "fold", "read_labels", "read_question"]
@@ -165,8 +165,9 @@ def _read_options(listed: Any, lettered: list[Any], prompt: str) -> tuple[Sequen
         if not isinstance(labels, list) or not isinstance(texts, list) or len(labels) != len(texts):
             raise InvalidTrajectory("choices needs as many labels as texts")
         return [str(label) for label in labels], _texts("choices", texts)
-    if isinstance(listed, list) and listed and all(isinstance(each, Mapping) and len(each) == 1 for each in listed):
-        listed = {str(label): text for each in listed for label, text in each.items()}
+    if isinstance(listed, list) and listed and all(isinstance(each, Mapping) for each in listed):
+        pairs = [(label, text) for each in listed for label, text in each.items() if text is not None]
+        listed = {str(label): text for label, text in pairs} if len(pairs) == len(listed) else listed
     if isinstance(listed, Mapping):
         return [str(label) for label in listed], _texts("options", list(listed.values()))
     return _numbers_in_prompt(prompt, len(listed) if isinstance(listed, list) else 0), _texts("options", listed)
@@ -245,8 +246,8 @@ def _indices_of(answer: Any, options: Options) -> frozenset[int]:
 
 
 def _index_of(answer: Any, options: Options) -> int:
-    if isinstance(answer, int) and not isinstance(answer, bool) and 0 <= answer < len(options):
-        return answer
+    if is_at_least(answer, 0) and answer < len(options) and answer == int(answer):  # 1.0 in tables with nulls
+        return int(answer)
     if isinstance(answer, str):
         label, text = answer.strip().strip("().").lower(), fold(answer)
         for index, option in enumerate(options.listed):
