@@ -57,6 +57,10 @@ BY_DEFAULT = {
         {"prompt": numpy.array([USER]), "response": "r", "reward_model": {"ground_truth": numpy.array([4])}},
         ([USER], "r", {"reward_model": {"ground_truth": [4]}, "ground_truth": [4]}),
     ),
+    "NeMo Gym": (
+        {"responses_create_params": {"input": [USER]}, "response": "4"},
+        ([USER], "4", {"responses_create_params": {"input": [USER]}}),
+    ),
     "lists stay lists": ({"prompt": "p", "response": "r", "target": []}, ("p", "r", {"ground_truth": []})),
     "messages": ({"messages": [USER, ANSWER]}, ([USER], "4", {})),
     "messages with parts": (

@@ -12,7 +12,7 @@ from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
 
 __all__ = [
     "FIELDS", "FOREIGN_NAMES", "ColumnMapping", "Message", "find_foreign", "foreign_names_of", "is_sample",
-    "message_text", "our_name", "usual_names_of", "without_arrays",
+    "look_up", "message_text", "our_name", "usual_names_of", "without_arrays",
 ]  # fmt: skip
 
 Message: TypeAlias = dict[str, Any]
@@ -22,7 +22,9 @@ FIELDS = (
     "prompt", "response", "ground_truth", "metadata", "id", "group", "task", "tokens", "steps", "training_step",
 )  # fmt: skip
 FOREIGN_NAMES: dict[str, tuple[str, ...]] = {
-    "prompt": ("question", "problem", "query", "instruction", "input", "question_stem"),
+    "prompt": (
+        "question", "problem", "query", "instruction", "input", "question_stem", "responses_create_params.input",
+    ),
     "response": ("completion", "generation", "solution_str", "generated_text", "output", "action_text"),
     "ground_truth": (
         "answer", "solution", "label", "target", "reference", "gold", "expected_answer", "reward_model.ground_truth",
@@ -67,7 +69,7 @@ def find_foreign(row: Mapping[str, Any], name: str) -> str | None:
     """
     fitting = _FITTING.get(name, object)
     for column in FOREIGN_NAMES.get(name, ()):
-        value = _lookup(row, column)
+        value = look_up(row, column)
         if value is not _ABSENT and value is not None and isinstance(value, fitting) and not _is_nan(value):
             return column
     return None
@@ -123,7 +125,7 @@ class ColumnMapping:
         pairs = _take_pairs(ours)
         for name in FOREIGN_NAMES if self.usual_names else ():
             if name not in ours and (column := find_foreign(ours, name)) is not None:
-                ours[name] = _lookup(ours, column)
+                ours[name] = look_up(ours, column)
                 ours.pop(column, None)  # a nested value stays where it is as well
         for name, value in pairs.items():
             ours.setdefault(name, value)
@@ -171,7 +173,7 @@ def message_text(message: Mapping[str, Any]) -> str:
 
 
 def _chosen_value(row: Mapping[str, Any], name: str, column: str, taken: set[str]) -> Any:
-    value = _lookup(row, column)
+    value = look_up(row, column)
     standard = row.get(name, _ABSENT) if name not in taken or name == column else _ABSENT
     if value is _ABSENT:
         hint = did_you_mean(column, row)
@@ -186,7 +188,7 @@ def _chosen_value(row: Mapping[str, Any], name: str, column: str, taken: set[str
     return value
 
 
-def _lookup(row: Mapping[str, Any], column: str) -> Any:
+def look_up(row: Mapping[str, Any], column: str) -> Any:
     """The value of a column; `a.b` is the key `b` of the object in column `a`."""
     if column in row:
         return row[column]
@@ -210,7 +212,7 @@ def _take_pairs(row: dict[str, Any]) -> dict[str, Any]:
     del row[PAIRS]
     pairs = {str(name): value for name, value in listed}
     if "ground_truth" not in row and (column := find_foreign(pairs, "ground_truth")) is not None:
-        pairs.setdefault("ground_truth", _lookup(pairs, column))
+        pairs.setdefault("ground_truth", look_up(pairs, column))
     return pairs
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import msgspec
 
-from plaudit.columns import KEPT_MESSAGES, Message, find_foreign, without_arrays
+from plaudit.columns import KEPT_MESSAGES, Message, find_foreign, look_up, without_arrays
 from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
 from plaudit.verify.tags import without_thinking
@@ -121,7 +121,7 @@ def sample_of(row: Mapping[str, Any], response: Response) -> Trajectory:
     columns = without_arrays(dict(row))
     if columns.get("prompt") is None and columns.get("messages") is None:
         name = find_foreign(columns, "prompt")
-        columns["prompt"] = "" if name is None else columns[name]
+        columns["prompt"] = "" if name is None else look_up(columns, name)
     return Trajectory.from_dict({**columns, "response": plain})
 
 
