@@ -91,8 +91,8 @@ def _value_of_side(side: str) -> Fraction | int | None:
 def find_counts(text: str) -> set[Fraction]:
     """The numbers that a text commits to; empty where it only bounds or denies one.
 
-    Where a text has several, those after the last word of conclusion count ("so", "in total", "=") or in its
-    sentence, else those that stand neither in brackets nor after a colon.
+    Where a text has several, those after the last word of conclusion count ("so", "in total", "="), else those in its
+    clause or sentence, else those that stand neither in brackets nor after a colon.
 
     >>> find_counts("2 cats and 3 dogs, so there are five animals")
     {Fraction(5, 1)}
@@ -104,8 +104,8 @@ def find_counts(text: str) -> set[Fraction]:
         return counts
     ends = [conclusion.end() for conclusion in _CONCLUSION.finditer(text)]
     concluded = next((counts for end in reversed(ends) if (counts := _mentions(text[end:]))), None)
-    if ends and not concluded:
-        concluded = _mentions(text[max(text.rfind(mark, 0, ends[-1]) for mark in (". ", "\n", "! ")) + 1 :])
+    for marks in ((", ", "; ", ". ", "\n", "! "), (". ", "\n", "! ")) if ends and not concluded else ():
+        concluded = concluded or _mentions(text[max(text.rfind(mark, 0, ends[-1]) for mark in marks) + 1 :])
     if concluded:
         return concluded
     main = _ASIDE.sub(" ", text)

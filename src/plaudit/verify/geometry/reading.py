@@ -14,22 +14,26 @@ from plaudit.verify.fences import find_fences
 from plaudit.verify.geometry.shapes import is_number
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import read_literal
+from plaudit.verify.text import MARK
 
 __all__ = ["Shape", "read_shapes", "shapes_of_data"]
 
 LONGEST_DATA = 50_000
 _N = r"([-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d{1,3})?|[-+]?(?:nan|inf(?:inity)?)\b)"
 _SEPARATOR = r"\s*[,;\s]\s*"
+_PAIR = rf"[\[(]\s*{_N}{_SEPARATOR}{_N}\s*[\])]"
 _PLAIN = {
     4: compile_late(rf"[\[(]\s*{_SEPARATOR.join([_N] * 4)}\s*[\])]", re.IGNORECASE),
     2: compile_late(rf"[\[(]\s*{_SEPARATOR.join([_N] * 2)}\s*[\])]", re.IGNORECASE),
 }
 _BARE = {size: compile_late(rf"\s*{_SEPARATOR.join([_N] * size)}\s*\.?\s*", re.IGNORECASE) for size in (2, 4)}
 _CORNERS = compile_late(
-    rf"[\[(]\s*{_N}{_SEPARATOR}{_N}\s*[\])]\s*(?:,|;|-|–|to|and)?\s*[\[(]\s*{_N}{_SEPARATOR}{_N}\s*[\])]", re.IGNORECASE
+    rf"{_PAIR}\s*(?:,|;|-|–|to|and|for|the|as|corner|:|(?:top|upper|bottom|lower)[- ]?(?:left|right)|\s)*{_PAIR}",
+    re.IGNORECASE,
 )
+_ODD_PAIR = compile_late(rf"{MARK}\s*,\s*{_PAIR}|{_PAIR}\s*,\s*{MARK}", re.IGNORECASE)
 _TAG = compile_late(
-    r"<\|(box|point)_start\|>(.{0,400}?)<\|\1_end\|>|<(b?box|points?)>(.{0,400}?)</\3>", re.IGNORECASE | re.DOTALL
+    r"<\|(box|point)_start\|>(.{0,400}?)<\|\1_end\|>|<(b?box|points?|click)>(.{0,400}?)</\3>", re.IGNORECASE | re.DOTALL
 )
 _POINT_TAG = compile_late(r"<points?\s([^<>]{1,4000})>", re.IGNORECASE)
 _ATTRIBUTE = compile_late(rf"\b([xy]\d*)\s*=\s*[\"']?\s*{_N}", re.IGNORECASE)
@@ -152,7 +156,7 @@ def _of_text(text: str, size: int) -> list[Shape]:
     text = _TAG.sub(" ", text) if "<" in text else text
     if bare := _BARE[size].fullmatch(text):
         return [Shape(tuple(map(_as_float, bare.groups())))]
-    if size == 4 and _ALTERNATIVE.search(text):
+    if size == 4 and (_ALTERNATIVE.search(text) or _ODD_PAIR.search(_CORNERS.sub(MARK, text))):
         return []
     forms = [(_PLAIN[size], None)] if size == 2 else [(_CORNERS, "xyxy"), (_PLAIN[size], None)]
     return _found(text, forms) or _found(text, _NAMED_IN_TEXT[size])
