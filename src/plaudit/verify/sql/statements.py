@@ -140,7 +140,8 @@ def _bare_statement(text: str) -> str | None:
     rest = text[start.end() :][: LONGEST_SQL + 1]
     paragraph = _PARAGRAPH.search(rest)
     statement = rest[: paragraph.start()] if paragraph else rest
-    semicolon = next((token.end for token in tokens_of(statement) if token.text == ";"), len(statement))
+    tokens = tokens_of(statement) if ";" in statement else ()
+    semicolon = next((token.end for token in tokens if token.text == ";"), len(statement))
     remark = rest[semicolon:]
     return statement + ";" + remark if _LINE_STARTS.search(remark) else statement[:semicolon]
 
