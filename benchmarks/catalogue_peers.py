@@ -178,7 +178,13 @@ def _instructions_of(row: Mapping[str, Any]) -> tuple[list[str], str, list[dict[
 
 
 def _set_of_rows() -> Judge:
-    """The published rule of BIRD, NeMo Gym and SkyRL: the sets of rows are equal. On the query that we extract."""
+    """The published rule of BIRD, NeMo Gym and SkyRL: the sets of rows are equal. On the query that we extract.
+
+    Queries may not attach files: SQLite makes them in the working folder.
+    """
+
+    def authorize(action: int, *_: str | None) -> int:
+        return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
 
     def judge(row: Mapping[str, Any], response: Response) -> float | None:
         sample = sample_of(row, response)
@@ -188,6 +194,7 @@ def _set_of_rows() -> Judge:
         until = time.process_time() + 0.1
         connection.set_progress_handler(lambda: time.process_time() > until, 10_000)
         gold = set(connection.execute(task.gold).fetchall())
+        connection.set_authorizer(authorize)
         try:
             return float(set(connection.execute(query).fetchmany(1000)) == gold)
         except sqlite3.Error:

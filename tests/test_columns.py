@@ -1,3 +1,4 @@
+import numpy
 import pytest
 
 from plaudit.columns import ColumnMapping
@@ -5,6 +6,7 @@ from plaudit.errors import InvalidSettings, InvalidTrajectory
 
 USER = {"role": "user", "content": "2+2?"}
 ANSWER = {"role": "assistant", "content": "4"}
+NAN = float("nan")
 CALL = {"role": "assistant", "content": "", "tool_calls": [{"name": "add"}]}
 TOOL = {"role": "tool", "content": "4"}
 
@@ -47,6 +49,18 @@ BY_DEFAULT = {
         ([USER], "4", {"user_data": 5}),
     ),
     "numbers stay numbers": ({"prompt": "p", "response": "r", "label": 4.0}, ("p", "r", {"ground_truth": 4.0})),
+    "null columns hold nothing": (
+        {"prompt": "p", "response": "r", "messages": None, "answer": None, "label": NAN, "solution": "4"},
+        ("p", "r", {"answer": None, "label": NAN, "ground_truth": "4"}),
+    ),
+    "arrays are lists": (
+        {"prompt": numpy.array([USER]), "response": "r", "reward_model": {"ground_truth": numpy.array([4])}},
+        ([USER], "r", {"reward_model": {"ground_truth": [4]}, "ground_truth": [4]}),
+    ),
+    "NeMo Gym": (
+        {"responses_create_params": {"input": [USER]}, "response": "4"},
+        ([USER], "4", {"responses_create_params": {"input": [USER]}}),
+    ),
     "lists stay lists": ({"prompt": "p", "response": "r", "target": []}, ("p", "r", {"ground_truth": []})),
     "messages": ({"messages": [USER, ANSWER]}, ([USER], "4", {})),
     "messages with parts": (

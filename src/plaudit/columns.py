@@ -3,6 +3,7 @@
 Reading a data file, a dict and the parameters of a function all use this table.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -11,7 +12,7 @@ from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
 
 __all__ = [
     "FIELDS", "FOREIGN_NAMES", "ColumnMapping", "Message", "find_foreign", "foreign_names_of", "is_sample",
-    "message_text", "our_name", "usual_names_of",
+    "look_up", "message_text", "our_name", "usual_names_of", "without_arrays",
 ]  # fmt: skip
 
 Message: TypeAlias = dict[str, Any]
@@ -21,7 +22,9 @@ FIELDS = (
     "prompt", "response", "ground_truth", "metadata", "id", "group", "task", "tokens", "steps", "training_step",
 )  # fmt: skip
 FOREIGN_NAMES: dict[str, tuple[str, ...]] = {
-    "prompt": ("question", "problem", "query", "instruction", "input", "question_stem"),
+    "prompt": (
+        "question", "problem", "query", "instruction", "input", "question_stem", "responses_create_params.input",
+    ),
     "response": ("completion", "generation", "solution_str", "generated_text", "output", "action_text"),
     "ground_truth": (
         "answer", "solution", "label", "target", "reference", "gold", "expected_answer", "reward_model.ground_truth",
@@ -40,6 +43,7 @@ _OURS = {foreign: ours for ours, names in FOREIGN_NAMES.items() for foreign in n
 # A foreign name is only a guess: a column that cannot be the field ("info": "see above") stays a column.
 _FITTING: dict[str, tuple[type, ...]] = {"group": (str, int), "task": (str,), "metadata": (dict,)}
 _ABSENT = object()
+_PLAIN = {str, int, float, bool, type(None)}
 
 
 def our_name(foreign: str) -> str | None:
@@ -59,12 +63,25 @@ def foreign_names_of(field: str, present: Iterable[str]) -> list[str]:
 
 
 def find_foreign(row: Mapping[str, Any], name: str) -> str | None:
-    """The column that holds a field under a foreign name, most usual first; None if no column does."""
+    """The column that holds a field under a foreign name, most usual first; None if no column does.
+
+    A column that is null (or NaN, as pandas has it) holds nothing: tables of several data sets have such columns.
+    """
     fitting = _FITTING.get(name, object)
     for column in FOREIGN_NAMES.get(name, ()):
-        if (value := _lookup(row, column)) is not _ABSENT and isinstance(value, fitting):
+        value = look_up(row, column)
+        if value is not _ABSENT and value is not None and isinstance(value, fitting) and not _is_nan(value):
             return column
     return None
+
+
+def without_arrays(value: Any) -> Any:
+    """The same data with lists and plain numbers in place of numpy's, in which pandas has the columns of a table."""
+    if isinstance(value, dict):
+        return {name: without_arrays(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [without_arrays(each) for each in value]
+    return without_arrays(value.tolist()) if hasattr(value, "tolist") else value
 
 
 def is_sample(row: Mapping[str, Any]) -> bool:
@@ -100,10 +117,15 @@ class ColumnMapping:
     def rename(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """The row under our names; raises InvalidTrajectory if a needed column is missing."""
         ours = self._with_chosen(row) if self.chosen else dict(row)
+        if _holds_arrays(ours):
+            ours = without_arrays(ours)
+        for name in ("prompt", "messages"):
+            if ours.get(name, _ABSENT) is None:
+                del ours[name]
         pairs = _take_pairs(ours)
         for name in FOREIGN_NAMES if self.usual_names else ():
             if name not in ours and (column := find_foreign(ours, name)) is not None:
-                ours[name] = _lookup(ours, column)
+                ours[name] = look_up(ours, column)
                 ours.pop(column, None)  # a nested value stays where it is as well
         for name, value in pairs.items():
             ours.setdefault(name, value)
@@ -129,6 +151,19 @@ class ColumnMapping:
         return {**{column: value for column, value in row.items() if column not in taken}, **values}
 
 
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _holds_arrays(value: Any) -> bool:
+    """Whether data has arrays in it; of a list, whose items are alike, only the first item is looked at."""
+    if isinstance(value, str | int | float | None):
+        return type(value) not in _PLAIN and hasattr(value, "tolist")
+    if isinstance(value, dict):
+        return any(map(_holds_arrays, value.values()))
+    return _holds_arrays(value[0]) if isinstance(value, list) and value else hasattr(value, "tolist")
+
+
 def message_text(message: Mapping[str, Any]) -> str:
     """The text of a chat message whose content is text or a list of parts."""
     content = message.get("content")
@@ -138,7 +173,7 @@ def message_text(message: Mapping[str, Any]) -> str:
 
 
 def _chosen_value(row: Mapping[str, Any], name: str, column: str, taken: set[str]) -> Any:
-    value = _lookup(row, column)
+    value = look_up(row, column)
     standard = row.get(name, _ABSENT) if name not in taken or name == column else _ABSENT
     if value is _ABSENT:
         hint = did_you_mean(column, row)
@@ -153,7 +188,7 @@ def _chosen_value(row: Mapping[str, Any], name: str, column: str, taken: set[str
     return value
 
 
-def _lookup(row: Mapping[str, Any], column: str) -> Any:
+def look_up(row: Mapping[str, Any], column: str) -> Any:
     """The value of a column; `a.b` is the key `b` of the object in column `a`."""
     if column in row:
         return row[column]
@@ -177,7 +212,7 @@ def _take_pairs(row: dict[str, Any]) -> dict[str, Any]:
     del row[PAIRS]
     pairs = {str(name): value for name, value in listed}
     if "ground_truth" not in row and (column := find_foreign(pairs, "ground_truth")) is not None:
-        pairs.setdefault("ground_truth", _lookup(pairs, column))
+        pairs.setdefault("ground_truth", look_up(pairs, column))
     return pairs
 
 

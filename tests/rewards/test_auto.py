@@ -1,5 +1,6 @@
 """`auto` chooses the verifier by the name of the data set, else by the columns."""
 
+import pyarrow
 import pytest
 
 from plaudit import Status, Trajectory, score
@@ -17,6 +18,10 @@ ROWS = {
     "qa": {"data_source": "searchR1_nq", "prompt": "?", "reward_model": {"ground_truth": {"target": ["2"]}}},
     "qa of NQ-open": {"question": "?", "answer": ["2", "two"]},
     "qa of SQuAD": {"question": "?", "answers": {"text": ["2"], "answer_start": [0]}},
+    "qa of HotpotQA": {"question": "?", "answer": "2", "supporting_facts": {"title": ["Two"], "sent_id": [0]}},
+    "structured": {"prompt": "?", "schema_type": "json", "ground_truth": '{"number": 2}'},
+    "count with a tagged truth": {"problem": "?", "solution": "<answer> 2 </answer>", "data_source": "clevr_count"},
+    "mcq of NeMo": {"question": "?", "options": [{"A": "1"}, {"B": "2"}], "expected_answer": "B"},
     "qa of TriviaQA": {"question": "?", "answer": {"value": "2", "aliases": ["two"]}},
     "qa_f1": {"dataset": "string_f1", "prompt": "?", "ground_truth": "2"},
     "countdown": {"prompt": "?", "target": 2, "nums": [2]},
@@ -49,6 +54,7 @@ ROWS = {
 }
 
 RESPONSES = {
+    "structured": '{"number": 2}',
     "structured of NeMo": "2",
     "structured of StructEval": '{"a": 2}',
     "sql of Spider": "SELECT 2",
@@ -89,6 +95,18 @@ def test_a_row_is_scored_by_its_verifier(name, row):
     output = score(AutoReward(), [sample_of(row, response)])[0]
     assert output.metadata["verifier"] == name.split()[0]
     assert output.reward == (0.5 if name == "qa_f1" else 1.0)
+
+
+@pytest.mark.parametrize(("name", "row"), ROWS.items(), ids=ROWS)
+def test_a_row_of_a_parquet_table_is_the_row_of_its_data_set(name, row):
+    """Lists are arrays there, objects of a column have all keys, and columns of other data sets are null."""
+    others = {column: None for each in ROWS.values() for column in each if column != "ground_truth"}
+    table = pyarrow.Table.from_pylist([row, {}]).to_pandas()
+    from_table = {**others, **table.iloc[0].to_dict()}
+    response = RESPONSES.get(name, "The answer is 2.")
+    plain, read = (score(AutoReward(), [sample_of(each, response)])[0] for each in (row, from_table))
+    assert read.metadata["verifier"] == plain.metadata["verifier"]
+    assert (read.reward, read.reason) == (plain.reward, plain.reason)
 
 
 def test_an_unknown_row_is_refused_with_its_columns():

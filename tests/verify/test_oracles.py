@@ -22,7 +22,10 @@ NEEDS_DATA = {
 }  # fmt: skip
 """Types whose public checker detects languages at random, or needs data of NLTK."""
 DOCUMENTED = {
-    "keywords:existence": {"C has a.b", "C++ has axb"},  # keywords are regular expressions there
+    "keywords:existence": {
+        "C has a.b", "C++ has axb",  # keywords are regular expressions there
+        "ocean breeze s\u200bea",  # characters that print nothing
+    },
     "keywords:frequency": {"Ra\u200bin is rain."},  # characters that print nothing
     "keywords:forbidden_words": {
         "C is a language.", "A gun  fight.", "w\u200bar", "We can’t go.", "sto\u00adp it", "ｓｔｏｐ it",
@@ -35,6 +38,7 @@ DOCUMENTED = {
     "length_constraints:nth_paragraph_first_word": {
         "First.\n\n\n\nweekend, then.\n\nLast.", "First.\n \nWeekend: a word.\n\nLast.",
         "I like tea.\n\nHowever—and I mean it—coffee.", "I like tea.\r\n\r\nHowever, coffee.",
+        "Hello.\n\nWeekend: rest.\n\nBye.",
     },
 }  # fmt: skip
 """Responses on which `published=True` and Google's checker differ; the card of `ifeval` says why."""

@@ -237,3 +237,15 @@ def test_a_batch_has_the_verdicts_of_its_samples_also_where_one_ends_the_process
     assert verifier.verify_samples(samples) == [verifier.verify_sample(sample) for sample in samples]
     assert [verdict.score for verdict in verifier.verify_samples(samples)] == [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, None]
     assert verifier.verify_samples([]) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["```\n" * 250_000, "x" + "\n" * 190_000 + "x", "--\n" * 60_000, "/*\n" * 60_000, "SELECT now(), " + "[" * 90_000],
+    ids=["fences", "blank lines", "comments", "open comments", "open brackets"],
+)
+def test_the_query_of_a_long_answer_is_found_in_linear_time(text):
+    started = time.process_time()
+    found = find_query(text)
+    assert Query(found.sql).unstable in (None, "now")
+    assert time.process_time() - started < 5

@@ -192,7 +192,7 @@ class Sudoku(Verifier[Grid]):
 
     def judge(self, task: Grid, answer: Answer) -> Verdict:
         final = find_final_answer(answer.text)
-        grid = _find_grid(final.readings[0], len(task)) if final.readings else None
+        grid = _find_grid(final.text, len(task)) if final.readings else None
         if grid is None:
             return Verdict(0.0, f"no grid of {len(task)} by {len(task)} digits")
         for row, cells in enumerate(task):
@@ -299,9 +299,9 @@ class KnightsKnaves(Verifier[Mapping[str, str]]):
 
     def judge(self, task: Mapping[str, str], answer: Answer) -> Verdict:
         final = find_final_answer(answer.text)
-        if not final.readings or len(final.readings[0]) > LONGEST_ANSWER:
+        if not final.readings or len(final.text) > LONGEST_ANSWER:
             return Verdict(0.0, "no single answer")
-        text = _MARKUP.sub("", final.readings[0])
+        text = _MARKUP.sub("", final.text)
         if _DOUBT.search(text):
             return Verdict(0.0, "the answer leaves something open or denies it")
         roles = _roles(text)

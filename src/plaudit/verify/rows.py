@@ -9,6 +9,7 @@ import ast
 import functools
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeGuard, TypeVar, TypeVarTuple, Unpack
 
@@ -16,12 +17,14 @@ import msgspec
 
 from plaudit.errors import InvalidTrajectory, MissingGroundTruth
 from plaudit.trajectory import Trajectory
+from plaudit.verify.patterns import compile_late
 
 __all__ = ["cache_by_content", "columns_of", "find_column", "is_at_least", "need_column", "need_truth", "read_literal"]
 
 Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
 CACHED_ROWS = 1024
+_IN_ANSWER = compile_late(r"\s*<answer>\s*((?:(?!<answer>).)*?)\s*</answer>\s*", re.DOTALL)
 _NOTHING: Mapping[str, Any] = {}
 
 
@@ -45,7 +48,7 @@ def need_column(sample: Trajectory, *names: str) -> Any:
 
 
 def need_truth(sample: Trajectory, *columns: str) -> Any:
-    """The first of these columns that holds something, else the ground truth.
+    """The first of these columns that holds something, else the ground truth, or the text of its `<answer>`.
 
     Raises MissingGroundTruth if that is None, NaN, empty or blank.
     """
@@ -54,6 +57,8 @@ def need_truth(sample: Trajectory, *columns: str) -> Any:
         return value
     truth = sample.ground_truth
     content = truth.strip() if isinstance(truth, str) else truth
+    if isinstance(truth, str) and "<answer>" in truth and (tagged := _IN_ANSWER.fullmatch(truth)):
+        truth = content = tagged[1]
     is_empty = isinstance(content, str | list | tuple | dict) and not content
     if truth is None or is_empty or (isinstance(truth, float) and math.isnan(truth)):
         raise MissingGroundTruth.among(name for name in columns_of(sample) if name != "ground_truth")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import msgspec
 
-from plaudit.columns import KEPT_MESSAGES, Message, find_foreign
+from plaudit.columns import KEPT_MESSAGES, Message, find_foreign, look_up, without_arrays
 from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
 from plaudit.verify.tags import without_thinking
@@ -118,10 +118,11 @@ class Verifier(ABC, Generic[Task]):
 def sample_of(row: Mapping[str, Any], response: Response) -> Trajectory:
     """A row of a data set and a response as a sample; a row need not have a prompt, and keeps all of its columns."""
     plain = response if isinstance(response, str | Mapping) or not isinstance(response, Sequence) else list(response)
-    if "prompt" in row or "messages" in row:
-        return Trajectory.from_dict({**row, "response": plain})
-    name = find_foreign(row, "prompt")
-    return Trajectory.from_dict({**row, "prompt": "" if name is None else row[name], "response": plain})
+    columns = without_arrays(dict(row))
+    if columns.get("prompt") is None and columns.get("messages") is None:
+        name = find_foreign(columns, "prompt")
+        columns["prompt"] = "" if name is None else look_up(columns, name)
+    return Trajectory.from_dict({**columns, "response": plain})
 
 
 def answer_of(sample: Trajectory) -> Answer:

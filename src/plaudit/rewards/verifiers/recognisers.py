@@ -3,6 +3,7 @@
 A new verifier adds its data sets to `NAMES` and a row to `BY_COLUMNS`.
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
 from plaudit.verify.geometry.reading import read_shapes
 from plaudit.verify.instructions.constraints import IFBENCH, IFEVAL, TRAINING, instruction_names
-from plaudit.verify.rows import find_column
+from plaudit.verify.rows import find_column, is_at_least
 from plaudit.verify.sql.sql import GOLD_COLUMNS
 from plaudit.verify.texts.language import LANGUAGES
 from plaudit.verify.tools.expected import read_expected_calls
@@ -85,10 +86,16 @@ BY_COLUMNS: tuple[Recogniser, ...] = (
     Recogniser("boxes", "bbox, bboxes, or solution with a box in <answer>", lambda sample: _has_boxes(sample)),
     Recogniser("count", "circles and target_color", _has("circles", "target_color")),
     Recogniser("sql", "db_id, db_path, db_paths or db_script, with a query", lambda sample: _has_query(sample)),
-    Recogniser("structured", "schema_str, or raw_output_metric", lambda sample: _has_structure(sample)),
+    Recogniser(
+        "structured", "schema_str, raw_output_metric, or schema_type with data", lambda sample: _has_structure(sample)
+    ),
     Recogniser("mcq", "choices or options, with an answer", lambda sample: _has_options(sample)),
     Recogniser("choice", "labels, or final_decision", lambda sample: _has_labels(sample)),
-    Recogniser("qa", "golden_answers, answers, or an answer that is a list", lambda sample: _has_answers(sample)),
+    Recogniser(
+        "qa",
+        "golden_answers, answers, an answer that is a list, or one with supporting_facts",
+        lambda sample: _has_answers(sample),
+    ),
     Recogniser("countdown", "nums, with target", lambda sample: _is_number_puzzle(sample)),
     Recogniser("sudoku", "quizzes, or puzzle", lambda sample: _is_sudoku(sample)),
     Recogniser("knights_knaves", "solution_text_format", _has("solution_text_format")),
@@ -181,7 +188,8 @@ def _has_query(sample: Trajectory) -> bool:
 
 
 def _has_structure(sample: Trajectory) -> bool:
-    return find_column(sample, "schema_str", "raw_output_metric", "key_paths") is not None
+    typed = find_column(sample, "schema_type") is not None and sample.ground_truth is not None
+    return typed or find_column(sample, "schema_str", "raw_output_metric", "key_paths") is not None
 
 
 def _has_options(sample: Trajectory) -> bool:
@@ -201,11 +209,12 @@ def _has_answers(sample: Trajectory) -> bool:
     if isinstance(truth, dict):
         return bool(truth.keys() & {"answer_start", "aliases"}) or isinstance(truth.get("target"), list)
     texts = isinstance(truth, list) and bool(truth) and all(isinstance(each, str) for each in truth)
-    return find_column(sample, "golden_answers") is not None or texts
+    supported = isinstance(truth, str) and find_column(sample, "supporting_facts") is not None  # HotpotQA
+    return supported or find_column(sample, "golden_answers") is not None or texts
 
 
 def _is_number_puzzle(sample: Trajectory) -> bool:
-    has_target = find_column(sample, "target") is not None or type(sample.ground_truth) is int
+    has_target = find_column(sample, "target") is not None or is_at_least(sample.ground_truth, -math.inf)
     return has_target and find_column(sample, "nums", "numbers") is not None
 
 

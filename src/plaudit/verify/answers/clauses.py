@@ -8,8 +8,8 @@ from plaudit.verify.text import MARK  # where a box or an <answer> element begin
 
 __all__ = [
     "ABSTENTION", "ANSWER_NOUNS", "BE", "CONDITION", "CORRECTION", "DOUBT", "IS", "NEGATION", "NOUN_PHRASE",
-    "PHRASES", "RETRACTION", "clause_before", "is_denied", "is_denied_after", "is_presented", "is_question",
-    "positions",
+    "PHRASES", "RETRACTION", "are_denied_after", "clause_before", "is_denied", "is_denied_after", "is_presented",
+    "is_question", "positions",
 ]  # fmt: skip
 
 LONGEST_CLAUSE = 300
@@ -89,6 +89,8 @@ _WRONG_AFTER = compile_late(
     r"\W{0,3}(?:is|are|was|seems?)\s+(?:not|wrong|incorrect|false|out|n['’]t)\b|n['’]t\b|(?:では|じゃ)(?:な|あり)"
     r"|\s*[-–—:(]?\s*(?:wrong|incorrect|false|not (?:correct|right|true))\b"
 )
+_NO_BEFORE = compile_late(r"\bno\s+\Z")
+_ALL_WRONG_AFTER = compile_late(r"\W{0,3}(?:(?:are|were)\s+(?:not|wrong|incorrect|false|out)|(?:are|were)n['’]t)\b")
 _BEFORE_LETTER = compile_late(
     rf"(?:\A|[\n,;:=>–—|#]|{BE}|\b(?:so|thus|hence|therefore|be|to|with|for|leaves|la|el|die))\s*[\"'(\[]?\Z",
     re.IGNORECASE,
@@ -97,14 +99,19 @@ _BEFORE_LETTER = compile_late(
 
 def is_denied(text: str, start: int, end: int) -> bool:
     """Whether the text denies or questions the option or answer in this span."""
-    return (
-        NEGATION.search(clause_before(text, start)) is not None or is_denied_after(text, end) or is_question(text, end)
-    )
+    clause = clause_before(text, start)
+    denied_before = NEGATION.search(clause) is not None or _NO_BEFORE.search(clause) is not None
+    return denied_before or is_denied_after(text, end) or is_question(text, end)
 
 
 def is_denied_after(text: str, end: int) -> bool:
     """Whether the text after this position calls the option or answer before it wrong."""
     return _WRONG_AFTER.match(text, end) is not None
+
+
+def are_denied_after(text: str, end: int) -> bool:
+    """Whether the text after this position calls all of the list before it wrong."""
+    return _ALL_WRONG_AFTER.match(text, end) is not None
 
 
 def clause_before(text: str, position: int) -> str:

@@ -19,6 +19,7 @@ from plaudit.verify.answers.clauses import (
     NOUN_PHRASE,
     PHRASES,
     RETRACTION,
+    are_denied_after,
     clause_before,
     is_denied,
     is_denied_after,
@@ -26,7 +27,7 @@ from plaudit.verify.answers.clauses import (
     is_question,
     positions,
 )
-from plaudit.verify.answers.options import Options, Question, ends_name, fold, starts_name
+from plaudit.verify.answers.options import Options, Question, fold
 from plaudit.verify.math.extraction.boxes import find_boxes
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import MARK, canonical, replace_spans
@@ -36,6 +37,7 @@ __all__ = ["Commitment", "find_commitment"]
 _TAG = compile_late(r"</?answer>", re.IGNORECASE)
 _MARKUP = compile_late(r"[*`$]+|\\(?:text|textbf|textrm|mathrm|mathbf|mbox)\s?\{|(?<![\w.])[{}]|[{}](?!\w)")
 _HAS_MARKUP = compile_late(r"[*`$\\{}]")
+_ANSWER_MARK = compile_late(r"A:\s+(?=\w+[\s'’])")
 _LEADING_WORDS = compile_late(
     r"(?:(?:definitely|clearly|therefore|thus|indeed|that|simply|just|option|choice|answer|letter|number|label)\b[\s:]*)+",
     re.IGNORECASE,
@@ -64,9 +66,6 @@ _BEFORE_STATEMENT = f" \t\"'{MARK}"
 _BULLETS = " \t-–•"
 _SENTENCE_END = compile_late(r"[.!?\n]")
 _LABEL_END = compile_late(r"\s*(?:[,.;/)]|or\b|and\b|$)")
-_ARTICLE = compile_late(r"(?:an?|the) ")
-_FIRST_OF_ARTICLES = ("a", "t")
-_BEFORE_TEXT = (" ", "\t", '"', "'", "“", "‘", "(")
 _SENTENCE = compile_late(r"(?<=[.!?])\s+")
 MOST_STATEMENTS = 200
 MOST_LINES = 40  # in which a list of options is looked for
@@ -100,6 +99,8 @@ def find_commitment(question: Question, answer: str, *, leads: bool = False) -> 
     text = _plain(canonical(answer))
     reader = _Reader(question.options)
     statements = sorted({*reader.phrases(text), *reader.lines(text, leads)}, key=lambda each: each.start)
+    if len(statements) > 1 and reader.begins_with_mark(text):
+        statements = [statement for statement in statements if statement.start > 0]
     if reader.has_foreign_answer(text, statements[-1].start if statements else -1):
         return Commitment(frozenset(), "the answer is none of the options")
     if not statements:
@@ -159,6 +160,11 @@ class _Reader:
                 if selection and not is_question(text, end):
                     yield Statement(selection, end, end + len(words))
 
+    def begins_with_mark(self, text: str) -> bool:
+        """Whether a text begins with "A:" for "answer", and not with the text of an option behind it."""
+        mark = _ANSWER_MARK.match(text)
+        return mark is not None and self.options.text_at(text, mark.end()) is None
+
     def has_foreign_answer(self, text: str, after: int) -> bool:
         """Whether the last "the answer is" after a position is followed by a few words that name no option."""
         start = text.lower().rfind("answer")
@@ -178,11 +184,13 @@ class _Reader:
         return frozenset() if NEGATION.search(subject) else selection
 
     def lines(self, text: str, leads: bool) -> Iterator[Statement]:
-        """Statements of the first and the last line; a list of options is none."""
+        """Statements of the first and the last line; a list of options in their order is none."""
         first, last = text.partition("\n")[0], text.rpartition("\n")[2]
-        lists = len({self._leading_label(line) for line in text.split("\n", MOST_LINES)[:MOST_LINES]} - {None}) > 1
+        labels = [self._leading_label(line) for line in text.split("\n", MOST_LINES)[:MOST_LINES]]
+        listed = [label for label in labels if label is not None]
+        lists = len({*listed}) > 1
         opening = self._opening(first, leads)
-        if opening is not None and not (lists and self._leading_label(first) is not None):
+        if opening is not None and not (lists and labels[0] is not None and listed == sorted(listed)):
             yield opening
         finals = {last, _SENTENCE.split(last)[-1]} - {text}  # the opening is read already if it is the whole text
         for final in finals:
@@ -214,7 +222,7 @@ class _Reader:
 
     def named(self, text: str) -> frozenset[int]:
         """The options that a text names anywhere without denying or questioning them; none if it doubts one."""
-        mentions = [mention for mention in self._mentions(text) if not is_denied(*mention[1:])]
+        mentions = [mention for mention in self._without_denied_lists(text) if not is_denied(*mention[1:])]
         doubted = any(
             DOUBT.search(clause_before(text, start)) or CONDITION.match(text, end) for _, text, start, end in mentions
         )
@@ -222,16 +230,28 @@ class _Reader:
         named = frozenset(index for index, *_ in mentions)
         return frozenset() if len(named) == 1 and (doubted or not presented) else named
 
+    def _without_denied_lists(self, text: str) -> list[tuple[int, str, int, int]]:
+        """The mentions but for lists that are denied as a whole: "A, B and C are wrong"."""
+        kept = []
+        next_start, next_denied = len(text), False
+        for mention in sorted(self._mentions(text), key=lambda each: -each[2]):
+            _, searched, start, end = mention
+            joined = next_denied and _LIST_SEPARATOR.fullmatch(searched, end, next_start) is not None
+            next_start, next_denied = start, joined or are_denied_after(searched, end)
+            if not next_denied:
+                kept.append(mention)
+        return kept
+
     def _mentions(self, text: str) -> list[tuple[int, str, int, int]]:
         """Every place where an option is named by its text or by a capital letter: option, text searched, span."""
         lowered = text.casefold() if text.isascii() else fold(text)
-        spans = self._text_spans(lowered)
+        spans = self.options.text_spans(lowered)
         mentions = [(index, lowered, start, end) for start, end, index in spans]
         for label in itertools.islice(_FREE_LABEL.finditer(text), MOST_STATEMENTS):
             name = label["in"] or label["named"] or label["bare"]
             if label["bare"] and name in "AI" and not _LABEL_END.match(text, label.end()):
                 continue
-            index = self._by_label(name)
+            index = self.options.find_label(name)
             inside = any(start <= label.start() < end for start, end, _ in spans)
             if index is not None and not inside:
                 mentions.append((index, text, *label.span()))
@@ -243,11 +263,11 @@ class _Reader:
         segment, offset = text_here.lstrip(_BEFORE_STATEMENT), 0
         base = start + len(text_here) - len(segment)
         denial, words = _DENIAL.match(segment), _LEADING_WORDS.match(segment)
-        if (denial or words) and self._text_at(segment) is None:
+        if (denial or words) and self.options.text_at(segment) is None:
             if denial:
                 return None
             if position := _POSITION.match(segment):
-                index = self._by_position(position[1])
+                index = self.options.find_position(position[1])
                 return None if index is None else Statement(frozenset({index}), start, start + position.end())
             if words:
                 segment, offset = segment[words.end() :], words.end()
@@ -288,22 +308,22 @@ class _Reader:
         letters = _JOINED.match(segment)
         if letters is None:
             return None
-        selection = [index for letter in letters[0] if (index := self._by_label(letter)) is not None]
+        selection = [index for letter in letters[0] if (index := self.options.find_label(letter)) is not None]
         if len(set(selection)) != len(letters[0]):
             return None
         return Statement(frozenset(selection), base, base + letters.end())
 
     def _one(self, segment: str, position: int) -> tuple[frozenset[int], int] | None:
         """The option named at a position, with its text where that follows its label; both if they differ."""
-        at = self._text_at(segment, position)
+        at = self.options.text_at(segment, position)
         label = _LABEL.match(segment, position)
-        index = None if label is None else self._by_label(label["label"])
+        index = None if label is None else self.options.find_label(label["label"])
         if at is not None and not (label and index is not None and label["mark"] and label.end() > at[1]):
             return frozenset({at[0]}), at[1]
         if label is None or index is None or not self._is_label(segment, label):
             return None
         following = len(segment) - len(segment[label.end() :].lstrip(" \t-–—:\"'("))
-        beside = self._text_at(segment, following)
+        beside = self.options.text_at(segment, following)
         if beside is None or (following == label.end() and segment[following : following + 1].isalpha()):
             return frozenset({index}), label.end()
         return frozenset({index, beside[0]}), beside[1]
@@ -326,37 +346,6 @@ class _Reader:
             return True
         return name not in "AI" or re.match(r"\s+(?:because|since|as|and|or|is|\(|-)", rest) is not None
 
-    def _text_at(self, segment: str, position: int = 0) -> tuple[int, int] | None:
-        """The option whose text begins at a position, the longest; and where it ends."""
-        while segment[position : position + 1] in _BEFORE_TEXT:
-            position += 1
-        first = segment[position : position + 1].lower()
-        if first not in self.options.by_first and first not in _FIRST_OF_ARTICLES:
-            return None
-        piece = segment[position : position + LONGEST_STATEMENT]
-        lowered, start = piece.replace("_", " ").casefold(), 0
-        if len(lowered) != len(piece):
-            return None
-        article = _ARTICLE.match(lowered) if first in _FIRST_OF_ARTICLES else None
-        for begin in (start,) if article is None else (start, article.end()):
-            for text, index in self.options.by_first.get(lowered[begin : begin + 1], ()):
-                if lowered.startswith(text, begin) and ends_name(lowered, begin + len(text)):
-                    return index, position + begin + len(text)
-        return None
-
-    def _text_spans(self, lowered: str) -> list[tuple[int, int, int]]:
-        """The spans of the options' texts in a text, the longest first; none inside another."""
-        spans: list[tuple[int, int, int]] = []
-        for text, index in self.options.by_text:
-            start = lowered.find(text)
-            while start >= 0 and len(spans) < MOST_STATEMENTS:
-                end = start + len(text)
-                inside = any(one < end and start < other for one, other, _ in spans)
-                if not inside and ends_name(lowered, end) and starts_name(lowered, start):
-                    spans.append((start, end, index))
-                start = lowered.find(text, end)
-        return spans
-
     def _exactly(self, text: str) -> frozenset[int]:
         """The options that a text names if it has no other words; empty otherwise."""
         if len(text) > LONGEST_STATEMENT:
@@ -367,7 +356,7 @@ class _Reader:
 
     def _leading_label(self, line: str) -> int | None:
         label = _LABEL.match(line.strip(_BULLETS))
-        return None if label is None or not label["mark"] else self._by_label(label["label"])
+        return None if label is None or not label["mark"] else self.options.find_label(label["label"])
 
     def _label_with_text(self, line: str) -> frozenset[int]:
         """The option of a line that begins with a marked label, and every other one labelled before "the others"."""
@@ -377,15 +366,6 @@ class _Reader:
         pieces = re.split(r"(?<=\s)(?=[(\[]?[A-Z][.):\]])", labelled.strip())
         named = [self._one(piece, 0) for piece in pieces]
         return frozenset(index for each in named if each is not None for index in each[0])
-
-    def _by_label(self, name: str) -> int | None:
-        return self.options.by_label.get(name.lower())
-
-    def _by_position(self, number: str) -> int | None:
-        labelled = self._by_label(number)
-        if labelled is not None or not 1 <= int(number) <= len(self.options):
-            return labelled
-        return int(number) - 1
 
 
 def _is_list(text: str) -> bool:

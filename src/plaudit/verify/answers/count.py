@@ -3,7 +3,7 @@
 import itertools
 import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -22,6 +22,7 @@ from plaudit.verify.verifier import Answer, Verdict, Verifier
 __all__ = ["Count", "find_counts"]
 
 LONGEST_ANSWER = 2_000
+SHORTEST_COUNTING = 3
 _SMALL = "|".join(sorted({*NUMBER_WORDS, "one"}))
 _MENTION = compile_late(
     rf"(?<![\w.,])(?P<digits>-?{DECIMAL})(?![\w%]|[.,]\d)"
@@ -90,8 +91,8 @@ def _value_of_side(side: str) -> Fraction | int | None:
 def find_counts(text: str) -> set[Fraction]:
     """The numbers that a text commits to; empty where it only bounds or denies one.
 
-    Where a text has several, those after the last word of conclusion count ("so", "in total", "=") or in its
-    sentence, else those that stand neither in brackets nor after a colon.
+    Where a text has several, those after the last word of conclusion count ("so", "in total", "="), else those in its
+    clause or sentence, else those that stand neither in brackets nor after a colon.
 
     >>> find_counts("2 cats and 3 dogs, so there are five animals")
     {Fraction(5, 1)}
@@ -103,8 +104,8 @@ def find_counts(text: str) -> set[Fraction]:
         return counts
     ends = [conclusion.end() for conclusion in _CONCLUSION.finditer(text)]
     concluded = next((counts for end in reversed(ends) if (counts := _mentions(text[end:]))), None)
-    if ends and not concluded:
-        concluded = _mentions(text[max(text.rfind(mark, 0, ends[-1]) for mark in (". ", "\n", "! ")) + 1 :])
+    for marks in ((", ", "; ", ". ", "\n", "! "), (". ", "\n", "! ")) if ends and not concluded else ():
+        concluded = concluded or _mentions(text[max(text.rfind(mark, 0, ends[-1]) for mark in marks) + 1 :])
     if concluded:
         return concluded
     main = _ASIDE.sub(" ", text)
@@ -115,7 +116,7 @@ def find_counts(text: str) -> set[Fraction]:
 def _mentions(text: str) -> set[Fraction]:
     """Every number that is named; two different ones if one is bounded, so that it is no single number."""
     counts: set[Fraction] = set()
-    for mention in _MENTION.finditer(text):
+    for mention in _without_counting(text):
         if mention["none"]:
             counts |= set() if ABSTENTION.search(text) else {Fraction(0)}
             continue
@@ -131,6 +132,22 @@ def _mentions(text: str) -> set[Fraction]:
     return counts
 
 
+def _without_counting(text: str) -> Iterator["re.Match[str]"]:
+    """The mentions of numbers but for those of counting: 1, 2, 3 and so on, with only commas between."""
+    mentions = list(_MENTION.finditer(text))
+    start = 0
+    while start < len(mentions):
+        end = start
+        while end < len(mentions) and _value(mentions[end]) == end - start + 1:
+            if end > start and text[mentions[end - 1].end() : mentions[end].start()].strip(" ,"):
+                break
+            end += 1
+        if end - start < SHORTEST_COUNTING:
+            yield mentions[start]
+            end = start + 1
+        start = end
+
+
 def _is_pronoun(before: str, text: str, end: int, named: bool) -> bool:
     """Whether "one" refers to a thing: "the one", or after another number "one of them", "one is"."""
     return _PRONOUN_BEFORE.search(before) is not None or (named and _PRONOUN_AFTER.match(text, end) is not None)
@@ -143,6 +160,8 @@ def _value(mention: "re.Match[str]") -> Fraction | None:
         return None if value is None else Fraction(-value if digits.startswith("-") else value)
     if mention["single"]:
         return Fraction(1)
+    if mention["none"]:
+        return Fraction(0)
     words = re.sub(r"^a\s+", "", mention["words"], flags=re.IGNORECASE)
     number = parse_number_words(words)
     return None if number is None else Fraction(number)

@@ -44,12 +44,21 @@ class FinalAnswer(NamedTuple):
 
     readings: tuple[str, ...]
     source: str
+    paragraph: str = ""
+    """The whole paragraph that a phrase begins, for answers of several lines."""
+
+    @property
+    def text(self) -> str:
+        """The answer with all of its lines."""
+        return self.paragraph or self.readings[0]
 
 
 class _Statement(NamedTuple):
     line: str
     sentence: str
     start: int
+    begin: int
+    """Where the answer begins."""
     end: int
 
     def agrees(self, other: "_Statement") -> bool:
@@ -79,7 +88,8 @@ def find_final_answer(text: str) -> FinalAnswer:
         current = statement
     if _TAKEN_BACK.match(plain, current.end):
         return FinalAnswer((), "phrase, which is taken back")
-    return FinalAnswer(tuple(dict.fromkeys((current.line, current.sentence))), "phrase")
+    paragraph = plain[current.begin :].partition("\n\n")[0]
+    return FinalAnswer(tuple(dict.fromkeys((current.line, current.sentence))), "phrase", paragraph)
 
 
 def _only(texts: list[str], source: str, rest: str) -> FinalAnswer:
@@ -118,7 +128,7 @@ def _statements(text: str) -> Iterator[_Statement]:
             continue
         line = text[phrase.end() :].partition("\n")[0]
         sentence = _SENTENCE_END.split(line, maxsplit=1)[0]
-        yield _Statement(_bare(line), _bare(sentence), phrase.start(), phrase.end() + len(sentence))
+        yield _Statement(_bare(line), _bare(sentence), phrase.start(), phrase.end(), phrase.end() + len(sentence))
 
 
 def _bare(text: str) -> str:

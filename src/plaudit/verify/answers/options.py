@@ -10,14 +10,18 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
 from plaudit.verify.math.choices import find_options
 from plaudit.verify.patterns import compile_late
-from plaudit.verify.rows import cache_by_content, find_column, need_truth, read_literal
+from plaudit.verify.rows import cache_by_content, find_column, is_at_least, need_truth, read_literal
 from plaudit.verify.text import canonical
 
-__all__ = ["Option", "Options", "Question", "ends_name", "fold", "read_labels", "read_question", "starts_name"]
+__all__ = ["Option", "Options", "Question", "fold", "read_labels", "read_question"]
 
 MOST_OPTIONS = 26
+MOST_SPANS = 200
+LONGEST_TEXT = 600
 _NUMBERED = compile_late(r"^[ \t]*[(\[]?(\d{1,2})[.):\]][ \t]+(\S.*)$", 8)
 _ARTICLE = compile_late(r"(?:a|an|the) (?=\w)")
+_FIRST_OF_ARTICLES = ("a", "t")
+_BEFORE_TEXT = (" ", "\t", '"', "'", "“", "‘", "(")
 _LIST = compile_late(r"[,;&/\s]+(?:and\s+)?")
 FAMILIES: tuple[tuple[str, ...], ...] = (("yes", "no", "maybe"), ("true", "false", "unknown"))
 YES_OR_NO = (("yes", "true"), ("no", "false"))
@@ -44,6 +48,48 @@ class Options:
 
     def __len__(self) -> int:
         return len(self.listed)
+
+    def find_label(self, name: str) -> int | None:
+        """The option that has this label."""
+        return self.by_label.get(name.lower())
+
+    def find_position(self, number: str) -> int | None:
+        """The option with this number as its label, else the one at this place."""
+        labelled = self.find_label(number)
+        if labelled is not None or not 1 <= int(number) <= len(self):
+            return labelled
+        return int(number) - 1
+
+    def text_at(self, segment: str, position: int = 0) -> tuple[int, int] | None:
+        """The option whose text begins at a position, the longest; and where it ends."""
+        while segment[position : position + 1] in _BEFORE_TEXT:
+            position += 1
+        first = segment[position : position + 1].lower()
+        if first not in self.by_first and first not in _FIRST_OF_ARTICLES:
+            return None
+        piece = segment[position : position + LONGEST_TEXT]
+        lowered, start = piece.replace("_", " ").casefold(), 0
+        if len(lowered) != len(piece):
+            return None
+        article = _ARTICLE.match(lowered) if first in _FIRST_OF_ARTICLES else None
+        for begin in (start,) if article is None else (start, article.end()):
+            for text, index in self.by_first.get(lowered[begin : begin + 1], ()):
+                if lowered.startswith(text, begin) and ends_name(lowered, begin + len(text)):
+                    return index, position + begin + len(text)
+        return None
+
+    def text_spans(self, lowered: str) -> list[tuple[int, int, int]]:
+        """The spans of the options' texts in a text, the longest first; none inside another."""
+        spans: list[tuple[int, int, int]] = []
+        for text, index in self.by_text:
+            start = lowered.find(text)
+            while start >= 0 and len(spans) < MOST_SPANS:
+                end = start + len(text)
+                inside = any(one < end and start < other for one, other, _ in spans)
+                if not inside and ends_name(lowered, end) and starts_name(lowered, start):
+                    spans.append((start, end, index))
+                start = lowered.find(text, end)
+        return spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +165,9 @@ def _read_options(listed: Any, lettered: list[Any], prompt: str) -> tuple[Sequen
         if not isinstance(labels, list) or not isinstance(texts, list) or len(labels) != len(texts):
             raise InvalidTrajectory("choices needs as many labels as texts")
         return [str(label) for label in labels], _texts("choices", texts)
-    if isinstance(listed, list) and listed and all(isinstance(each, Mapping) and len(each) == 1 for each in listed):
-        listed = {str(label): text for each in listed for label, text in each.items()}
+    if isinstance(listed, list) and listed and all(isinstance(each, Mapping) for each in listed):
+        pairs = [(label, text) for each in listed for label, text in each.items() if text is not None]
+        listed = {str(label): text for label, text in pairs} if len(pairs) == len(listed) else listed
     if isinstance(listed, Mapping):
         return [str(label) for label in listed], _texts("options", list(listed.values()))
     return _numbers_in_prompt(prompt, len(listed) if isinstance(listed, list) else 0), _texts("options", listed)
@@ -199,8 +246,8 @@ def _indices_of(answer: Any, options: Options) -> frozenset[int]:
 
 
 def _index_of(answer: Any, options: Options) -> int:
-    if isinstance(answer, int) and not isinstance(answer, bool) and 0 <= answer < len(options):
-        return answer
+    if is_at_least(answer, 0) and answer < len(options) and answer == int(answer):  # 1.0 in tables with nulls
+        return int(answer)
     if isinstance(answer, str):
         label, text = answer.strip().strip("().").lower(), fold(answer)
         for index, option in enumerate(options.listed):

@@ -70,7 +70,8 @@ class Qa(Verifier[AcceptedAnswers]):
         if not readings:
             return Verdict(0.0, f"no single answer in the {final.source}")
         if self.lists:
-            complete = any(self._lists_all(task, reading) for reading in readings)
+            listings = {*readings, final.paragraph[:LONGEST_ANSWER]}
+            complete = any(self._lists_all(task, listing) for listing in listings)
             reason = "all answers are given" if complete else "not all answers, or others beside them"
             return Verdict(float(complete), reason, details={"answer": readings[0][:200]})
         measures = [self._measure(reading, spelling) for reading in readings for spelling in task.spellings]

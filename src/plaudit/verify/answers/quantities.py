@@ -28,6 +28,7 @@ _NUMBER = compile_late(
     r"(?<![\w.^])(?P<base>[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|[-+−]?\.\d+)"
     r"(?:\s*(?:×|\bx\b|\*|\\times|\\cdot|·)\s*10\s*(?:\^|\*\*)\s*[{(]?(?P<power>[-+−]?\d{1,3})[})]?|[eE](?P<exponent>[-+]?\d{1,3})\b)?"
 )
+_LATEX_DEGREE = compile_late(r"\s*\^\s*(?:\\circ(?![a-zA-Z])|\{\s*\\circ\s*\})")
 _LATEX = compile_late(
     r"\\(?:text|textrm|mathrm|mathbf|operatorname|rm|quad|left|right)(?![a-zA-Z])\s?|\\[,;:! ]|[{}$~]"
 )
@@ -46,6 +47,7 @@ _WORDS = (
     (compile_late(r"\bdegrees?\s+fahrenheit\b|°\s?F\b|\bdeg\s?F\b", re.IGNORECASE), "degF"),
     (compile_late(r"\bdegrees?\b|°"), "degree"),
     (compile_late(r"\bkm/?h\b|\bkph\b"), "kilometer/hour"),
+    (compile_late(r"\bms(?=\s*\^?-\d)"), "m*s"),  # as texts of physics write it
     (
         compile_late(r"·|(?<=[A-Za-z\d])\s+(?=[A-Za-z(])(?!per\b|squared\b|cubed\b)(?<!per )(?<!square )(?<!cubic )"),
         "*",
@@ -67,7 +69,9 @@ class ExpectedQuantity:
 
     def accepts(self, value: float) -> bool:
         """Whether a value in this unit is near enough."""
-        return abs(value - self.value) <= self.tolerance * abs(self.value) + 1e-12
+        return math.isclose(value, self.value, rel_tol=1e-9) or abs(value - self.value) <= self.tolerance * abs(
+            self.value
+        )
 
     def agree(self, one: tuple[float, str], other: tuple[float, str]) -> bool:
         """Whether two quantities are as near each other as an answer must be."""
@@ -143,7 +147,7 @@ def read_quantities(text: str) -> list[tuple[float, str]]:
     raised = _SUPERSCRIPT.sub(
         lambda power: "^" + power[0].translate(_SUPERSCRIPTS), text[:LONGEST_ANSWER].translate(_SYMBOLS)
     )
-    plain = _LATEX.sub(" ", raised)
+    plain = _LATEX.sub(" ", _LATEX_DEGREE.sub("°", raised))
     numbers = list(_NUMBER.finditer(plain))[:MOST_QUANTITIES]
     quantities, position = [], 0
     for number in numbers:

@@ -44,6 +44,7 @@ _OWN_LINE = compile_late(rf"\n[ \t]*((?:{_ONE}[ \t]*)+)(?=\n|\Z)")
 _BEHIND_STOP = compile_late(rf"([.!?。]+[\"'”’)*_]*)[ \t]*((?:{_ONE}[ \t]*)+)")
 _BEFORE_STOP = compile_late(r"\s+(?=[.,;:!?])")
 _LEAD = compile_late(r"\s*#{1,6}\s|.*:\s*(?:\*\*|__)?\s*\Z")
+_LIST_HEADING = compile_late(r"\W*(?:\w+ ){0,2}(?:sources?|references?|citations?)\W*:[^:]*\Z", re.IGNORECASE)
 _BULLET = compile_late(r"\A\s*(?:[-*•+]|\d{1,2}[.)])\s+")
 
 
@@ -204,8 +205,11 @@ def _is_short(text: str) -> bool:
 
 
 def _is_source(text: str, ids: tuple[str, ...], task: CitationTask) -> bool:
-    passage = task.passages.by_id.get(ids[0]) if task.passages and len(ids) == 1 else None
-    return passage is not None and bool(passage.title) and bare_words(text) == bare_words(passage.title)
+    """Whether a text is nothing but the titles of the passages that it cites, perhaps after a heading."""
+    passages = [task.passages.by_id.get(name) for name in ids] if task.passages else []
+    titles = [bare_words(passage.title) for passage in passages if passage is not None and passage.title]
+    listed = bare_words(text.rpartition(":")[2] if _LIST_HEADING.match(text) else text)
+    return bool(titles) and listed == [word for title in titles for word in title]
 
 
 def _repetitions(sentences: list[Sentence]) -> list[str]:

@@ -155,7 +155,7 @@ def find_unsupported(
     conditions.
 
     1. Every number and every name of the sentence is in one of them, or in the question.
-    2. They have at least a third of its content words.
+    2. They have at least a third of its content words that the question does not have.
     3. Each has at least half as many telling words of its part as the passage that has most. Telling are words that
        some passages have and others not.
     4. A sentence that denies needs a passage that denies.
@@ -167,7 +167,7 @@ def find_unsupported(
     known_names = _name_stems(question).union(*map(_name_stems, texts))
     if unknown := [name for name in _NAME.findall(sentence) if not _is_known(name, known_names)]:
         return f"{unknown[0]} is not in the passage"
-    words = _stems(sentence)
+    words = _stems(sentence) - _stems(question) or _stems(sentence)
     if words and len(words & frozenset().union(*map(_stems, texts))) < LEAST_SHARE * len(words):
         return "too few of its words are in the passage"
     if NEGATION.search(sentence) and not any(NEGATION.search(text) for text in texts):

@@ -5,7 +5,7 @@ fenced blocks that differ, and boxes joined by "or", are competing answers, and 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,23 +14,26 @@ from plaudit.verify.fences import find_fences
 from plaudit.verify.geometry.shapes import is_number
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import read_literal
+from plaudit.verify.text import MARK
 
 __all__ = ["Shape", "read_shapes", "shapes_of_data"]
 
 LONGEST_DATA = 50_000
 _N = r"([-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d{1,3})?|[-+]?(?:nan|inf(?:inity)?)\b)"
 _SEPARATOR = r"\s*[,;\s]\s*"
+_PAIR = rf"[\[(]\s*{_N}{_SEPARATOR}{_N}\s*[\])]"
 _PLAIN = {
     4: compile_late(rf"[\[(]\s*{_SEPARATOR.join([_N] * 4)}\s*[\])]", re.IGNORECASE),
     2: compile_late(rf"[\[(]\s*{_SEPARATOR.join([_N] * 2)}\s*[\])]", re.IGNORECASE),
 }
 _BARE = {size: compile_late(rf"\s*{_SEPARATOR.join([_N] * size)}\s*\.?\s*", re.IGNORECASE) for size in (2, 4)}
 _CORNERS = compile_late(
-    rf"[\[(]\s*{_N}{_SEPARATOR}{_N}\s*[\])]\s*(?:,|;|-|–|to|and)?\s*[\[(]\s*{_N}{_SEPARATOR}{_N}\s*[\])]", re.IGNORECASE
+    rf"{_PAIR}\s*(?:,|;|-|–|to|and|for|the|as|corner|:|(?:top|upper|bottom|lower)[- ]?(?:left|right)|\s)*{_PAIR}",
+    re.IGNORECASE,
 )
-_NAMED_POINT = compile_late(rf"\bx\s*[=:]\s*{_N}\s*[,;]?\s*(?:and\s+)?\by\s*[=:]\s*{_N}", re.IGNORECASE)
+_ODD_PAIR = compile_late(rf"{MARK}\s*,\s*{_PAIR}|{_PAIR}\s*,\s*{MARK}", re.IGNORECASE)
 _TAG = compile_late(
-    r"<\|(box|point)_start\|>(.{0,400}?)<\|\1_end\|>|<(b?box|points?)>(.{0,400}?)</\3>", re.IGNORECASE | re.DOTALL
+    r"<\|(box|point)_start\|>(.{0,400}?)<\|\1_end\|>|<(b?box|points?|click)>(.{0,400}?)</\3>", re.IGNORECASE | re.DOTALL
 )
 _POINT_TAG = compile_late(r"<points?\s([^<>]{1,4000})>", re.IGNORECASE)
 _ATTRIBUTE = compile_late(rf"\b([xy]\d*)\s*=\s*[\"']?\s*{_N}", re.IGNORECASE)
@@ -44,6 +47,20 @@ _KEYS = {
 _CORNER_NAMES = (("x1", "y1", "x2", "y2"), ("xmin", "ymin", "xmax", "ymax"), ("left", "top", "right", "bottom"))
 _SIZE_NAMES = (("x", "y", "width", "height"), ("x", "y", "w", "h"), ("left", "top", "width", "height"))
 _LABELS = ("label", "name", "class", "category")
+_NAMED = {
+    4: (*((names, "xyxy") for names in _CORNER_NAMES), *((names, "xywh") for names in _SIZE_NAMES)),
+    2: ((("x", "y"), None),),
+}
+"""The names of the numbers of a shape, and the layout that they determine."""
+
+
+def _pattern_of_names(names: tuple[str, ...]) -> "re.Pattern[str]":
+    return compile_late(r"\s*[,;]?\s*(?:and\s+)?".join(rf"\b{name}\s*[=:]\s*{_N}" for name in names), re.IGNORECASE)
+
+
+_NAMED_IN_TEXT = {
+    size: tuple((_pattern_of_names(names), layout) for names, layout in named) for size, named in _NAMED.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +119,9 @@ def shapes_of_data(data: Any, size: int, layout: str | None = None, label: str |
 
 def _of_object(data: Mapping[Any, Any], size: int) -> Iterator[Shape]:
     label = next((str(data[name]) for name in _LABELS if isinstance(data.get(name), str)), None)
-    named = [(names, "xyxy") for names in _CORNER_NAMES] + [(names, "xywh") for names in _SIZE_NAMES]
-    for names, layout in named if size == 4 else [(("x", "y"), "")]:
+    for names, layout in _NAMED[size]:
         if all(is_number(data.get(name)) for name in names):
-            yield Shape(tuple(_as_float(data[name]) for name in names), layout or None, label)
+            yield Shape(tuple(_as_float(data[name]) for name in names), layout, label)
             return
     for key in _KEYS[size]:
         if key in data:
@@ -140,18 +156,17 @@ def _of_text(text: str, size: int) -> list[Shape]:
     text = _TAG.sub(" ", text) if "<" in text else text
     if bare := _BARE[size].fullmatch(text):
         return [Shape(tuple(map(_as_float, bare.groups())))]
-    if size == 2:
-        matches = [*_PLAIN[2].finditer(text)] or [*_NAMED_POINT.finditer(text)]
-        return _distinct([Shape(tuple(map(_as_float, match.groups()))) for match in matches])
-    if _ALTERNATIVE.search(text):
+    if size == 4 and (_ALTERNATIVE.search(text) or _ODD_PAIR.search(_CORNERS.sub(MARK, text))):
         return []
-    corners = [Shape(tuple(map(_as_float, match.groups())), "xyxy") for match in _CORNERS.finditer(text)]
-    plain = [Shape(tuple(map(_as_float, match.groups()))) for match in _PLAIN[4].finditer(text)]
-    return _distinct(corners + plain)
+    forms = [(_PLAIN[size], None)] if size == 2 else [(_CORNERS, "xyxy"), (_PLAIN[size], None)]
+    return _found(text, forms) or _found(text, _NAMED_IN_TEXT[size])
 
 
-def _distinct(shapes: list[Shape]) -> list[Shape]:
-    """Shapes without those that the text repeats."""
+def _found(text: str, forms: Iterable[tuple["re.Pattern[str]", str | None]]) -> list[Shape]:
+    """The different shapes that are written in these forms, each a pattern and a layout."""
+    shapes = [
+        Shape(tuple(map(_as_float, each.groups())), layout) for form, layout in forms for each in form.finditer(text)
+    ]
     return list({(shape.numbers, shape.layout): shape for shape in shapes}.values())
 
 

@@ -37,6 +37,9 @@ def find_options(prompt: str) -> dict[str, str]:
             break
         content = text[option.end() : following.start() if following else len(text)]
         options[letter] = _END.sub("", content.split("\n\n")[0]).strip()
+    *earlier, last = options or [""]
+    if earlier and not any("\n" in options[letter] for letter in earlier):
+        options[last] = options[last].split("\n")[0].rstrip()  # what follows is no part of an option
     return options if len(options) > 1 else {}
 
 

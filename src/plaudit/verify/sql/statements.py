@@ -17,6 +17,8 @@ from plaudit.verify.text import replace_spans
 __all__ = ["LONGEST_SQL", "Ordering", "Query", "QueryText", "find_query", "parse_query", "split_statements"]
 
 LONGEST_SQL = 100_000
+LONGEST_TEXT = 200_000
+"""Characters of an answer in which a statement without a fence or tag is looked for."""
 MARKS = ("sql", "sqlite", "sqlite3", "duckdb", "postgresql", "postgres", "mysql", "tsql")
 QUERY_WORDS = ("select", "with", "values")
 COMPOUND_WORDS = ("union", "intersect", "except")
@@ -32,8 +34,8 @@ _MAY_BE_UNSTABLE = compile_late(rf"\b(?:{'|'.join([*sorted(UNSTABLE), *CLOCK_FUN
 
 _TOKEN = compile_late(
     r"""(?P<space>\s++|--[^\n]*+|/\*(?:.*?\*/|.*))
-    |(?P<text>[xX]?'(?:[^']++|'')*+')
-    |(?P<quoted>"(?:[^"]++|"")*+"|`(?:[^`]++|``)*+`|\[[^\]]*+\])
+    |(?P<text>[xX]?'(?:[^']++|'')*+(?:'|\Z))
+    |(?P<quoted>"(?:[^"]++|"")*+(?:"|\Z)|`(?:[^`]++|``)*+(?:`|\Z)|\[[^\]]*+(?:\]|\Z))
     |(?P<name>[^\W\d][\w$]*+)
     |(?P<number>\d[\w.]*+|\.\d\w*+)
     |(?P<mark>.)""",
@@ -45,9 +47,13 @@ _STATEMENT = (
     r"|(?:create|drop|alter)\s++\w++\s|attach\s|detach\s|pragma\s++\w|vacuum\b|reindex\b|explain\s++\w)"
 )
 _COMMENT = r"(?:\s++|--[^\n]*+\n|/\*(?:[^*]++|\*(?!/))*+\*/)*+"
-_LABEL = r"(?:[*#>\s]|(?:the|my|final|corrected|sql|query|answer|statement|solution|is)\b)*+:?[*\s]*+"
+_COMMENTS_IN_LINES = r"(?:(?:--[^\n]*+\n|/\*(?:[^*]|\*(?!/)){0,1000}+\*/)\s*+){0,20}+"
+"""Bounded, and no blank line before the first: a search tries it at every line."""
+_LABEL = r"(?:[*#> \t]|(?:the|my|final|corrected|sql|query|answer|statement|solution|is)\b)*+:?[* \t]*+"
 _STARTS = compile_late(_COMMENT + _STATEMENT, re.IGNORECASE)
-_LINE_STARTS = compile_late(rf"^{_LABEL}(?P<comment>{_COMMENT})(?={_STATEMENT})", re.IGNORECASE | re.MULTILINE)
+_LINE_STARTS = compile_late(
+    rf"^{_LABEL}(?P<comment>{_COMMENTS_IN_LINES})(?={_STATEMENT})", re.IGNORECASE | re.MULTILINE
+)
 _PARAGRAPH = compile_late(
     r"\n[ \t]*+\n(?!\s*+(?:[(),]|(?:select|from|where|group|having|order|limit|join|left|right|inner|outer|cross|union"
     r"|intersect|except|window|and|or|on)\b))",
@@ -133,6 +139,8 @@ def _statement_in(text: str) -> str | None:
 
 def _bare_statement(text: str) -> str | None:
     """A statement that begins a line, up to its semicolon or the end of its paragraph; else the one in code marks."""
+    if len(text) > LONGEST_TEXT:
+        return None
     start = _LINE_STARTS.search(text)
     if start is None:
         spans = [span[1] for span in _INLINE.finditer(text) if _STARTS.match(span[1])]
@@ -140,7 +148,8 @@ def _bare_statement(text: str) -> str | None:
     rest = text[start.end() :][: LONGEST_SQL + 1]
     paragraph = _PARAGRAPH.search(rest)
     statement = rest[: paragraph.start()] if paragraph else rest
-    semicolon = next((token.end for token in tokens_of(statement) if token.text == ";"), len(statement))
+    tokens = tokens_of(statement) if ";" in statement else ()
+    semicolon = next((token.end for token in tokens if token.text == ";"), len(statement))
     remark = rest[semicolon:]
     return statement + ";" + remark if _LINE_STARTS.search(remark) else statement[:semicolon]
 
