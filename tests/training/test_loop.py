@@ -14,7 +14,8 @@ from plaudit.training import Samples, train
 from plaudit.training.collecting import Batch
 from plaudit.training.config.reading import load_config
 from plaudit.training.engine import NoProgress
-from plaudit.training.recorder import RunName, UnscoredBatches, WandbWriter
+from plaudit.training.log_writers import RunName, WandbWriter
+from plaudit.training.recorder import UnscoredBatches
 from tests.training.runs import curves, metrics, rollouts, small, varied
 
 EVERYTHING = (
