@@ -14,9 +14,13 @@ from plaudit.training.config.keys import PositiveShare, Section
 from plaudit.training.config.learning_keys import LossSettings, OptimizerConfig, TrainingConfig
 
 __all__ = [
-    "BaseModelConfig", "CheckpointConfig", "CurriculumConfig", "DataConfig", "EvalConfig", "FilterConfig",
+    "EMBEDDED", "BaseModelConfig", "CheckpointConfig", "CurriculumConfig", "DataConfig", "EvalConfig", "FilterConfig",
     "LoggingConfig", "ModelConfig", "RunConfig", "SamplingConfig", "SamplingSettings", "TaskPart",
 ]  # fmt: skip
+
+
+EMBEDDED = "tiny"
+"""The name of the embedded model, which needs no files; a folder of that name is ./tiny."""
 
 
 class BaseModelConfig(Section, frozen=True):
@@ -36,6 +40,11 @@ class BaseModelConfig(Section, frozen=True):
     gradient_checkpointing: Annotated[
         bool, "Recompute each layer for its gradient: less memory, more time, the same numbers"
     ] = False
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether this is the embedded model, which knows nothing yet."""
+        return self.path in (None, EMBEDDED)
 
 
 class ModelConfig(BaseModelConfig, frozen=True):
@@ -301,6 +310,12 @@ class RunConfig(Section, frozen=True):
     def batch_size(self) -> int:
         """Responses in a batch."""
         return self.sampling.prompts_per_step * self.sampling.samples_per_prompt
+
+    def warm_start_steps(self, of_task: int) -> int:
+        """The number of supervised steps before training; by default the task's for the embedded model, else none."""
+        if self.model.warm_start_steps is not None:
+            return self.model.warm_start_steps
+        return of_task if self.model.is_embedded else 0
 
     @property
     def subject(self) -> str:

@@ -165,6 +165,10 @@ class Policy:
         model = copy.deepcopy(self.model).eval().requires_grad_(False)
         return Policy(model, self.tokenizer)
 
+    def copy(self) -> "Policy":
+        """A policy with weights and a tokenizer of its own, for another thread."""
+        return Policy(copy.deepcopy(self.model), copy.deepcopy(self.tokenizer))
+
     def state(self) -> dict[str, Tensor]:
         """A copy of the trained parameters, by name: what a checkpoint must keep."""
         return {

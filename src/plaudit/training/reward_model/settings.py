@@ -93,14 +93,9 @@ class RewardModelConfig(Section, frozen=True):
             raise ValueError("output_dir is empty; name the folder that the reward model goes to")
 
     @property
-    def is_embedded(self) -> bool:
-        """Whether the embedded model is trained, which knows nothing yet and needs more and larger steps."""
-        return self.model.path in (None, "tiny")
-
-    @property
     def lr(self) -> float:
-        """The learning rate."""
-        usual = EMBEDDED_LR if self.is_embedded else LORA_LR if self.model.lora_rank else PRETRAINED_LR
+        """The learning rate; the embedded model needs more and larger steps than others."""
+        usual = EMBEDDED_LR if self.model.is_embedded else LORA_LR if self.model.lora_rank else PRETRAINED_LR
         return self.training.lr or usual
 
     def count_steps(self, pairs: int, tokens: int) -> int:
@@ -108,7 +103,7 @@ class RewardModelConfig(Section, frozen=True):
         training = self.training
         if training.steps is not None:
             return training.steps
-        if training.epochs is None and self.is_embedded:
+        if training.epochs is None and self.model.is_embedded:
             in_a_minute = EMBEDDED_TOKENS * pairs // (tokens * training.batch_size)
             return min(EMBEDDED_STEPS[1], max(EMBEDDED_STEPS[0], in_a_minute))
         return max(1, math.ceil((training.epochs or 1.0) * pairs / training.batch_size))

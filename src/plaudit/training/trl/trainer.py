@@ -59,11 +59,10 @@ def train(config: RunConfig, options: RunOptions) -> Outcome:
     """Train a policy with the config and TRL; options that TRL cannot express are refused first."""
     _check_config(config)
     folder = RunFolder(Path(config.output_dir))
-    folder.check(config, resume=options.resume, overwrite=options.overwrite)
     ranks = Ranks.join(cpu=config.model.device == "cpu")
     torch.set_num_threads(config.model.threads)
     progress = options.progress if ranks.is_first else NoProgress()
-    with closing(build_run(_for_one_of(ranks, config), options.reward, progress)) as run:
+    with closing(build_run(_for_one_of(ranks, config), options.inputs, progress)) as run:
         check_trl_can(config, Shape(ranks.count, run.sampling.max_new_tokens))
         if ranks.is_first:
             folder.open(config, resume=options.resume, overwrite=options.overwrite)
