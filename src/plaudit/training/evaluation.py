@@ -27,7 +27,7 @@ from plaudit.training.collecting import Scoring
 from plaudit.training.config.keys import read_config_file
 from plaudit.training.config.reading import load_config
 from plaudit.training.config.schema import EMBEDDED, EvalConfig, RunConfig, SamplingSettings
-from plaudit.training.data.config_task import load_task
+from plaudit.training.data.config_task import load_task, template_of
 from plaudit.training.data.curriculum import Levels
 from plaudit.training.data.prompts import Prompts, Task
 from plaudit.training.data.sources import PromptTemplate
@@ -317,8 +317,7 @@ def open_model(
     template = PromptTemplate()
     longest = SamplingSettings().max_new_tokens
     if config is not None:
-        data = config.data
-        template = PromptTemplate(data.prompt_template, system=data.system_prompt, chat=data.chat_template)
+        template = template_of(config.data)
         longest = config.sampling.max_new_tokens or longest
     return TrainedModel(spec, policy.sampler(), template, longest)
 
