@@ -322,10 +322,10 @@ def test_cheap_checks_come_before_the_model_is_loaded(tmp_path, monkeypatch, opt
 
 
 def test_a_failed_start_leaves_no_folder_that_blocks_the_next(tmp_path, monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise InvalidSettings("no login")
 
-    monkeypatch.setattr("plaudit.training.recorder.RunLog", fail)
+    monkeypatch.setattr("plaudit.training.recorder.RolloutsWriter", fail)
     with pytest.raises(InvalidSettings, match="no login"):
         train(small(tmp_path / "run"))
     assert not (tmp_path / "run").exists()

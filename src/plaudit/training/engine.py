@@ -36,17 +36,8 @@ class Progress(Protocol):
         """Print a note for the user."""
 
 
-class NoProgress:
+class NoProgress(Progress):
     """Reports nothing."""
-
-    def warm_start(self, step: int, steps: int, loss: float) -> None:
-        pass
-
-    def step(self, step: int, metrics: Mapping[str, float]) -> None:
-        pass
-
-    def note(self, text: str) -> None:
-        pass
 
 
 class StopSignals:

@@ -3,25 +3,28 @@
 The report is made of the files of the run, so the report of a resumed run covers all its steps.
 """
 
+import errno
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import msgspec
 
+from plaudit import jsonline
 from plaudit.remote.tokens import hide_tokens
 from plaudit.report.page.packing import encode_json
 from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
 from plaudit.report.terminal.analysis_text import describe_batch, render_analysis
-from plaudit.rollouts import Rollout, ScoredRollout, read_rollouts
+from plaudit.rollouts import Rollout, RolloutsWriter, ScoredRollout, read_rollouts
 from plaudit.training.collecting import Batch
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.engine import Progress
 from plaudit.training.log_writers import LOG_WRITERS, RunName
-from plaudit.training.run_folder import RunFolder, RunLog
+from plaudit.training.run_folder import RunFolder
 from plaudit.trajectory import Trajectory
 from plaudit.watch import RewardWatch, watch_run
 
@@ -37,7 +40,8 @@ class Recorder:
         settings = hide_tokens(config.to_dict())
         run = RunName(folder.path, config.logging.project, config.logging.name, settings, first_step)
         self._writers = [LOG_WRITERS[name](run) for name in names]
-        self._log = RunLog(folder)
+        self._rollouts = RolloutsWriter(folder.rollouts, mode="resume")
+        self._metrics = open(folder.metrics, "ab", buffering=0)  # noqa: SIM115  # closed in close()
         self._watch = self._open_watch(folder)
         self._has_noted_truncation = False
         self.problem: str | None = None
@@ -48,23 +52,23 @@ class Recorder:
         number = metrics["step"]
         if batch is not None:
             metrics = {**metrics, **self._watch_step(number, batch)}
-        self._log.step(dict(metrics))
+        self._write_metrics(metrics)
         for writer in self._writers:
             writer.log(number, metrics)
         if batch is not None:
-            self._rollouts(number, batch)
+            self._record_rollouts(number, batch)
             self._note_truncated_episodes(number, batch)
         self._progress.step(number, {name: value for name, value in metrics.items() if name != "step"})
 
     def flush(self) -> None:
         """Hand everything to the operating system."""
-        self._log.flush()
+        self._rollouts.flush()
 
     def close(self) -> None:
         """Close all files and logs."""
-        self._log.close()
-        for writer in self._writers:
-            writer.close()
+        with ExitStack() as stack:
+            for log in (*self._writers, self._metrics, self._rollouts):
+                stack.callback(log.close)
 
     def __enter__(self) -> "Recorder":
         return self
@@ -72,12 +76,18 @@ class Recorder:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.close()
 
-    def _rollouts(self, step: int, batch: Batch) -> None:
+    def _write_metrics(self, metrics: Mapping[str, Any]) -> None:
+        """Write one object to metrics.jsonl; it is with the operating system when this returns."""
+        line = jsonline.encode(dict(metrics)) + b"\n"
+        if self._metrics.write(line) != len(line):
+            raise OSError(errno.ENOSPC, f"no room for the metrics of step {metrics['step']}", self._metrics.name)
+
+    def _record_rollouts(self, step: int, batch: Batch) -> None:
         if self._config.training.log_rewards:
             outputs = [*batch.outputs, *(output for _, output in batch.left_out)]
             self._progress.note(f"step {step}: {describe_batch(outputs)}")
         for rollout in self._kept(step, batch):
-            self._log.rollout(rollout)
+            self._rollouts.write(rollout)
 
     def _note_truncated_episodes(self, step: int, batch: Batch) -> None:
         """Report once that all episodes of a step ended at the turn limit: most agents give a reward only when done."""
