@@ -13,7 +13,7 @@ from plaudit.serving import ServerSettings, ServerThread
 from plaudit.training import Samples, train
 from plaudit.training.collecting import Batch
 from plaudit.training.config.reading import load_config
-from plaudit.training.engine import NoProgress
+from plaudit.training.engine import Progress
 from plaudit.training.log_writers import RunName, WandbWriter
 from plaudit.training.recorder import UnscoredBatches
 from tests.training.runs import curves, metrics, rollouts, small, varied
@@ -234,7 +234,7 @@ def huge(response):
     return 1e200 * random.random()
 
 
-class Notes(NoProgress):
+class Notes(Progress):
     def __init__(self):
         self.notes = []
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from plaudit.contract.function import RewardLike
 from plaudit.errors import require
@@ -20,11 +20,11 @@ from plaudit.training.config.schema import RunConfig
 from plaudit.training.inputs import Inputs, read_inputs
 from plaudit.training.run_folder import RunFolder
 
-__all__ = ["ENGINES", "NoProgress", "Outcome", "Progress", "RunOptions", "StopSignals", "train"]
+__all__ = ["ENGINES", "Outcome", "Progress", "RunOptions", "StopSignals", "train"]
 
 
-class Progress(Protocol):
-    """Receives the events of a run: the command line draws them, a notebook may plot them. It changes nothing."""
+class Progress:
+    """Receives the events of a run and ignores them; a subclass may draw or plot them. It changes nothing."""
 
     def warm_start(self, step: int, steps: int, loss: float) -> None:
         """A supervised step was taken."""
@@ -34,10 +34,6 @@ class Progress(Protocol):
 
     def note(self, text: str) -> None:
         """Print a note for the user."""
-
-
-class NoProgress(Progress):
-    """Reports nothing."""
 
 
 class StopSignals:
@@ -98,7 +94,7 @@ def train(
     for package in engine.packages:
         require(package, extra=engine.extra, purpose=f"training (engine: {config.engine})")
     begin: Callable[[RunConfig, RunOptions], Outcome] = importlib.import_module(engine.module).train
-    return begin(config, RunOptions(inputs, resume, overwrite, progress or NoProgress()))
+    return begin(config, RunOptions(inputs, resume, overwrite, progress or Progress()))
 
 
 @dataclass(frozen=True, slots=True)

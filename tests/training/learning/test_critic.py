@@ -10,7 +10,7 @@ from plaudit.training.advantages.credit import BatchCredit, Credit
 from plaudit.training.advantages.estimators import GAEAdvantage
 from plaudit.training.config.learning_keys import OptimizerConfig
 from plaudit.training.config.reading import load_config
-from plaudit.training.engine import NoProgress
+from plaudit.training.engine import Progress
 from plaudit.training.learning.critic import Critic
 from plaudit.training.model.loading import tiny_policy
 from tests.training.runs import metrics, small
@@ -150,7 +150,7 @@ def test_a_run_with_gae_trains_its_critic_and_resumes_to_the_same_numbers(tmp_pa
     assert told(tmp_path / "halves") == told(tmp_path / "whole")
 
 
-class _StopsAfter(NoProgress):
+class _StopsAfter(Progress):
     """Interrupts a run in the middle."""
 
     def __init__(self, last):

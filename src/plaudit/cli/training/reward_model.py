@@ -22,6 +22,7 @@ from plaudit.cli.console import (
 )
 from plaudit.errors import InvalidSettings, RolloutsError
 from plaudit.report.formatting import bare_table, count_noun
+from plaudit.training.engine import Progress
 from plaudit.training.reward_model.pair_files import PairCounts, write_pairs
 from plaudit.training.reward_model.settings import document_reward_model_config
 
@@ -165,11 +166,8 @@ def _arguments(arguments: list[str], out: str | None) -> tuple[str | None, list[
     return files[0] if files else None, [*overrides, *([] if out is None else [f"output_dir={out}"])]
 
 
-class _FitProgress(StepProgress):
+class _FitProgress(StepProgress, Progress):
     """Shows the training of a reward model."""
-
-    def warm_start(self, step: int, steps: int, loss: float) -> None:
-        """A reward model has no warm start."""
 
     def step(self, step: int, metrics: Mapping[str, float]) -> None:
         """An optimizer step was taken."""

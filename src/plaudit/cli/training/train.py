@@ -25,7 +25,7 @@ from plaudit.report.formatting import bare_table, count_noun
 from plaudit.training.config.keys import flatten, read_config_file, write_value
 from plaudit.training.config.reading import KEYS, document_config, load_config
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.engine import Outcome
+from plaudit.training.engine import Outcome, Progress
 from plaudit.training.run_folder import RunFolder
 
 __all__ = ["TrainingProgress", "hack", "launch", "outcome_table", "run_job", "train"]
@@ -203,7 +203,7 @@ def _count_prompts(config: RunConfig) -> int:
     return len(training.load_task(config, config.training.reward_function).prompts)
 
 
-class TrainingProgress(StepProgress):
+class TrainingProgress(StepProgress, Progress):
     """Shows a run of `plaudit train`."""
 
     def __init__(self, config: RunConfig, *, quiet: bool) -> None:

@@ -21,7 +21,7 @@ from plaudit.models import RewardModel
 from plaudit.models.cpu_precision import limit_instructions
 from plaudit.report.figures import Distribution
 from plaudit.rollouts.writing import write_atomically
-from plaudit.training.engine import NoProgress, Progress
+from plaudit.training.engine import Progress
 from plaudit.training.reward_model.held_out import (
     Calibration,
     Estimate,
@@ -124,7 +124,7 @@ def train_reward_model(
     `overwrite` replaces a reward model that was trained into the folder before. `progress` gets every step, with the
     number of all steps as `metrics["steps"]`, and notes.
     """
-    recorded = _RecordedNotes(progress or NoProgress())
+    recorded = _RecordedNotes(progress or Progress())
     folder = Path(config.output_dir)
     target = folder.resolve()
     _check_folder(folder, overwrite=overwrite)
@@ -151,7 +151,7 @@ def train_reward_model(
     return TrainedRewardModel(folder, fitted.steps, report, tuple(recorded.notes), fitted.stopped_by)
 
 
-class _RecordedNotes(NoProgress):
+class _RecordedNotes(Progress):
     """Passes everything on, and keeps the notes."""
 
     def __init__(self, progress: Progress) -> None:

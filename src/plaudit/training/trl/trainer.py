@@ -29,7 +29,7 @@ from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.config_task import MAX_NEW_TOKENS
 from plaudit.training.data.curriculum import build_stream
 from plaudit.training.data.prompts import Prompts
-from plaudit.training.engine import NoProgress, Outcome, Progress, RunOptions, StopSignals
+from plaudit.training.engine import Outcome, Progress, RunOptions, StopSignals
 from plaudit.training.evaluation import HeldOut
 from plaudit.training.model.policy import Policy
 from plaudit.training.model.transformers_sampler import TransformersSampler
@@ -61,7 +61,7 @@ def train(config: RunConfig, options: RunOptions) -> Outcome:
     folder = RunFolder(Path(config.output_dir))
     ranks = Ranks.join(cpu=config.model.device == "cpu")
     torch.set_num_threads(config.model.threads)
-    progress = options.progress if ranks.is_first else NoProgress()
+    progress = options.progress if ranks.is_first else Progress()
     with closing(build_run(_for_one_of(ranks, config), options.inputs, progress)) as run:
         check_trl_can(config, Shape(ranks.count, run.sampling.max_new_tokens))
         if ranks.is_first:
