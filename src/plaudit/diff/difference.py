@@ -11,6 +11,7 @@ equal is dead: it gives no gradient.
 import heapq
 import math
 from array import array
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -231,18 +232,17 @@ def merge_groups(groups: Sequence[GroupSums | None]) -> GroupDifference:
 def _compare_pairs(old: Sequence[float], new: Sequence[float]) -> tuple[int, int]:
     """How many pairs at least one reward orders, and how many both order alike.
 
-    Samples are taken from the lowest old rank on, and each counts those below it by the new rank among the ones taken:
-    a tree of sums (Fenwick 1994), so that a group may have any size.
+    Samples are taken from the lowest old rank on, and each counts those below it by the new rank among the ones taken.
     """
     ranks = sorted(zip(_ranks(old), _ranks(new), strict=True))
     equal = sum(count * (count - 1) // 2 for count in Counter(ranks).values())
-    sums = [0] * (len(ranks) + 1)
+    taken: list[int] = []  # new ranks, in order
     agreed = 0
     for _, listed in groupby(ranks, key=lambda pair: pair[0]):
         tied = [rank for _, rank in listed]
-        agreed += sum(_sum_below(sums, rank) for rank in tied)
+        agreed += sum(bisect_left(taken, rank) for rank in tied)
         for rank in tied:
-            _add_one(sums, rank)
+            insort(taken, rank)
     return len(ranks) * (len(ranks) - 1) // 2 - equal, agreed
 
 
@@ -253,21 +253,6 @@ def _ranks(values: Sequence[float]) -> list[int]:
         rank += before > -math.inf and values[index] - before > DEAD_SPREAD
         ranks[index], before = rank, values[index]
     return ranks
-
-
-def _sum_below(sums: Sequence[int], rank: int) -> int:
-    total = 0
-    while rank > 0:
-        total += sums[rank]
-        rank -= rank & -rank
-    return total
-
-
-def _add_one(sums: list[int], rank: int) -> None:
-    rank += 1
-    while rank < len(sums):
-        sums[rank] += 1
-        rank += rank & -rank
 
 
 def _advantages(values: Sequence[float]) -> list[float]:
