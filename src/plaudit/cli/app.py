@@ -107,7 +107,7 @@ def _flatten(command: Callable[..., Any]) -> Callable[..., Any]:
     for parameter in inspect.signature(command).parameters.values():
         if isinstance(parameter.annotation, type) and issubclass(parameter.annotation, OptionGroup):
             groups[parameter.name] = parameter.annotation
-            parameters += inspect.signature(parameter.annotation).parameters.values()
+            parameters += _parameters_of(parameter)
         else:
             parameters.append(parameter)
 
@@ -122,6 +122,14 @@ def _flatten(command: Callable[..., Any]) -> Callable[..., Any]:
     named = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
     run.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]  # what typer reads
     return run
+
+
+def _parameters_of(group: inspect.Parameter) -> list[inspect.Parameter]:
+    """The options of a group; a default of the group sets the defaults of its options."""
+    parameters = inspect.signature(group.annotation).parameters.values()
+    if group.default is group.empty:
+        return list(parameters)
+    return [each.replace(default=getattr(group.default, each.name)) for each in parameters]
 
 
 def _build(arguments: Sequence[str]) -> typer.Typer:

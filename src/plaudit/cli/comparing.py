@@ -1,7 +1,7 @@
 """Two rewards or scored files side by side (`plaudit diff`), and labels beside answers (`plaudit labels`)."""
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +15,7 @@ from plaudit import jsonline
 from plaudit import labels as label_tools
 from plaudit import report as reports
 from plaudit.cli import options
+from plaudit.cli.app import OptionGroup
 from plaudit.diff import Difference, Disagreement, compare_pairs, pair_files, pair_rewards
 from plaudit.diff.matching import ScoredPair
 from plaudit.engine import Scorer
@@ -32,13 +33,12 @@ def diff(
     old: Annotated[str, Argument(metavar="OLD", help="A reward, or a scored file.")],
     new: Annotated[str, Argument(metavar="NEW", help="Another reward, or the same samples scored again.")],
     output: options.Output,
+    processes: options.Processes,
     rollouts: Annotated[str | None, Argument(metavar="[ROLLOUTS]", help="Samples to score with both rewards.")] = None,
     threshold: options.Threshold = 0.5,
     count: Annotated[int, options.count("How many disagreements to show.", least=0)] = 10,
     out: Annotated[Path | None, options.out_file("Write a page that shows both sides.")] = None,
     columns: options.Columns = None,
-    deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
-    workers: options.Workers = None,
 ) -> int:
     """Compare two rewards on ROLLOUTS, or two scored files: flips, order within groups, advantages, statuses.
 
@@ -55,7 +55,7 @@ def diff(
         samples: Iterator[Trajectory] = (rollout.trajectory for rollout in options.open_rollouts(rollouts, columns))
         for each in rewards:
             samples = options.check_truth(each.reward, samples)
-        pairs = pair_rewards(*rewards, samples, backend="processes", deadline_s=deadline or None, workers=workers)
+        pairs = pair_rewards(*rewards, samples, **processes.settings)
     kept = list(pairs) if out else pairs
     difference = compare_pairs(kept, threshold=threshold)
     if out and isinstance(kept, list):
@@ -138,51 +138,61 @@ def _share(value: float | None) -> str:
 FOUND = 1
 
 
+@dataclass(frozen=True, slots=True)
+class LabelFiles(OptionGroup):
+    """The files that are made of findings."""
+
+    out: Annotated[Path | None, options.out_file("Write a page on which to decide on findings.")] = None
+    decisions: Annotated[Path | None, options.file_option("--decisions", "What was downloaded from the page.")] = None
+    patch: Annotated[Path | None, options.file_option("--patch", "Write corrected labels, as JSON lines.")] = None
+    mask: Annotated[Path | None, options.file_option("--mask", "Write the rollouts with label_suspect.")] = None
+    cases: Annotated[Path | None, options.file_option("--cases", "Write misjudged responses as a case table.")] = None
+    overwrite: options.Overwrite = False
+
+    def write(self, report: "label_tools.LabelReport", rollouts: list[Rollout], name: str, reward: str) -> None:
+        """Write the files that were asked for."""
+        decided = None if self.decisions is None else label_tools.read_decisions(self.decisions)
+        if self.out is not None:
+            label_tools.write_page(self.out, report, f"Labels of {name}")
+        if self.patch is not None:
+            rows = label_tools.build_patch(report, decided)
+            self.patch.write_bytes(b"".join(jsonline.encode(row) + b"\n" for row in rows))
+        if self.mask is not None:
+            with RolloutsWriter(self.mask, overwrite=True) as writer:
+                for rollout in label_tools.masked_rollouts(rollouts, report, decided):
+                    writer.write(rollout)
+        if self.cases is not None:
+            self.cases.write_text(label_tools.build_cases(report, reward), encoding="utf-8")
+
+
 def labels(
     rollouts: options.Rollouts,
+    rows: options.Rows,
+    files: LabelFiles,
+    processes: options.Processes,
     output: options.Output,
     reward: Annotated[
         str | None, Option("--reward", metavar="REWARD", help="Score with it first; else the file's own scores count.")
     ] = None,
     threshold: options.Threshold = 0.5,
     count: Annotated[int, options.count("How many findings to show.", least=0)] = 20,
-    out: Annotated[Path | None, options.out_file("Write a page on which to decide on findings.")] = None,
-    decisions: Annotated[Path | None, options.file_option("--decisions", "What was downloaded from the page.")] = None,
-    patch: Annotated[Path | None, options.file_option("--patch", "Write corrected labels, as JSON lines.")] = None,
-    mask: Annotated[Path | None, options.file_option("--mask", "Write the rollouts with label_suspect.")] = None,
-    cases: Annotated[Path | None, options.file_option("--cases", "Write misjudged responses as a case table.")] = None,
-    columns: options.Columns = None,
-    limit: options.Limit = None,
-    deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
-    workers: options.Workers = None,
-    overwrite: options.Overwrite = False,
 ) -> int:
     """Find wrong labels and misjudged responses in ROLLOUTS with several responses to each prompt.
 
     Labels are compared with the answers that responses agree on; what was paid is compared with both. The exit code
     is 1 when something was found.
     """
-    options.check_output(out, patch, mask, cases, overwrite=overwrite)
-    decided = None if decisions is None else label_tools.read_decisions(decisions)
-    kept = list(islice(options.open_rollouts(rollouts, columns), limit))
+    options.check_output(files.out, files.patch, files.mask, files.cases, overwrite=files.overwrite)
+    kept = rows.read(rollouts)
     if reward is not None:
         samples = [each.trajectory for each in kept]
-        with Scorer(output.load(reward), backend="processes", deadline_s=deadline or None, workers=workers) as scorer:
+        with Scorer(output.load(reward), **processes.settings) as scorer:
             kept = [Rollout(*pair) for pair in zip(samples, scorer.score(samples), strict=True)]
     report = label_tools.examine(kept, threshold)
-    if out is not None:
-        label_tools.write_page(out, report, f"Labels of {Path(rollouts).name}")
-    if patch is not None:
-        patch.write_bytes(b"".join(jsonline.encode(row) + b"\n" for row in label_tools.build_patch(report, decided)))
-    if mask is not None:
-        with RolloutsWriter(mask, overwrite=True) as writer:
-            for rollout in label_tools.masked_rollouts(kept, report, decided):
-                writer.write(rollout)
-    if cases is not None:
-        cases.write_text(label_tools.build_cases(report, reward or "math"), encoding="utf-8")
+    files.write(report, kept, Path(rollouts).name, reward or "math")
     output.show(report.to_dict(), *_render_labels(report, count))
-    if out is not None:
-        output.note(f"the page is in {out}; open it in a browser")
+    if files.out is not None:
+        output.note(f"the page is in {files.out}; open it in a browser")
     return FOUND if report.findings else 0
 
 

@@ -53,14 +53,8 @@ Columns: TypeAlias = Annotated[
 SkipBad: TypeAlias = Annotated[bool, Option("--skip-bad", help="Skip lines that cannot be read, and print how many.")]
 Overwrite: TypeAlias = Annotated[bool, Option("--overwrite", help="Replace what is there.")]
 Limit: TypeAlias = Annotated[int | None, Option("--limit", min=1, help="Only the first N samples.")]
-By: TypeAlias = Annotated[
-    list[str] | None, Option("--by", metavar="COLUMN", help="Break the rewards down by a column; repeatable.")
-]
 Against: TypeAlias = Annotated[
     str | None, Option("--against", metavar="COLUMN", help="Compare with labels that say right or wrong.")
-]
-FailUnder: TypeAlias = Annotated[
-    float | None, Option("--fail-under", metavar="MEAN", help="Exit with 1 when the mean reward is below it.")
 ]
 Threshold: TypeAlias = Annotated[float, Option("--threshold", help="The least score, or reward, of a right sample.")]
 Temperature: TypeAlias = Annotated[
@@ -189,28 +183,42 @@ class Reading(OptionGroup):
 
 
 @dataclass(frozen=True, slots=True)
-class Selected(OptionGroup):
+class Rows(OptionGroup):
+    """Which columns of a file hold a sample, and how many samples are read."""
+
+    columns: Columns = None
+    limit: Limit = None
+
+    def open(self, rollouts: str, **settings: bool) -> RolloutsReader:
+        """The rollouts file that was named; `limit` is left to the caller."""
+        return open_rollouts(rollouts, self.columns, **settings)
+
+    def read(self, rollouts: str, **settings: bool) -> list[Rollout]:
+        """The first rollouts of a file."""
+        return list(islice(self.open(rollouts, **settings), self.limit))
+
+    def read_samples(self, rollouts: str | None, **settings: bool) -> list[Trajectory]:
+        """The first samples of a rollouts file; none without a file."""
+        return [] if rollouts is None else [each.trajectory for each in self.read(rollouts, **settings)]
+
+
+@dataclass(frozen=True, slots=True)
+class Selected(Rows):
     """Which samples of a file are read."""
 
-    limit: Limit = None
     where: Annotated[
         list[str] | None,
         Option("--where", metavar="CONDITION", help="Only samples that meet it, e.g. level>=3; repeatable."),
     ] = None
     skip_bad: SkipBad = False
 
-    def open(self, rollouts: str, columns: list[str] | None = None) -> RolloutsReader:
+    def open(self, rollouts: str, **settings: bool) -> RolloutsReader:
         """The rollouts file that was named."""
-        return open_rollouts(rollouts, columns, skip_bad=self.skip_bad)
-
-    @property
-    def selection(self) -> Selection:
-        """The samples that the options ask for."""
-        return Selection([Condition.parse(text) for text in self.where or ()], self.limit)
+        return open_rollouts(rollouts, self.columns, **{"skip_bad": self.skip_bad, **settings})
 
     def select(self, rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
-        """The rollouts that the options ask for."""
-        return self.selection.select(rollouts)
+        """The rollouts that the options ask for; raises RolloutsError when there are none."""
+        return Selection([Condition.parse(text) for text in self.where or ()], self.limit).select(rollouts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +229,32 @@ class ServedModel(OptionGroup):
     api_key_env: Annotated[
         str | None,
         Option("--api-key-env", metavar="NAME", help="The environment variable that holds the key of a server."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Processes(OptionGroup):
+    """The worker processes that score, and the deadline of a sample."""
+
+    deadline: Deadline = DEFAULT_DEADLINE_S
+    workers: Workers = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of a scorer."""
+        return {"backend": "processes", "deadline_s": self.deadline or None, "workers": self.workers}
+
+
+@dataclass(frozen=True, slots=True)
+class Summed(OptionGroup):
+    """What a summary shows beside the whole, and the mean reward that it requires."""
+
+    by: Annotated[
+        list[str] | None, Option("--by", metavar="COLUMN", help="Break the rewards down by a column; repeatable.")
+    ] = None
+    against: Against = None
+    fail_under: Annotated[
+        float | None, Option("--fail-under", metavar="MEAN", help="Exit with 1 when the mean reward is below it.")
     ] = None
 
 
@@ -270,15 +304,6 @@ def open_rollouts(
     source = sys.stdin.buffer if rollouts == "-" else Path(rollouts)
     mapping = column_mapping(columns)
     return read_rollouts(source, columns=mapping, skip_bad=skip_bad, needs_response=needs_response)
-
-
-def read_samples(rollouts: str | None, columns: list[str] | None, limit: int | None, **needs: bool) -> list[Trajectory]:
-    """The first samples of a rollouts file; none without a file."""
-    return (
-        []
-        if rollouts is None
-        else [each.trajectory for each in islice(open_rollouts(rollouts, columns, **needs), limit)]
-    )
 
 
 SCOPES = "--scope batch (all samples), --scope group (those of a prompt), or --max-batch N"
