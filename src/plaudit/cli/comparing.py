@@ -19,7 +19,7 @@ from plaudit.cli.app import OptionGroup
 from plaudit.diff import Difference, Disagreement, compare_pairs, pair_files, pair_rewards
 from plaudit.diff.matching import ScoredPair
 from plaudit.engine import Scorer
-from plaudit.report.formatting import bare_table
+from plaudit.report.formatting import bare_table, shorten
 from plaudit.rollouts import Rollout, RolloutsWriter
 from plaudit.trajectory import Trajectory
 
@@ -108,7 +108,7 @@ def _table(disagreements: list[Disagreement], flipped: set[int]) -> Table:
         text = " ".join(each.response.split())
         table.add_row(
             marked, _value(each.old, each.old_status), _value(each.new, each.new_status),
-            Text(text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"),
+            Text(shorten(text, MAX_TEXT)),
         )  # fmt: skip
     return table
 

@@ -328,6 +328,18 @@ def check_first_samples(scorer: Scorer, samples: Iterable[Trajectory]) -> Iterat
     return chain(few, remaining)
 
 
+def split_config(words: Iterable[str]) -> tuple[str | None, list[str], list[str]]:
+    """The config file, the overrides `key=value` and the other words of a command line."""
+    overrides = [word for word in words if "=" in word and not Path(word).exists()]
+    named = [word for word in words if word not in overrides]
+    files = [word for word in named if word.endswith((".yaml", ".yml"))]
+    if len(files) > 1:
+        raise InvalidSettings(f"one config file at most, got {' and '.join(files)}; overrides are key=value")
+    if files and not Path(files[0]).exists():
+        raise InvalidSettings(f"no config file {files[0]!r} (overrides are written key=value)")
+    return files[0] if files else None, overrides, [word for word in named if word not in files]
+
+
 def check_output(*files: str | Path | None, overwrite: bool = True) -> None:
     """Raise, before any work is done, for a file that cannot be written or must not be replaced."""
     for file in (Path(each) for each in files if each is not None and str(each) != "-"):

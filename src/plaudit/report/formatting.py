@@ -10,7 +10,7 @@ from rich.text import Text
 
 __all__ = [
     "bare_table", "count_noun", "escape_controls", "facts_table", "format_duration", "format_number", "format_share",
-    "to_text",
+    "shorten", "to_text",
 ]  # fmt: skip
 
 
@@ -45,6 +45,15 @@ def format_share(share: float) -> str:
     """
     digits = 0 if abs(share) >= 0.1 or not share else 1
     return f"{100 * share + 1e-9:.{digits}f} %"  # halves go up, as on the page
+
+
+def shorten(text: str, limit: int) -> str:
+    """The text, or its beginning of `limit` characters with a sign that it goes on.
+
+    >>> shorten("a long text", 6)
+    'a long…'
+    """
+    return text if len(text) <= limit else f"{text[:limit]}…"
 
 
 def escape_controls(text: str, *, keep: str = "") -> str:

@@ -20,7 +20,7 @@ from plaudit.cli.console import print_message
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidSettings, require
 from plaudit.loading import load_agent
-from plaudit.report.formatting import bare_table, escape_controls
+from plaudit.report.formatting import bare_table, escape_controls, shorten
 from plaudit.rollouts import Rollout, RolloutsWriter
 from plaudit.trajectory import Trajectory
 from plaudit.worlds import McpEpisode, World, build_openenv_app, build_ors_app
@@ -238,5 +238,4 @@ def _verdict(scored: RewardOutput) -> str:
 
 
 def _shorten(text: str) -> str:
-    shown = repr(text)[1:-1]
-    return escape_controls(shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…")
+    return escape_controls(shorten(repr(text)[1:-1], SHOWN))

@@ -18,7 +18,7 @@ from plaudit.contract.function import RewardLike
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings, MissingPackage
 from plaudit.report.coverage import format_mean
-from plaudit.report.formatting import bare_table, escape_controls
+from plaudit.report.formatting import bare_table, escape_controls, shorten
 from plaudit.rollouts import RolloutsWriter, ScoredRollout
 from plaudit.trajectory import Trajectory
 
@@ -78,7 +78,11 @@ def _show(spec: str, count: int, output: options.Output) -> None:
             else []
         ),
         *(("note", note) for note in task.notes),
-        *(line for example in examples for line in [("", ""), *((k, _shorten(v)) for k, v in example.items())]),
+        *(
+            line
+            for example in examples
+            for line in [("", ""), *((name, shorten(str(value).strip(), MAX_VALUE)) for name, value in example.items())]
+        ),
     ]
     output.show(plain, Text(task.name, style="bold"), bare_table(Column(style="bold", no_wrap=True), "", rows=facts))
 
@@ -95,11 +99,6 @@ def _pick(task: "training.Task", levels: "training.Levels", count: int) -> list[
 def _plain(row: Trajectory, task: "training.Task") -> dict[str, Any]:
     values = {"prompt": row.prompt_text, "difficulty": row.columns.get("difficulty"), "right": task.respond(row)}
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _shorten(value: Any) -> str:
-    text = str(value).strip()
-    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
 
 
 FIGURES = {
