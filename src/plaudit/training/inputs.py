@@ -20,7 +20,8 @@ from plaudit.training.advantages.baseline import Advantage, BaselineAdvantage
 from plaudit.training.advantages.estimators import advantage
 from plaudit.training.config.learning_keys import LossSettings
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.data.config_task import load_demonstrations, load_task
+from plaudit.training.config.trl_arguments import Shape, check_trl_can
+from plaudit.training.data.config_task import MAX_NEW_TOKENS, load_demonstrations, load_task
 from plaudit.training.data.prompts import Task
 from plaudit.training.log_writers import check_logs
 from plaudit.trajectory import Trajectory
@@ -49,7 +50,9 @@ class Inputs:
 
 def read_inputs(config: RunConfig, reward: RewardLike | None = None) -> Inputs:
     """The inputs of a run; `reward` replaces the config's. Raises an error for what the run could not begin with."""
-    if config.engine == "local":
+    if config.engine == "trl":
+        check_trl_can(config, Shape(1, config.sampling.max_new_tokens or MAX_NEW_TOKENS))
+    else:
         check_learning(config)
     check_logs(config)
     chosen = reward if reward is not None else config.training.reward_function

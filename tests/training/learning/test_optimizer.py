@@ -5,11 +5,11 @@ import copy
 import torch
 
 from plaudit.training.config.learning_keys import OptimizerConfig
+from plaudit.training.config.trl_arguments import Shape, trl_arguments
 from plaudit.training.inputs import read_inputs
 from plaudit.training.learning.optimizer import MasterAdamW
 from plaudit.training.model.loading import load_policy
 from plaudit.training.run import build_run
-from plaudit.training.trl.arguments import Shape, trl_arguments
 from tests.training.runs import small
 
 TINY_LR = OptimizerConfig(lr=2e-6, betas=(0.9, 0.999))

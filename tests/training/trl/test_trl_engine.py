@@ -15,8 +15,7 @@ from plaudit import RewardOutput, Status, reward
 from plaudit.errors import InvalidSettings, TrainingError
 from plaudit.training import RLOOAdvantage, train
 from plaudit.training.config.reading import KEYS
-from plaudit.training.engine import Progress
-from plaudit.training.trl.arguments import (
+from plaudit.training.config.trl_arguments import (
     ADVANTAGES,
     BY_PLAUDIT,
     COMPUTED,
@@ -26,6 +25,7 @@ from plaudit.training.trl.arguments import (
     check_trl_can,
     trl_arguments,
 )
+from plaudit.training.engine import Progress
 from tests.forked import ForkedCommand
 from tests.training.runs import curves, metrics, rollouts, small, varied
 
