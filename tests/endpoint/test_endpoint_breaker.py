@@ -1,6 +1,6 @@
 """The breaker on its own, with a clock that stands still unless told."""
 
-from plaudit.endpoint.channel import Breaker, Pace, Permission
+from plaudit.endpoint.channel import Breaker, Permission, RateLimit
 
 
 class Clock:
@@ -64,7 +64,7 @@ def test_the_failure_of_the_prober_turns_callers_away_until_the_next_rest_is_ove
     breaker.record_failure("c", "HTTP 502 Bad Gateway")
     clock.now = 19.9
     assert breaker.ask("d") is Permission.DOWN
-    assert breaker.words() == "endpoint is down: 3 failures in a row, the last one HTTP 502 Bad Gateway"
+    assert breaker.describe() == "endpoint is down: 3 failures in a row, the last one HTTP 502 Bad Gateway"
     clock.now = 20.0
     assert breaker.ask("d") is Permission.SEND
 
@@ -91,12 +91,12 @@ def test_failures_of_calls_that_were_under_way_do_not_lengthen_the_rest():
 
 def test_places_are_evenly_spaced_and_unused_ones_are_not_saved_up():
     clock = Clock()
-    pace = Pace(4.0, clock)
-    assert [pace.reserve() for _ in range(3)] == [0.0, 0.25, 0.5]
+    limit = RateLimit(4.0, clock)
+    assert [limit.reserve() for _ in range(3)] == [0.0, 0.25, 0.5]
     clock.now = 100.0
-    assert [pace.reserve() for _ in range(3)] == [0.0, 0.25, 0.5]
+    assert [limit.reserve() for _ in range(3)] == [0.0, 0.25, 0.5]
 
 
 def test_without_a_limit_nobody_waits():
-    pace = Pace(None, Clock())
-    assert [pace.reserve() for _ in range(1000)] == [0.0] * 1000
+    limit = RateLimit(None, Clock())
+    assert [limit.reserve() for _ in range(1000)] == [0.0] * 1000

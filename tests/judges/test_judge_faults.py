@@ -44,7 +44,7 @@ FAULTS = {
     "no key": (Reply(body=b'{"error": "no key"}', status=401), Status.ERROR, "; name where its key is, by api_key", 1),
     "wrong path": (Reply(body=b"{}", status=404), Status.ERROR, "HTTP 404: {}; the url ends where", 2),
     "too long a context": (Reply(body=b"context of 4096", status=400), Status.ERROR, "HTTP 400: context of 4096", 2),
-    "no content": (Reply(None), Status.UNPARSED, "the judge said nothing", 1),
+    "no content": (Reply(None), Status.UNPARSED, "the reply is empty", 1),
     "prose": (Reply("A fine answer!"), Status.UNPARSED, "the code of this call in the answer: A fine", 1),
     "cut off": (Reply('{"code"', finish_reason="length"), Status.UNPARSED, "cut off before its end", 1),
     "refused": (Reply(None, message={"refusal": "I will not."}), Status.UNPARSED, "the judge refused: I will not.", 1),

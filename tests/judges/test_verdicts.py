@@ -46,9 +46,9 @@ def test_a_verdict_is_read(text, score):
 
 
 UNREADABLE = {
-    "nothing": ("", "the judge said nothing"),
-    "only a thought": (f"<think>{said(7)}</think>", "the judge said nothing but a thought"),
-    "a thought without end": (f"<think>{said(7)}", "the judge said nothing but a thought"),
+    "nothing": ("", "the reply is empty"),
+    "only a thought": (f"<think>{said(7)}</think>", "the reply is empty except for its reasoning"),
+    "a thought without end": (f"<think>{said(7)}", "the reply is empty except for its reasoning"),
     "prose": ("I would give it 7 out of 10.", "no verdict with the code of this call"),
     "half a json": (said(7)[:-1], "no verdict in the answer"),
     "without the code": ('{"reasoning": "so", "score": 7}', "no verdict with the code of this call"),

@@ -56,7 +56,7 @@ CASES = {
     "no room for weights": (
         1_000_000,
         6,
-        ("the checkpoint of step 4 could not be written", "training goes on", "the one of step 2 is intact"),
+        ("the checkpoint of step 4 could not be written", "training continues", "the one of step 2 is intact"),
     ),
     "no room for anything": (1, 2, ("the run stopped:", "File too large", "--resume continues it")),
 }

@@ -169,7 +169,7 @@ def test_no_steps_only_evaluate(tmp_path):
 def test_a_folder_with_a_run_is_not_replaced_by_default(trained, tmp_path):
     config = small(tmp_path / "run", "steps=0", "eval.prompts=1")
     train(config)
-    with pytest.raises(TrainingError, match="holds a run already; --resume goes on with it, --overwrite replaces it"):
+    with pytest.raises(TrainingError, match="holds a run already; --resume continues it, --overwrite replaces it"):
         train(config)
     (tmp_path / "run" / "mine.txt").write_text("not plaudit's")
     train(config, overwrite=True)

@@ -268,7 +268,7 @@ def view(
     port: options.Port = 0,
     open_browser: Annotated[bool, Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
-    """Show runs in a browser while they go on: curves and samples arrive by themselves; Ctrl-C ends it.
+    """Show runs in a browser while they are in progress: the page is updated by itself; Ctrl-C ends it.
 
     Only this machine can open the page, and only with the link that is printed. Nothing is changed in the folders.
     """

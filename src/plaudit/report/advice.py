@@ -1,4 +1,4 @@
-"""Interpret the figures of a run and suggest what to do: one remark for each part of a report.
+"""Remarks on the figures of a run with advice: one remark for each part of a report.
 
 `FAULTS` is the one table of limits, for reports and for `watch`. The limits are rules of thumb that do not depend on
 the scale of rewards. Being right is no fault: dead groups, the highest reward and near-duplicates count where they are

@@ -48,7 +48,7 @@ def format_share(share: float) -> str:
 
 
 def shorten(text: str, limit: int) -> str:
-    """The text, or its beginning of `limit` characters with a sign that it goes on.
+    """The text, or its beginning of `limit` characters and an ellipsis.
 
     >>> shorten("a long text", 6)
     'a long…'

@@ -85,7 +85,7 @@ class Evaluation:
 def evaluate(
     scored: Iterable[tuple[Trajectory, RewardOutput]], pass_at: Sequence[int] = (1,), *, right: float = 1.0
 ) -> Evaluation:
-    """Sum up scored samples of held-out prompts; a sample is right when its score is at least `right`."""
+    """Summarize scored samples of held-out prompts; a sample is right when its score is at least `right`."""
     pairs = list(scored)
     outputs = [output for _, output in pairs]
     groups: dict[GroupKey, list[RewardOutput]] = defaultdict(list)
@@ -366,6 +366,6 @@ def _model_path(spec: str) -> str:
     if not folder.model.is_dir():
         raise PolicyError(
             f"the run in {spec} has no model yet: it is written at the end; `plaudit train --resume output_dir={spec}` "
-            "goes on with it"
+            "continues it"
         )
     return str(folder.model)

@@ -162,7 +162,7 @@ class UnscoredBatches:
             return None
         return (
             f"no sample was scored in {self._in_a_row} batches in a row, so there is nothing to learn from "
-            f"({reasons.most_common(1)[0][0]}); mend the reward (`plaudit check` tries one) and go on with --resume, "
+            f"({reasons.most_common(1)[0][0]}); correct the reward (`plaudit check` tries it), continue with --resume, "
             "or raise training.max_unscored_batches"
         )
 

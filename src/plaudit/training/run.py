@@ -267,4 +267,4 @@ def _note_unknown_characters(task: Task, policy: Policy) -> list[str]:
     if not lost:
         return []
     named = ", ".join(map(repr, lost[:10])) + (f" and {len(lost) - 10} more" if len(lost) > 10 else "")
-    return [f"the model's tokenizer does not know {named}: they are all read as {tokenizer.unk_token}"]
+    return [f"the model's tokenizer does not know {named}: all of them become {tokenizer.unk_token}"]

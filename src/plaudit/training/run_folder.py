@@ -92,7 +92,7 @@ class RunFolder:
             self.check_continues(config)
         elif self.holds_run and not overwrite:
             raise TrainingError(
-                f"{self.path} holds a run already; --resume goes on with it, --overwrite replaces it, "
+                f"{self.path} holds a run already; --resume continues it, --overwrite replaces it, "
                 "output_dir=FOLDER takes another folder"
             )
         elif self.path.exists() and not self.path.is_dir():

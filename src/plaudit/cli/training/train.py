@@ -89,7 +89,7 @@ def run_job(address: str, job: Job) -> int:
     try:
         problem = submitted.follow(_show)
     except KeyboardInterrupt:
-        print_message(f"{submitted.id} goes on; {submitted.commands}")
+        print_message(f"{submitted.id} is still running; {submitted.commands}")
         return INTERRUPTED
     if problem is not None:
         print_message(f"{submitted.id} {problem}")
@@ -156,7 +156,7 @@ def train(
         return 0
     output.show(outcome.to_dict(), outcome_table(outcome))
     if outcome.stopped_by is not None:
-        print_message(f"stopped by {outcome.stopped_by} after step {outcome.step}; --resume goes on from there")
+        print_message(f"stopped by {outcome.stopped_by} after step {outcome.step}; --resume continues from there")
         return STOPPED + signal.Signals[outcome.stopped_by]
     return 0
 
@@ -300,7 +300,9 @@ def _step(step: int | None) -> str:
 
 
 class HackProgress(TrainingProgress):
-    """Shows reward, true score and the onset of a run as it goes on; the signs of `watch` are notes of the run."""
+    """Shows reward, true score and the onset of exploiting while a run is in progress; the signs of `watch` are notes
+    of the run.
+    """
 
     def __init__(self, config: RunConfig, *, quiet: bool) -> None:
         super().__init__(config, quiet=quiet)

@@ -120,13 +120,13 @@ def warm_start(
     """
     if not demonstrations:
         raise DataError("there are no demonstrations to learn from; give some, or set warm-start steps to 0")
-    chance = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
     lr = settings.warm_start_lr or LEARNING_RATE
     adamw = OptimizerConfig(lr=lr, betas=(0.9, 0.999), weight_decay=0.01)  # as torch has it
     optimizer = MasterAdamW(policy.parameters(), adamw)
     loss = float("nan")
     for step in range(settings.warm_start_steps or 0):
-        picked = torch.randint(len(demonstrations), (settings.warm_start_batch,), generator=chance).tolist()
+        picked = torch.randint(len(demonstrations), (settings.warm_start_batch,), generator=generator).tolist()
         optimizer.zero_grad()
         loss = imitate(policy, [demonstrations[index] for index in picked], micro_batches)
         optimizer.clip()

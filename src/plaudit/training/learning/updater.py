@@ -209,7 +209,7 @@ class Updater:
         if self.demonstrations:
             stats |= self._imitate(seed)
         norm = self.optimizer.clip()
-        if not math.isfinite(norm):  # one bad batch must not spoil the weights
+        if not math.isfinite(norm):  # a gradient that is not finite would destroy the weights
             return {**stats, "update/skipped": 1.0}
         self.optimizer.step()
         return {**stats, "grad_norm": norm}

@@ -126,7 +126,9 @@ class _Record:
 
 
 def _prompt_mask(padding_P: Tensor, length: int) -> Tensor:
-    """Causal, without the padding on the left; a padding token sees itself, since a row of nothing has no softmax."""
+    """Causal, without the padding on the left; a padding token sees itself, since the softmax of an empty row is
+    undefined.
+    """
     indices = torch.arange(length, device=padding_P.device)
     causal = indices[:, None] >= indices
     real = indices >= padding_P[:, None, None]
@@ -194,7 +196,9 @@ def draw_tokens(scores_B_V: Tensor, settings: SamplingSettings, number_B: Tensor
         return scores_B_V.argmax(dim=-1)
     sums_B_V = torch.softmax(_cut(scores_B_V, settings), dim=-1).cumsum(dim=-1)
     total_B = sums_B_V[:, -1]
-    below_B = torch.nextafter(total_B, torch.zeros_like(total_B))  # rounding must not lead beyond all tokens
+    below_B = torch.nextafter(
+        total_B, torch.zeros_like(total_B)
+    )  # rounding must not give an index after the last token
     wanted_B = torch.minimum((number_B * total_B).to(sums_B_V.dtype), below_B)
     return torch.searchsorted(sums_B_V, wanted_B[:, None], right=True).squeeze(1)
 

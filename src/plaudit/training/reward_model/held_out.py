@@ -1,4 +1,4 @@
-"""How well a reward model orders held-out pairs: accuracy, margins, calibration, and whether it only counts characters.
+"""How well a reward model orders held-out pairs: accuracy, margins, calibration, and whether it depends on length only.
 
 A Bradley–Terry model claims that the first response is better with probability σ(margin), the margin being the
 difference of the two rewards. Calibration compares its claim σ(|margin|) for the response that it prefers with how
