@@ -160,7 +160,7 @@ def key_file(tmp_path):
     return str(tmp_path / "key")
 
 
-def test_a_key_is_sent_and_shown_nowhere(monkeypatch, key_file):
+def test_a_key_is_sent_and_never_printed(monkeypatch, key_file):
     monkeypatch.setenv("JUDGE_KEY", KEY)
     for source in ({"api_key_env": "JUDGE_KEY"}, {"api_key_file": key_file}):
         for status in (403, 200):
@@ -180,7 +180,7 @@ def test_without_being_named_no_key_of_the_environment_is_sent(monkeypatch):
         assert "authorization" not in server.headers[0]
 
 
-def test_a_key_that_is_not_there_fails_with_its_place(tmp_path):
+def test_a_missing_key_is_an_error_that_names_where_it_was_searched(tmp_path):
     os.environ.pop("NO_SUCH_KEY", None)
     (tmp_path / "empty").write_text("\n")
     (tmp_path / "two").write_text("one two")

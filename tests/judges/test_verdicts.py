@@ -146,7 +146,7 @@ def test_template_marks_are_split_invisible_characters_removed_and_both_counted(
     assert fence.changes["template_marks"] >= 5
 
 
-def test_a_code_follows_from_the_texts_and_stands_in_none_of_them():
+def test_a_nonce_is_derived_from_the_texts_and_occurs_in_none_of_them():
     texts = ["prompt", "response"]
     code = make_nonce(texts, {"vote": 0})
     assert code == make_nonce(texts, {"vote": 0})

@@ -34,7 +34,7 @@ def said(*responses):
     return [Trajectory(prompt="How was it?", response=response) for response in responses]
 
 
-def test_real_sentences_stand_in_the_order_of_their_sentiment(folder):
+def test_real_sentences_are_ordered_by_their_sentiment(folder):
     outputs = score(PipelineReward(folder, task="sentiment-analysis"), said(*SENTENCES))
     rewards = [output.reward for output in outputs]
     assert rewards[0] > 0.9

@@ -127,7 +127,7 @@ def test_rewards_that_raise_or_give_nan_cost_statuses_not_the_run(tmp_path):
     assert all(0 < row["status/error"] < 1 for row in metrics(tmp_path / "run")[1:])
 
 
-def test_a_hanging_reward_costs_a_status_not_the_run(tmp_path):
+def test_a_hanging_reward_gives_a_status_and_does_not_end_the_run(tmp_path):
     (tmp_path / "slow.py").write_text(
         "import time\n\n"
         "def slow(response, ground_truth):\n"
@@ -257,7 +257,7 @@ def test_repeated_prompts_and_unreadable_characters_are_reported_once(tmp_path):
     ]
 
 
-def test_a_kl_that_teaches_nothing_is_refused_with_the_reason(tmp_path):
+def test_a_kl_estimator_without_gradient_is_refused_with_the_reason(tmp_path):
     with pytest.raises(InvalidSettings, match=r"k1 has no useful gradient .*kl_in=reward"):
         train(small(tmp_path / "run", "loss.kl_beta=0.1", "loss.kl_estimator=k1"))
     train(small(tmp_path / "run", "steps=1", "loss.kl_beta=0.1", "loss.kl_estimator=k1", "loss.kl_in=reward"))

@@ -156,7 +156,7 @@ def test_a_csv_line_of_another_length_is_named(tmp_path, line, words):
         read_prompts(path)
 
 
-def test_a_file_that_is_nowhere_or_of_no_known_format_is_named(lines):
+def test_the_error_for_a_missing_file_or_an_unknown_format_names_the_file(lines):
     with pytest.raises(DataError, match=r"no file .*line\.jsonl; did you mean 'lines\.jsonl'"):
         read_prompts(lines.parent / "line.jsonl")
     (lines.parent / "a.txt").touch()

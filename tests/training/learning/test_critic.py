@@ -45,12 +45,12 @@ def trained(policy, critic, steps, **how):
     return batch, critic.add_values(batch, BatchCredit.of(scored))
 
 
-def test_a_new_critic_expects_nothing(policy):
+def test_a_new_critic_gives_the_value_zero(policy):
     _, judged = trained(policy, Critic(policy), 0)
     assert judged.values == [[0.0] * 2, [0.0], [0.0] * 3, [0.0]]
 
 
-def test_a_critic_learns_what_each_prompt_earns_and_gae_then_finds_no_surprise(policy):
+def test_a_critic_learns_the_return_of_each_prompt_and_gae_then_gives_no_advantage(policy):
     weights = {name: value.clone() for name, value in policy.model.state_dict().items()}
     _, judged = trained(policy, Critic(policy, OptimizerConfig(lr=3e-3)), 40)
     expected = [[1.0] * 2, [1.0], [-0.5] * 3, [-0.5]]

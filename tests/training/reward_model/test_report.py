@@ -103,7 +103,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("make", "rater", "verdict"), CASES.values(), ids=CASES)
-def test_the_verdict_is_right_about_raters_whose_nature_is_known(make, rater, verdict):
+def test_the_length_verdict_is_right_for_simulated_raters(make, rater, verdict):
     assert report_of(make, rater)[1].verdict is verdict
 
 
