@@ -13,7 +13,7 @@ import math
 from array import array
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
@@ -22,8 +22,8 @@ from plaudit.contract.output import RewardOutput
 from plaudit.trajectory import GroupKey, Trajectory
 
 __all__ = [
-    "DEAD_SPREAD", "Difference", "DifferenceBuilder", "Disagreement", "GroupDifference", "Sides", "compare_group",
-    "merge_groups",
+    "DEAD_SPREAD", "Difference", "DifferenceBuilder", "Disagreement", "GroupDifference", "Sides",
+    "compare_groups",
 ]  # fmt: skip
 
 THRESHOLD = 0.5
@@ -119,7 +119,6 @@ class DifferenceBuilder:
 
     def difference(self) -> Difference:
         """The result for the samples so far."""
-        groups = merge_groups([compare_group(old, new) for old, new in self._groups.values()])
         worst = tuple(each for _, _, each in sorted(self._worst, key=lambda entry: (-entry[0], -entry[1])))
         return Difference(
             count=self.count,
@@ -129,7 +128,7 @@ class DifferenceBuilder:
             status_changes=dict(self.status_changes),
             mean=Sides(_mean(self._old), _mean(self._new)),
             latency_s=Sides(*(_median(latencies) for latencies in self._latencies)),
-            groups=groups,
+            groups=compare_groups(self._groups.values()),
             worst=worst,
         )
 
@@ -182,50 +181,31 @@ class GroupDifference:
     advantage_cosine: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class GroupSums:
-    """The contribution of one group to the figures."""
-
-    dead_old: bool
-    dead_new: bool
-    ordered: int
-    agreed: int
-    product: float
-    squares_old: float
-    squares_new: float
-
-
-def compare_group(old: Sequence[float], new: Sequence[float]) -> GroupSums | None:
-    """The agreement of two rewards on one group; None for a group of one."""
-    if len(old) < 2:
-        return None
-    ordered, agreed = _compare_pairs(old, new)
-    left, right = _advantages(old), _advantages(new)
-    return GroupSums(
-        dead_old=not any(left),
-        dead_new=not any(right),
-        ordered=ordered,
-        agreed=agreed,
-        product=math.fsum(a * b for a, b in zip(left, right, strict=True)),
-        squares_old=math.fsum(a * a for a in left),
-        squares_new=math.fsum(b * b for b in right),
-    )
-
-
-def merge_groups(groups: Sequence[GroupSums | None]) -> GroupDifference:
-    """The figures of all groups together."""
-    known = [group for group in groups if group is not None]
-    ordered, agreed = sum(group.ordered for group in known), sum(group.agreed for group in known)
-    lengths = [math.sqrt(math.fsum(getattr(group, name) for group in known)) for name in ("squares_old", "squares_new")]
-    product = math.fsum(group.product for group in known)
+def compare_groups(groups: Iterable[tuple[Sequence[float], Sequence[float]]]) -> GroupDifference:
+    """The agreement of the old and the new rewards of each group; groups of one sample are left out."""
+    compared = ordered = agreed = 0
+    dead: Counter[tuple[bool, bool]] = Counter()
+    products, squares_old, squares_new = array("d"), array("d"), array("d")
+    for old, new in groups:
+        if len(old) < 2:
+            continue
+        compared += 1
+        both = _compare_pairs(old, new)
+        ordered, agreed = ordered + both[0], agreed + both[1]
+        left, right = _advantages(old), _advantages(new)
+        dead[not any(left), not any(right)] += 1
+        products.extend(a * b for a, b in zip(left, right, strict=True))
+        squares_old.extend(a * a for a in left)
+        squares_new.extend(b * b for b in right)
+    length = math.sqrt(math.fsum(squares_old)) * math.sqrt(math.fsum(squares_new))
     return GroupDifference(
-        compared=len(known),
-        dead_old=sum(group.dead_old for group in known),
-        dead_new=sum(group.dead_new for group in known),
-        dead_gained=sum(group.dead_new and not group.dead_old for group in known),
-        dead_lost=sum(group.dead_old and not group.dead_new for group in known),
+        compared=compared,
+        dead_old=dead[True, True] + dead[True, False],
+        dead_new=dead[True, True] + dead[False, True],
+        dead_gained=dead[False, True],
+        dead_lost=dead[True, False],
         order_agreement=agreed / ordered if ordered else None,
-        advantage_cosine=max(-1.0, min(1.0, product / (lengths[0] * lengths[1]))) if all(lengths) else None,
+        advantage_cosine=max(-1.0, min(1.0, math.fsum(products) / length)) if length else None,
     )
 
 
