@@ -244,14 +244,6 @@ def gae(credit: Credit, values: Sequence[float], *, gamma: float = 1.0, lam: flo
     return advantages
 
 
-def _no_rewards(trajectory: Trajectory, output: RewardOutput, chosen: Sequence[int]) -> None:
-    return None
-
-
-def _token_rewards(trajectory: Trajectory, output: RewardOutput, chosen: Sequence[int]) -> list[float] | None:
-    return token_rewards_of(output, trajectory)
-
-
 def _step_rewards(trajectory: Trajectory, output: RewardOutput, chosen: Sequence[int]) -> list[float]:
     """The rewards of the steps, each on the last of the tokens chosen in it."""
     ends = [step.metadata["tokens"][1] - 1 for step in trajectory.steps if "tokens" in step.metadata]  # of episodes
@@ -293,7 +285,11 @@ def find_steps(trajectory: Trajectory, output: RewardOutput) -> list[StepCredit]
 
 
 _Locate: TypeAlias = Callable[[Trajectory, RewardOutput, Sequence[int]], list[float] | None]
-CREDITS: dict[str, _Locate] = {"outcome": _no_rewards, "tokens": _token_rewards, "steps": _step_rewards}
+CREDITS: dict[str, _Locate] = {
+    "outcome": lambda trajectory, output, chosen: None,
+    "tokens": lambda trajectory, output, chosen: token_rewards_of(output, trajectory),
+    "steps": _step_rewards,
+}
 
 
 def as_rewards(rewards: Iterable[Any]) -> list[float | None]:

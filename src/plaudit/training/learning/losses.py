@@ -149,19 +149,11 @@ def kl_divergence(logprobs: Tensor, reference: Tensor, estimator: KLEstimator = 
     return KL_ESTIMATORS[estimator](logprobs - reference)
 
 
-def _k1(d: Tensor) -> Tensor:
-    return d
-
-
-def _k2(d: Tensor) -> Tensor:
-    return d.square() / 2
-
-
-def _k3(d: Tensor) -> Tensor:
-    return torch.expm1(-d) + d
-
-
-KL_ESTIMATORS: dict[str, Callable[[Tensor], Tensor]] = {"k1": _k1, "k2": _k2, "k3": _k3}
+KL_ESTIMATORS: dict[str, Callable[[Tensor], Tensor]] = {
+    "k1": lambda d: d,
+    "k2": lambda d: d.square() / 2,
+    "k3": lambda d: torch.expm1(-d) + d,
+}
 
 
 def importance_weights(
