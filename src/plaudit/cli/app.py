@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, dataclass_transform
 
 import typer
 from typer.exceptions import TyperException
@@ -96,8 +96,12 @@ class CommandGroup:
     commands: Mapping[str, Callable[..., Any]]
 
 
+@dataclass_transform(frozen_default=True)
 class OptionGroup:
-    """A frozen dataclass whose fields are options that belong together."""
+    """The fields of a subclass are options that belong together; each subclass is a frozen dataclass."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
 
 
 def _flatten(command: Callable[..., Any]) -> Callable[..., Any]:

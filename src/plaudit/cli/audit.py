@@ -1,6 +1,6 @@
 """`plaudit audit`: attack a reward before a policy does."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +17,7 @@ from plaudit.audit.hits import ANY_LENGTH, ANY_TEXT, FEW
 from plaudit.cli import options
 from plaudit.cli.app import OptionGroup
 from plaudit.loading import find_agent
-from plaudit.report.formatting import count_noun
+from plaudit.report.formatting import count_noun, format_optional, shorten
 from plaudit.testing import load_cases
 
 __all__ = ["audit"]
@@ -31,7 +31,6 @@ MAX_SHOWN = 300
 FIRST_SAMPLES = options.Rows(limit=400)
 
 
-@dataclass(frozen=True, slots=True)
 class Search(OptionGroup):
     """How long an attack may take, and where responses are scored."""
 
@@ -44,7 +43,6 @@ class Search(OptionGroup):
     cache: options.Cache = None
 
 
-@dataclass(frozen=True, slots=True)
 class Baseline(OptionGroup):
     """The file with accepted findings."""
 
@@ -135,13 +133,13 @@ def _render(group: list[AttackFinding]) -> RenderableType:
     """Findings with one cause: the first with its witness, the others by name."""
     finding, *others = group
     witness = finding.witness
+    paid, honest = (format_optional(reward, "{:g}") for reward in (witness.reward, witness.honest_reward))
     facts = {
         "prompt": _short(witness.prompt),
         "ground truth": None if witness.ground_truth is None else _short(witness.ground_truth),
         "response": _short(witness.response),
-        "paid": f"{_number(witness.reward)} (honest: {_number(witness.honest_reward)}), component {finding.component}, "
-        f"on {_paid_on(finding)}",
-        "parts": ", ".join(f"{name} {_number(value)}" for name, value in witness.components.items()),
+        "paid": f"{paid} (honest: {honest}), component {finding.component}, on {_paid_on(finding)}",
+        "parts": ", ".join(f"{name} {format_optional(value, '{:g}')}" for name, value in witness.components.items()),
         "remedy": finding.remedy,
         f"{len(others)} more with this cause": ", ".join(each.operator for each in others),
     }
@@ -161,10 +159,5 @@ def _paid_on(finding: AttackFinding) -> str:
     return f"{paid} of {finding.prompts} prompts: rate {finding.rate:.0%} [{low:.0%}, {high:.0%}]"
 
 
-def _number(value: float | None) -> str:
-    return "none" if value is None else f"{value:g}"
-
-
 def _short(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= MAX_SHOWN else f"{shown[:MAX_SHOWN]}… ({len(shown):,} characters)"
+    return shorten(repr(value), MAX_SHOWN)

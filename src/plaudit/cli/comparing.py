@@ -1,7 +1,6 @@
 """Two rewards or scored files side by side (`plaudit diff`), and labels beside answers (`plaudit labels`)."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +18,7 @@ from plaudit.cli.app import OptionGroup
 from plaudit.diff import Difference, Disagreement, compare_pairs, pair_files, pair_rewards
 from plaudit.diff.matching import ScoredPair
 from plaudit.engine import Scorer
-from plaudit.report.formatting import bare_table, shorten
+from plaudit.report.formatting import bare_table, format_duration, format_optional, shorten
 from plaudit.rollouts import Rollout, RolloutsWriter
 from plaudit.trajectory import Trajectory
 
@@ -79,16 +78,18 @@ def _write_page(out: Path, difference: Difference, pairs: list[ScoredPair], old:
 
 def _render_difference(difference: Difference, rows: int) -> list[RenderableType]:
     groups = difference.groups
+    means = " → ".join(map(format_optional, (difference.mean.old, difference.mean.new)))
+    order = format_optional(groups.order_agreement, "{:.1%}")
     lines: list[RenderableType] = [
         f"{difference.count:,} samples, {difference.changed:,} rewards differ, {len(difference.flips):,} flip",
-        f"mean reward     {_number(difference.mean.old)} → {_number(difference.mean.new)}{_compared(difference)}",
-        f"median latency  {_seconds(difference.latency_s.old)} → {_seconds(difference.latency_s.new)}",
+        f"mean reward     {means}{_compared(difference)}",
+        f"median latency  {_duration(difference.latency_s.old)} → {_duration(difference.latency_s.new)}",
         *(f"status          {change}: {count:,}" for change, count in difference.status_changes.items()),
     ]
     if groups.compared:
         lines += [
-            f"order in groups {_share(groups.order_agreement)} of the ordered pairs alike, {groups.compared:,} groups",
-            f"advantages      cosine {_number(groups.advantage_cosine)}",
+            f"order in groups {order} of the ordered pairs alike, {groups.compared:,} groups",
+            f"advantages      cosine {format_optional(groups.advantage_cosine)}",
             f"dead groups     {groups.dead_old:,} → {groups.dead_new:,} ({groups.dead_gained:,} gained, "
             f"{groups.dead_lost:,} lost)",
         ]
@@ -106,15 +107,13 @@ def _table(disagreements: list[Disagreement], flipped: set[int]) -> Table:
         name = f"{each.index}" if each.id is None else f"{each.index} ({each.id})"
         marked = Text(name, style="bold" if each.index in flipped else "")
         text = " ".join(each.response.split())
-        table.add_row(
-            marked, _value(each.old, each.old_status), _value(each.new, each.new_status),
-            Text(shorten(text, MAX_TEXT)),
-        )  # fmt: skip
+        old, new = format_optional(each.old, absent=each.old_status), format_optional(each.new, absent=each.new_status)
+        table.add_row(marked, old, new, Text(shorten(text, MAX_TEXT)))
     return table
 
 
-def _value(reward: float | None, status: str) -> str:
-    return status if reward is None else f"{reward:.4g}"
+def _duration(seconds: float | None) -> str:
+    return "none" if seconds is None else format_duration(seconds)
 
 
 def _compared(difference: Difference) -> str:
@@ -123,22 +122,9 @@ def _compared(difference: Difference) -> str:
     return f" (over the {difference.compared:,} samples that both score)" if left_out else ""
 
 
-def _number(value: float | None) -> str:
-    return "none" if value is None else f"{value:.4g}"
-
-
-def _seconds(value: float | None) -> str:
-    return "none" if value is None else f"{1000 * value:.3g} ms"
-
-
-def _share(value: float | None) -> str:
-    return "none" if value is None else f"{value:.1%}"
-
-
 FOUND = 1
 
 
-@dataclass(frozen=True, slots=True)
 class LabelFiles(OptionGroup):
     """The files that are made of findings."""
 

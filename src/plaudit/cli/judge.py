@@ -1,6 +1,5 @@
 """`plaudit judge calibrate`: how far a language model can be trusted as a judge."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,14 +22,12 @@ __all__ = ["judge"]
 FOUND = 1
 
 
-@dataclass(frozen=True, slots=True)
 class JudgeServer(options.ServedModel):
     """The endpoint of a judge for a rubric file."""
 
     url: Annotated[str | None, Option("--url", help="The server of a judge for a rubric file.")] = None
 
 
-@dataclass(frozen=True, slots=True)
 class Answers(OptionGroup):
     """Where the answers of the judge are recorded, or taken from."""
 
@@ -49,7 +46,6 @@ class Answers(OptionGroup):
         return None if path is None else calibration.Transcript(path, replay=self.replay is not None)
 
 
-@dataclass(frozen=True, slots=True)
 class PeopleLabels(OptionGroup):
     """The labels of people, or the page on which people give them."""
 
@@ -69,7 +65,6 @@ class PeopleLabels(OptionGroup):
         return calibration.labels_of_column(str(self.against), chosen, samples)
 
 
-@dataclass(frozen=True, slots=True)
 class BiasTests(OptionGroup):
     """The tests of a judge for biases."""
 
@@ -82,7 +77,6 @@ class BiasTests(OptionGroup):
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
 class Certificate(OptionGroup):
     """The certificate that is written, and the findings that it accepts."""
 

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -108,7 +107,6 @@ def count(help: str, *, least: int = 1) -> Any:
     return Option("--count", "-n", min=least, help=help)
 
 
-@dataclass(frozen=True, slots=True)
 class Output(OptionGroup):
     """What goes to standard output is the result, as tables or as JSON; what `quiet` hides is everything else."""
 
@@ -155,7 +153,6 @@ class Output(OptionGroup):
         return loaded
 
 
-@dataclass(frozen=True, slots=True)
 class Reading(OptionGroup):
     """The options for reading REWARD, for facts that its code does not declare."""
 
@@ -182,7 +179,6 @@ class Reading(OptionGroup):
         )
 
 
-@dataclass(frozen=True, slots=True)
 class Rows(OptionGroup):
     """Which columns of a file hold a sample, and how many samples are read."""
 
@@ -202,7 +198,6 @@ class Rows(OptionGroup):
         return [] if rollouts is None else [each.trajectory for each in self.read(rollouts, **settings)]
 
 
-@dataclass(frozen=True, slots=True)
 class Selected(Rows):
     """Which samples of a file are read."""
 
@@ -221,7 +216,6 @@ class Selected(Rows):
         return Selection([Condition.parse(text) for text in self.where or ()], self.limit).select(rollouts)
 
 
-@dataclass(frozen=True, slots=True)
 class ServedModel(OptionGroup):
     """Which model of a server is meant, and its key."""
 
@@ -232,7 +226,6 @@ class ServedModel(OptionGroup):
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
 class Processes(OptionGroup):
     """The worker processes that score, and the deadline of a sample."""
 
@@ -245,7 +238,6 @@ class Processes(OptionGroup):
         return {"backend": "processes", "deadline_s": self.deadline or None, "workers": self.workers}
 
 
-@dataclass(frozen=True, slots=True)
 class Summed(OptionGroup):
     """What a summary shows beside the whole, and the mean reward that it requires."""
 
@@ -266,7 +258,6 @@ class Backend(enum.StrEnum):
     RAY = "ray"
 
 
-@dataclass(frozen=True, slots=True)
 class Engine(OptionGroup):
     """Where and under which limits samples are scored."""
 

@@ -59,7 +59,6 @@ MOST_CHOICES = 30  # lines about what `auto` chose
 Write: TypeAlias = Callable[[Rollout], object]
 
 
-@dataclass(frozen=True, slots=True)
 class Destination(OptionGroup):
     """Where scored rollouts go, and what happens to those that are there already."""
 

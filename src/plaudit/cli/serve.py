@@ -7,7 +7,6 @@ import os
 import socket
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -42,7 +41,6 @@ class ServeBackend(enum.StrEnum):
     RAY = "ray"
 
 
-@dataclass(frozen=True, slots=True)
 class Network(OptionGroup):
     """Where the server listens, and who may call it."""
 
@@ -55,7 +53,6 @@ class Network(OptionGroup):
     tls_key: Annotated[Path | None, Option("--tls-key", help="Its private key (PEM).")] = None
 
 
-@dataclass(frozen=True, slots=True)
 class Backend(OptionGroup):
     """The workers or replicas that compute rewards."""
 

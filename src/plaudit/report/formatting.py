@@ -9,7 +9,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 __all__ = [
-    "bare_table", "count_noun", "escape_controls", "facts_table", "format_duration", "format_number", "format_share",
+    "bare_table", "count_noun", "escape_controls", "facts_table", "format_duration", "format_number", "format_optional",
+    "format_share",
     "shorten", "to_text",
 ]  # fmt: skip
 
@@ -24,6 +25,11 @@ def format_number(value: float) -> str:
     if size >= 1e6 or 0 < size < 1e-3:
         return f"{value:.3g}"
     return f"{value:,.1f}" if size >= 1000 else f"{value:.3f}"
+
+
+def format_optional(value: float | None, form: str = "{:.4g}", absent: str = "none") -> str:
+    """A figure in a form, or the word for its absence."""
+    return absent if value is None else form.format(value)
 
 
 def format_duration(seconds: float) -> str:

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from typing import Annotated, Any
@@ -121,7 +120,6 @@ HUMAN = "human"
 SHOWN = 300
 
 
-@dataclass(frozen=True, slots=True)
 class SinglePrompt(OptionGroup):
     """What episodes begin with where there is no file of prompts."""
 
@@ -134,7 +132,6 @@ class SinglePrompt(OptionGroup):
         return Trajectory(self.prompt, "", ground_truth=self.truth)
 
 
-@dataclass(frozen=True, slots=True)
 class Turns(OptionGroup):
     """The length of an episode, and how its actions are sampled."""
 

@@ -115,7 +115,6 @@ class _Exam:
     deadline_s: float | None
 
 
-@dataclass(frozen=True, slots=True)
 class Exams(options.Rows):
     """The prompts that a model is evaluated on: tasks, a data file, or the held-out prompts of the run."""
 
