@@ -17,7 +17,7 @@ from plaudit.contract.function import RewardLike
 from plaudit.errors import require
 from plaudit.models.cpu_precision import limit_instructions
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.inputs import Inputs, read_inputs
+from plaudit.training.inputs import Inputs, check_engine, read_inputs
 from plaudit.training.run_folder import RunFolder
 
 __all__ = ["ENGINES", "Outcome", "Progress", "RunOptions", "StopSignals", "train"]
@@ -88,6 +88,7 @@ def train(
     `overwrite` replaces a run that is in the folder.
     """
     engine = ENGINES[config.engine]
+    check_engine(config)
     RunFolder(Path(config.output_dir)).check(config, resume=resume, overwrite=overwrite)
     inputs = read_inputs(config, reward)
     limit_instructions()

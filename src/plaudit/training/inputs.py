@@ -26,7 +26,7 @@ from plaudit.training.data.prompts import Task
 from plaudit.training.log_writers import check_logs
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Inputs", "build_advantage", "check_learning", "read_inputs"]
+__all__ = ["Inputs", "build_advantage", "check_engine", "check_learning", "read_inputs"]
 
 OF_ESTIMATORS = {"lam": "gae_lambda", "scale": "advantage_scale", "k": "pass_k", "weights": "component_weights"}
 """Fields of single estimators, and the keys of `training.` that set them."""
@@ -50,10 +50,6 @@ class Inputs:
 
 def read_inputs(config: RunConfig, reward: RewardLike | None = None) -> Inputs:
     """The inputs of a run; `reward` replaces the config's. Raises an error for what the run could not begin with."""
-    if config.engine == "trl":
-        check_trl_can(config, Shape(1, config.sampling.max_new_tokens or MAX_NEW_TOKENS))
-    else:
-        check_learning(config)
     check_logs(config)
     chosen = reward if reward is not None else config.training.reward_function
     agent = None if config.training.agent_file is None else load_agent(config.training.agent_file)
@@ -107,6 +103,14 @@ def _load_demonstrations(config: RunConfig, task: Task) -> tuple[Trajectory, ...
             "set data.demonstrations to a file with prompts and responses"
         )
     return tuple(demonstrations)
+
+
+def check_engine(config: RunConfig) -> None:
+    """Raise InvalidSettings for settings that the engine of the config cannot train with."""
+    if config.engine == "trl":
+        check_trl_can(config, Shape(1, config.sampling.max_new_tokens or MAX_NEW_TOKENS))
+    else:
+        check_learning(config)
 
 
 def check_learning(config: RunConfig) -> None:
