@@ -132,7 +132,7 @@ def test_the_probability_of_a_label_is_a_reward_within_bounds(tmp_path):
     assert RewardModel(folder, label="good").bounds == (0.0, 1.0)
     with pytest.raises(InvalidSettings, match=r"labels bad, good.*label='good', got 'goood'; did you mean 'good'"):
         RewardModel(folder, label="goood")
-    with pytest.raises(InvalidSettings, match="say whose probability"):
+    with pytest.raises(InvalidSettings, match="choose the one whose probability"):
         RewardModel(folder)
 
 

@@ -136,7 +136,7 @@ class LabelFiles(OptionGroup):
     overwrite: options.Overwrite = False
 
     def write(self, report: "label_tools.LabelReport", rollouts: list[Rollout], name: str, reward: str) -> None:
-        """Write the files that were asked for."""
+        """Write the files that the options name."""
         decided = None if self.decisions is None else label_tools.read_decisions(self.decisions)
         if self.out is not None:
             label_tools.write_page(self.out, report, f"Labels of {name}")

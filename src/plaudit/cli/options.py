@@ -128,12 +128,12 @@ class Output(OptionGroup):
             print_text(text)
 
     def note(self, *messages: str) -> None:
-        """Print what a user may like to know about the run."""
+        """Print messages about the run, unless --quiet hides them."""
         for message in () if self.quiet else messages:
             print_message(message)
 
     def note_input(self, reader: RolloutsReader) -> None:
-        """Say what was left out of the input, so that nothing is lost in silence."""
+        """Print what was left out of the input."""
         if reader.bad:
             first = reader.bad[0]
             lines = "1 line" if reader.bad_count == 1 else f"{reader.bad_count:,} lines"

@@ -307,7 +307,7 @@ def watch(
         list[str] | None, Option("--stop-on", metavar="SIGN", help="End when this sign is there three times in a row.")
     ] = None,
 ) -> int:
-    """Look at the groups, lengths, components, copies and phrases of a run every few steps; say what is new.
+    """Check the groups, lengths, components, copies and phrases of a run every few steps; report what is new.
 
     The exit code is 1 when the last look saw a sign.
     """

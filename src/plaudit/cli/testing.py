@@ -35,7 +35,8 @@ def check(
     rows: options.Rows = FIRST_SAMPLES,
     deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
 ) -> int:
-    """Try REWARD on difficult responses, twice, alone, in another order and in a new process; say what it breaks.
+    """Try REWARD on difficult responses, twice, alone, in another order and in a new process; report violations of the
+    contract.
 
     The exit code is 1 when the contract is broken; warnings do not count.
     """

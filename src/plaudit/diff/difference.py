@@ -169,7 +169,7 @@ class GroupDifference:
     """Over all groups of two samples or more.
 
     `order_agreement` is the share of pairs that both rewards order alike, among pairs that at least one of them orders;
-    `advantage_cosine` is that of all advantages together. None if neither reward tells any samples apart.
+    `advantage_cosine` is that of all advantages together. None if neither reward differs between samples.
     """
 
     compared: int

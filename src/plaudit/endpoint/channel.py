@@ -210,7 +210,7 @@ class Breaker:
     """Circuit breaker: opens after `after` failures in a row, and lets one caller, the prober, send after `rest_s`.
 
     While it is open for the first time, callers wait for the prober. Once a prober has failed the endpoint is down, and
-    callers are refused at once. Callers are compared by identity; one that may send ends with `record_success`,
+    callers are refused without a wait. Callers are compared by identity; one that may send ends with `record_success`,
     `record_failure` or `release`.
     """
 

@@ -1,6 +1,6 @@
 """POST JSON to a server with OpenAI's protocol: judges and samplers share this client.
 
-The key is sent in a header and removed from whatever the server repeats. Proxies and keys of the environment are not
+The key is sent in a header and removed from the answers of the server. Proxies and keys of the environment are not
 used. Rate limits, retries and time limits are those of the channel that calls `post`.
 """
 
@@ -37,7 +37,7 @@ class KeySource:
 
     def __post_init__(self) -> None:
         if self.variable is not None and self.file is not None:
-            raise InvalidSettings("say api_key_env or api_key_file, not both")
+            raise InvalidSettings("give api_key_env or api_key_file, not both")
 
     def read(self) -> str | None:
         """The key, or an error that names where it was looked for."""

@@ -66,7 +66,7 @@ class ProcessRewardModel(LocalModelReward):
         self.folder.require_head("ForTokenClassification", purpose=self.name)
         labels = self.folder.labels
         if len(labels) > 2 and self.label is None:
-            raise InvalidSettings(f"{self.model!r} has the labels {', '.join(labels)}: say which one is good, label=")
+            raise InvalidSettings(f"{self.model!r} has the labels {', '.join(labels)}: name the good one, label=")
         if self.label is not None and self.label not in labels:
             raise InvalidSettings(f"{self.model!r} has no label {self.label!r}{did_you_mean(self.label, labels)}")
 

@@ -165,7 +165,7 @@ class LikelihoodReward(LocalModelReward):
 
     `measure` is "logprob" (the mean over the truth's tokens), "probability" (its exponential, in [0, 1]), "gain" (the
     log-probability above that without the reasoning) or "improvement" (1 − perplexity with / without, at most 1). The
-    reasoning is what stands in `<think>`, else the response without its `<answer>`; `before_truth` stands between it
+    reasoning is the text in `<think>`, else the response without its `<answer>`; `before_truth` is put between it
     and the truth. Of several references, the one with the highest reward counts. `format` is "chat" (the model's chat
     template) or "text".
     """
@@ -224,7 +224,7 @@ class LikelihoodReward(LocalModelReward):
             raise InvalidTrajectory(f"the ground truth has {len(wanted)} tokens, and the model reads {limit}")
         if len(before) > room and self.too_long == "refuse":
             raise InvalidTrajectory(
-                f"{len(before) + len(wanted)} tokens, and {self.model!r} reads {limit}; say too_long='truncate' to "
+                f"{len(before) + len(wanted)} tokens, and {self.model!r} reads {limit}; set too_long='truncate' to "
                 "leave the beginning out"
             )
         kept = before[-room:]

@@ -37,7 +37,7 @@ class Progress:
 
 
 class StopSignals:
-    """SIGTERM and Ctrl-C end a run after the step it is at, with a checkpoint; a second Ctrl-C ends it at once.
+    """SIGTERM and Ctrl-C end a run after the step it is at, with a checkpoint; a second Ctrl-C ends it immediately.
 
     While entered in the main thread, the signals only set `requested_by`.
     """

@@ -1,6 +1,6 @@
 """The logs of a run besides metrics.jsonl: TensorBoard and Weights & Biases.
 
-A log writer gets all numbers of a step at once, under the names that metrics.jsonl has.
+A log writer gets all numbers of a step in one call, under their names in metrics.jsonl.
 """
 
 import os
@@ -66,7 +66,7 @@ class WandbWriter:
                 group=run.label,
                 dir=str(run.folder),
                 config=dict(run.config),
-                reinit="create_new",  # whatever else logs in this process keeps its own run
+                reinit="create_new",  # other runs of this process are not affected
             )
         except (wandb.Error, OSError) as error:
             raise _unreachable(error) from error
@@ -96,7 +96,7 @@ def check_logs(config: RunConfig) -> None:
 def _check_login(wandb: Any) -> None:
     try:
         logged_in = wandb.login(prompt=False)
-    except TypeError:  # a version that can only be asked by opening a run
+    except TypeError:  # old versions cannot check the login without opening a run
         return
     except (wandb.Error, OSError) as error:
         raise _unreachable(error) from error

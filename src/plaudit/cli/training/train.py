@@ -266,7 +266,7 @@ def hack(
     out: Annotated[Path | None, options.out_folder("The run folder; runs/hacks/NAME without it.")] = None,
     overwrite: options.Overwrite = False,
 ) -> None:
-    """Train the embedded model with a reward that has a planted bug, and say when exploiting began and was reported.
+    """Train the embedded model with a reward that has a planted bug, and report when exploiting began and was noticed.
 
     The reward is audited first. The run folder gets report.html, metrics.jsonl and rollouts.jsonl; every sample has
     the true score in its metadata.

@@ -151,7 +151,7 @@ def find_kinds(trajectory: Trajectory) -> frozenset[str]:
     return kinds | {"cut off at the length limit"} if _is_cut_off(trajectory) else kinds
 
 
-@lru_cache(maxsize=4096)  # a policy that has learnt something says the same again and again
+@lru_cache(maxsize=4096)  # a trained policy often gives the same response
 def _text_kinds(response: str) -> frozenset[str]:
     kinds = {name for name, holds in KINDS.items() if holds(response)}
     return frozenset(kinds | {_form(response)} if response.strip() else kinds)

@@ -324,7 +324,7 @@ def _consecutive(count: int, num_generations: int) -> list[int]:
     if count % num_generations:
         raise InvalidAdvantage(
             f"{count} rewards do not divide into groups of num_generations={num_generations}; "
-            "give as many rewards per prompt, or say with `groups` which belong together"
+            "give as many rewards per prompt, or assign them to groups with `groups`"
         )
     return [index // num_generations for index in range(count)]
 

@@ -45,7 +45,7 @@ class BaseModelConfig(Section, frozen=True):
 
     @property
     def is_embedded(self) -> bool:
-        """Whether this is the embedded model, which knows nothing yet."""
+        """Whether this is the embedded model, whose weights are random."""
         return self.path in (None, EMBEDDED)
 
 

@@ -54,7 +54,7 @@ class PromptTemplate:
         """The prompt of one row: `columns` under their own names, and `prompt` unchanged."""
         if self.text is None:
             if prompt is None:
-                raise DataError(f"no prompt among {sorted(columns)}; say which column holds it, or give a template")
+                raise DataError(f"no prompt among {sorted(columns)}; name the column that holds it, or give a template")
             return self._as_chat(prompt)
         known = dict(columns) if prompt is None else {"prompt": prompt, **columns}
         parts = [

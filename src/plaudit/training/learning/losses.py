@@ -127,8 +127,8 @@ def value_loss(
 def pad_advantages(estimates: Sequence[Sequence[float] | float | None], mask: Tensor) -> tuple[Tensor, Tensor]:
     """Advantages and mask as (B, T) tensors: rows of samples that were not scored (None) count nowhere.
 
-    A number stands for all tokens of its sample. Responses stand at the left of the rows of `mask`; a row may be longer
-    than its response.
+    A number is the advantage of all tokens of its sample. Responses begin at the left of the rows of `mask`; a row may
+    be longer than its response.
     """
     if len(estimates) != len(mask):
         raise InvalidAdvantage(f"advantages of {len(estimates)} samples for a mask of {len(mask)} rows")

@@ -2,7 +2,7 @@
 
 A bfloat16 weight has three decimal digits: an update of lr 1e-6 rounds to nothing on nearly all of them. Parameters of
 lower precision therefore get a float32 copy which is what learns; the model sees it rounded. A warm start shows the
-model correct responses: one that never earns a reward has nothing to reinforce.
+model correct responses: a model that never gets a reward has nothing to learn from.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -151,7 +151,7 @@ def imitate(
 
 @contextmanager
 def train_own_weights(policy: Policy) -> Iterator[None]:
-    """While entered, a LoRA policy trains the model's own weights: adapters could not teach an empty model to speak."""
+    """While entered, a LoRA policy trains the model's own weights: adapters on random weights would not learn."""
     flags = [(parameter, parameter.requires_grad) for parameter in policy.model.parameters()]
     try:
         for parameter, trained in flags:

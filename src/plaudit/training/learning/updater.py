@@ -237,7 +237,7 @@ class Updater:
         return {**loss.stats, "loss": float(loss.value.detach())}
 
     def _imitate(self, seed: str) -> dict[str, float]:
-        """Add the gradient of some demonstrations, drawn anew for every optimizer step."""
+        """Add the gradient of some demonstrations, drawn again for every optimizer step."""
         shown = random.Random(f"{seed}/demonstrations").choices(self.demonstrations, k=self.config.loss.sft_batch)
         loss = imitate(self.policy, shown, self.micro_batches, weight=self.config.loss.sft_weight)
         return {"sft/loss": loss}

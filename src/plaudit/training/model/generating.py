@@ -164,7 +164,7 @@ def apply_temperature(logits: Tensor, settings: SamplingSettings) -> Tensor:
 def draw_numbers(steps: int, rows: int, settings: SamplingSettings, generator: torch.Generator) -> Tensor | None:
     """The random numbers (T, B) of a whole call, one for each token it may draw; None for greedy decoding.
 
-    They are drawn at once, so that the numbers of a row do not depend on when other rows end.
+    All of them are drawn before the first token, so that the numbers of a row do not depend on when other rows end.
     """
     if not settings.temperature:
         return None
@@ -174,7 +174,8 @@ def draw_numbers(steps: int, rows: int, settings: SamplingSettings, generator: t
 def keyed_numbers(steps: int, seeds: Sequence[int], settings: SamplingSettings, device: torch.device) -> Tensor | None:
     """Random numbers (T, B) as of `draw_numbers`, where those of a row follow from its seed alone.
 
-    SplitMix64 (Steele, Lea and Flood, 2014): thousands of rows at once, where a generator each would take milliseconds.
+    SplitMix64 (Steele, Lea and Flood, 2014): vectorised over rows; a torch generator for each row would take
+    milliseconds.
     """
     if not settings.temperature:
         return None

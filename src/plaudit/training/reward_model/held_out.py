@@ -244,7 +244,7 @@ def _judge(
         "on pairs edited to one length, as nearly every chosen response is the " + side + " one"
     )  # fmt: skip
     if controlled is None:
-        return LengthVerdict.BIASED, f"{rule}, and no pair tells preference from length"
+        return LengthVerdict.BIASED, f"{rule}, and no pair separates preference from length"
     kept = (controlled.value - 0.5) / (accuracy.value - 0.5)
     summary = (
         f"accuracy {accuracy.value:.2f} is {controlled.value:.2f} [{controlled.low:.2f}, {controlled.high:.2f}] {where}"

@@ -1,4 +1,4 @@
-"""Samplers of models that run elsewhere: a server that speaks the OpenAI protocol, or a vLLM engine.
+"""Samplers of models that run elsewhere: a server with the OpenAI protocol, or a vLLM engine.
 
 Texts are sent to `/completions`, chat messages to `/chat/completions`. Most servers return no token ids, and then the
 trajectories have none. vLLM and SGLang return them if the request asks for them (`token_ids=True`). Log-probabilities

@@ -1,7 +1,7 @@
 """What several processes of TRL share: the work of sampling and scoring, and the reward that TRL's trainer calls.
 
-Every process must make every call here, with the same arguments where the docstring says so; else the others wait
-forever.
+Every process must make every call here, with the same arguments where the docstring requires it; otherwise the others
+wait forever.
 """
 
 import platform

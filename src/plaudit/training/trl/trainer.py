@@ -336,7 +336,7 @@ def _quiet() -> Iterator[None]:
     logger.setLevel(logging.ERROR)
     try:
         with silence_transformers(), warnings.catch_warnings():
-            # peft asks the hub for the model below an adapter, which may be a file or the wheel's
+            # peft looks on the hub for the base model of an adapter, which may be a local file
             warnings.filterwarnings("ignore", message="Unable to fetch remote file|Could not find a config file")
             yield
     finally:
