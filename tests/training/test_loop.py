@@ -253,7 +253,7 @@ def test_repeated_prompts_and_unreadable_characters_are_reported_once(tmp_path):
         "no model.path (--pretrain): training the embedded tiny model",
         "7 of 7 prompts occur more than once in the data",
         "7 held-out prompts are also trained on, so their score says little about others",
-        "the model's tokenizer does not know 'é': they are all read as <unknown>",
+        "the model's tokenizer does not know 'é': all of them become <unknown>",
     ]
 
 
