@@ -32,8 +32,9 @@ from plaudit.errors import require
 from plaudit.training import load_config, train
 from plaudit.training.config.schema import ModelConfig, RunConfig
 from plaudit.training.data.task_catalog import find_task
-from plaudit.training.engine import NoProgress
+from plaudit.training.engine import Progress
 from plaudit.training.evaluation import HeldOut
+from plaudit.training.inputs import read_inputs
 from plaudit.training.learning.optimizer import warm_start
 from plaudit.training.model.loading import character_tokenizer
 from plaudit.training.model.policy import Policy
@@ -158,8 +159,8 @@ def in_trl(config: RunConfig, watch: Stopwatch) -> float:
     trl = require("trl", extra="trl", purpose="the comparison with TRL")
     datasets = require("datasets", extra="trl", purpose="the comparison with TRL")
     transformers = require("transformers", extra="train", purpose="the comparison with TRL")
-    parts = build_run(config, own_reward(config))
-    parts.warm_start(NoProgress())
+    parts = build_run(config, read_inputs(config, own_reward(config)))
+    parts.warm_start(Progress())
 
     class Ends(transformers.TrainerCallback):  # type: ignore[misc, name-defined]
         def on_step_end(self, *_: Any, **__: Any) -> None:

@@ -30,7 +30,7 @@ PUBLIC: dict[str, set[str]] = {
         "Calculator", "CharacterTokenizer", "CodeFeedback", "ContinuousSampler", "ENVIRONMENTS", "Environment",
         "EnvironmentHost", "Episode", "EpisodeLimits", "EpisodeStart", "Example", "HostedEnvironment", "LocalHost",
         "MalformedCall", "MathRetries", "Player", "ProcessHost", "SamplingParams",
-        "ScriptedSampler", "Segment", "StepResult", "ToolCall", "ToolEnvironment", "TreasureHunt",
+        "Segment", "StepResult", "ToolCall", "ToolEnvironment", "TreasureHunt",
         "build_environment", "get_param", "parse_tool_calls", "play_episode",
     },
     "plaudit.audit": {

@@ -44,7 +44,7 @@ def test_a_slow_environment_delays_no_other_episode():
     assert order[:4].count(0) == 0
 
 
-def test_which_environment_answers_first_changes_nothing():
+def test_the_order_in_which_environments_answer_changes_nothing():
     first, second = (play_episodes(Dawdles, ["a"] * 20, EpisodeLimits(), ToyModel(7)) for _ in range(2))
     assert first == second
 

@@ -45,7 +45,7 @@ def test_the_treasure_is_never_behind_the_first_door_and_the_note_says_where_it_
         door = first.feedback[-1]
         assert door != "c"
         assert play(TreasureHunt(), EpisodeStart("?", seed=seed), "c", door)[-1].score == 1.0
-    silent = build_environment("treasure_hunt(hints=False)")()
+    silent = build_environment("treasure_hunt", {"hints": False})()
     assert "?" in play(silent, EpisodeStart("?", seed=1), "c")[0].feedback
 
 

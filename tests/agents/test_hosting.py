@@ -69,7 +69,7 @@ def test_in_processes_what_hangs_or_dies_is_killed_and_the_others_continue(fault
     assert "noise" not in capfd.readouterr().out
 
 
-def test_a_process_takes_the_next_episode_and_chance_is_the_episodes(faulty):
+def test_a_process_plays_the_next_episode_with_the_random_numbers_of_that_episode(faulty):
     first, second = (play_episodes(faulty, ["a"], EpisodeLimits(), ToyModel(seed)) for seed in (1, 2))
     assert first[0].logs == second[0].logs  # the same process, and the same seed of the episode
 

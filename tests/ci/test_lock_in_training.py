@@ -5,7 +5,7 @@ import pytest
 from plaudit.ci import read_project, write_lock
 from plaudit.errors import InvalidSettings
 from plaudit.training.config.reading import load_config
-from plaudit.training.run import build_run
+from plaudit.training.inputs import read_inputs
 from tests.ci.projects import PYPROJECT, REWARD, write_project
 
 
@@ -17,10 +17,10 @@ def test_a_run_requires_the_locked_reward_and_data(tmp_path, monkeypatch):
     write_lock(read_project(folder))
     monkeypatch.chdir(tmp_path)  # the lock and the reward are looked for beside the config
     settings = load_config(folder / "train.yaml", [f"data.path={folder}/prompts.jsonl"])
-    build_run(settings).close()
+    read_inputs(settings)
     (folder / "prompts.jsonl").write_text(rows + rows)
     with pytest.raises(InvalidSettings, match="no data with the content of"):
-        build_run(settings)
+        read_inputs(settings)
     (folder / "reward.py").write_text(REWARD.replace("0.0", "0.1"))
     with pytest.raises(InvalidSettings, match=r"file reward\.py changed; undo the change, or check the reward"):
-        build_run(settings)
+        read_inputs(settings)

@@ -18,7 +18,7 @@ def test_no_arguments_show_the_help_and_no_error(plaudit):
         assert command in ran.out
 
 
-def test_the_convention_a_file_was_taken_for_is_said(plaudit, rollouts, tmp_path):
+def test_the_convention_by_which_a_file_was_read_is_printed(plaudit, rollouts, tmp_path):
     (tmp_path / "reward_func.py").write_text(
         "def reward_func(queries, prompts, labels):\n    return {'rewards': [1.0] * len(queries)}\n"
     )

@@ -105,7 +105,10 @@ WITHOUT_TORCH = (
     "rewards", "tasks no_such", "hack", "hack no_such", "world tasks no", "compat", "labels no_such.jsonl",
     "judge calibrate no_such.yaml no_such.jsonl", "harbor check no_such", "train no_such.yaml", "train --print-config",
     "train optimiser.lr=1", "episode no_such", "report no_such.jsonl", "serve no_such", "pairs no_such -o p.jsonl",
-    "watch no_such",
+    "watch no_such", "sample no_such hi", "eval no_such --task sort_digits", "merge no_such -o merged",
+    "episode treasure_hunt --actor no_such", "train model.path=no_such", "train data.path=no_such.jsonl",
+    "train task=no_such", "train training.reward_function=no_such.py", "train advantage=no_such",
+    "train-reward-model no_such.jsonl",
 )  # fmt: skip
 RUN_ALL = f"""
 import sys

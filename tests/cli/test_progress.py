@@ -6,7 +6,7 @@ from plaudit import RewardOutput
 from plaudit.cli import console as output
 
 
-def test_a_resumed_bar_starts_where_the_run_stopped(monkeypatch):
+def test_the_progress_bar_of_a_resumed_run_starts_where_the_run_stopped(monkeypatch):
     console = Console(file=io.StringIO(), force_terminal=True, width=80)
     monkeypatch.setattr(output, "stderr_console", lambda: console)
     with output.show_progress("scoring", 200, done=64, quiet=False) as advance:

@@ -26,7 +26,7 @@ def test_an_answer_is_the_reward_and_tells_what_it_took(endpoint, quick):
     assert output.metadata == {"usage": USAGE, "model": "judge-1", "attempts": 1, "waited_s": 0.0}
 
 
-def test_a_passing_fault_is_waited_out(endpoint, quick):
+def test_a_transient_fault_is_retried_after_a_wait(endpoint, quick):
     endpoint.answers = failing(2)
     [output] = score_samples(guard(endpoint, quick, first_wait_s=4.0), samples(1))
     assert output.reward == 0.5
@@ -88,7 +88,7 @@ def test_a_refused_connection_is_tried_again_and_then_an_error(quick):
     assert output.reason.startswith("Judge: gave up after 2 tries: ConnectError")
 
 
-def test_a_dropped_connection_is_tried_again(endpoint, quick):
+def test_a_request_is_retried_after_a_dropped_connection(endpoint, quick):
     endpoint.answers = lambda number: Answer(drop=number == 1)
     [output] = score_samples(guard(endpoint, quick), samples(1))
     assert output.reward == 0.5
@@ -111,7 +111,7 @@ def test_a_bug_in_the_reward_fails_at_once(quick):
     assert "Scripted raised KeyError" in output.reason
 
 
-def test_a_reward_may_say_itself_that_a_fault_may_pass(quick):
+def test_a_reward_can_raise_a_transient_error(quick):
     loading = Scripted([TransientError("still loading", retry_after_s=3.0), 0.75])
     [output] = score_samples(guarded(loading, clock=quick.clock, sleep=quick.sleep), samples(1))
     assert output.reward == 0.75
@@ -149,14 +149,14 @@ def test_calls_begin_no_faster_than_allowed(endpoint):
     assert endpoint.arrivals[-1] - endpoint.arrivals[0] >= 0.5  # 0.95 s when nothing is late
 
 
-def test_the_pace_is_kept_from_one_event_loop_to_the_next(endpoint, quick):
+def test_the_rate_limit_holds_across_event_loops(endpoint, quick):
     judge = guard(endpoint, quick, per_second=2.0)
     for sample in samples(5):
         score_samples(judge, [sample])
     assert quick.waits == [0.5] * 4
 
 
-def test_a_guarded_reward_keeps_the_promises_of_the_reward(endpoint):
+def test_a_guarded_reward_keeps_the_declarations_of_the_reward(endpoint):
     judge = guarded(Judge(endpoint.url), EndpointPolicy(concurrency=7))
     assert (judge.name, judge.scope, judge.bounds, judge.deterministic) == ("Judge", "sample", (0.0, 1.0), False)
     assert (judge.concurrency, judge.is_async) == (7, True)
@@ -164,7 +164,7 @@ def test_a_guarded_reward_keeps_the_promises_of_the_reward(endpoint):
     assert repr(judge) == f'guarded("{file}:Judge(url={endpoint.url!r})")'
 
 
-def test_a_guarded_reward_travels_to_another_process_even_after_use(endpoint):
+def test_a_guarded_reward_can_be_sent_to_another_process_even_after_use(endpoint):
     judge = guarded(Judge(endpoint.url), EndpointPolicy(concurrency=1))
     before = score_samples(judge, samples(4))
     travelled = pickle.loads(pickle.dumps(judge))

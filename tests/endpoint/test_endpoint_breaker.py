@@ -1,6 +1,6 @@
 """The breaker on its own, with a clock that stands still unless told."""
 
-from plaudit.endpoint.channel import Breaker, Pace, Permission
+from plaudit.endpoint.channel import Breaker, Permission, RateLimit
 
 
 class Clock:
@@ -25,7 +25,7 @@ def test_failures_open_it_only_when_they_come_in_a_row():
     assert breaker.ask("a") is Permission.SEND
 
 
-def test_while_it_rests_for_the_first_time_callers_wait():
+def test_callers_wait_while_the_breaker_is_open_for_the_first_time():
     clock = Clock()
     breaker = opened(clock)
     clock.now = 4.0
@@ -45,7 +45,7 @@ def test_after_the_rest_exactly_one_caller_is_sent():
     ]
 
 
-def test_the_success_of_the_prober_lets_all_through():
+def test_a_successful_probe_closes_the_breaker():
     clock = Clock()
     breaker = opened(clock)
     clock.now = 10.0
@@ -56,7 +56,7 @@ def test_the_success_of_the_prober_lets_all_through():
     assert breaker.ask("e") is Permission.SEND  # counting began anew
 
 
-def test_the_failure_of_the_prober_turns_callers_away_until_the_next_rest_is_over():
+def test_after_a_failed_probe_calls_are_refused_until_the_next_probe():
     clock = Clock()
     breaker = opened(clock)
     clock.now = 10.0
@@ -64,12 +64,12 @@ def test_the_failure_of_the_prober_turns_callers_away_until_the_next_rest_is_ove
     breaker.record_failure("c", "HTTP 502 Bad Gateway")
     clock.now = 19.9
     assert breaker.ask("d") is Permission.DOWN
-    assert breaker.words() == "endpoint is down: 3 failures in a row, the last one HTTP 502 Bad Gateway"
+    assert breaker.describe() == "endpoint is down: 3 failures in a row, the last one HTTP 502 Bad Gateway"
     clock.now = 20.0
     assert breaker.ask("d") is Permission.SEND
 
 
-def test_a_prober_that_leaves_without_an_answer_makes_room_for_another():
+def test_a_cancelled_probe_is_replaced_by_another():
     clock = Clock()
     breaker = opened(clock)
     clock.now = 10.0
@@ -91,12 +91,12 @@ def test_failures_of_calls_that_were_under_way_do_not_lengthen_the_rest():
 
 def test_places_are_evenly_spaced_and_unused_ones_are_not_saved_up():
     clock = Clock()
-    pace = Pace(4.0, clock)
-    assert [pace.reserve() for _ in range(3)] == [0.0, 0.25, 0.5]
+    limit = RateLimit(4.0, clock)
+    assert [limit.reserve() for _ in range(3)] == [0.0, 0.25, 0.5]
     clock.now = 100.0
-    assert [pace.reserve() for _ in range(3)] == [0.0, 0.25, 0.5]
+    assert [limit.reserve() for _ in range(3)] == [0.0, 0.25, 0.5]
 
 
-def test_without_a_limit_nobody_waits():
-    pace = Pace(None, Clock())
-    assert [pace.reserve() for _ in range(1000)] == [0.0] * 1000
+def test_without_a_rate_limit_no_call_waits():
+    limit = RateLimit(None, Clock())
+    assert [limit.reserve() for _ in range(1000)] == [0.0] * 1000

@@ -8,7 +8,7 @@ from plaudit.engine import EndpointPolicy, guarded
 from tests.endpoint.judging import GONE, Answer, Scripted, failing, guard, samples
 
 
-def test_a_dead_endpoint_is_left_alone_and_costs_one_rest(endpoint, quick):
+def test_no_request_is_sent_to_an_endpoint_that_is_down(endpoint, quick):
     endpoint.answers = failing(10**6)
     judge = guard(endpoint, quick, concurrency=4, breaker_after=5, breaker_rest_s=30.0)
     outputs = score_samples(judge, samples(300))
@@ -34,7 +34,7 @@ def test_an_endpoint_that_comes_back_later_is_used_again(endpoint, quick):
     assert [output.reward for output in score_samples(judge, samples(40))] == [0.5] * 40
 
 
-def test_a_sample_waits_for_the_endpoint_to_come_back_at_most_once(quick):
+def test_a_sample_waits_for_the_breaker_at_most_once(quick):
     flapping = Scripted([GONE, GONE, 1.0, GONE])  # back for the first prober only
     policy = EndpointPolicy(concurrency=2, tries=10, breaker_after=2, breaker_rest_s=30.0)
     outputs = score_samples(guarded(flapping, policy, clock=quick.clock, sleep=quick.sleep), samples(3))
@@ -42,21 +42,21 @@ def test_a_sample_waits_for_the_endpoint_to_come_back_at_most_once(quick):
     assert all(output.metadata["waited_s"] < 50.0 for output in outputs)
 
 
-def test_samples_that_wait_for_their_turn_are_not_sent_to_an_endpoint_that_has_gone_meanwhile(quick):
+def test_queued_samples_are_not_sent_once_the_breaker_is_open(quick):
     gone = Scripted([GONE])
     policy = EndpointPolicy(per_second=1.0, tries=1, breaker_after=1, breaker_rest_s=30.0)
     score_samples(guarded(gone, policy, clock=quick.clock, sleep=quick.sleep), samples(5))
     assert gone.calls == 1 + 1
 
 
-def test_a_prober_that_learns_nothing_does_not_block_the_others(quick):
+def test_a_probe_without_a_result_does_not_block_other_calls(quick):
     buggy = Scripted([GONE, GONE, KeyError("score"), 1.0])
     policy = EndpointPolicy(concurrency=1, tries=1, breaker_after=2)
     outputs = score_samples(guarded(buggy, policy, clock=quick.clock, sleep=quick.sleep), samples(4))
     assert [output.reward for output in outputs] == [None, None, None, 1.0]
 
 
-def test_the_breaker_remembers_from_one_event_loop_to_the_next(endpoint, quick):
+def test_the_breaker_keeps_its_state_across_event_loops(endpoint, quick):
     endpoint.answers = failing(10**6)
     judge = guard(endpoint, quick, tries=1, breaker_after=3, breaker_rest_s=30.0)
     outputs = [score_samples(judge, [sample])[0] for sample in samples(10)]
@@ -74,7 +74,7 @@ def test_the_breaker_is_shared_by_threads(endpoint, quick):
     assert endpoint.requests == 3 + 1
 
 
-def test_a_429_does_not_open_the_breaker(endpoint, quick):
+def test_http_429_does_not_open_the_breaker(endpoint, quick):
     endpoint.answers = failing(6, 429)
     [output] = score_samples(guard(endpoint, quick, tries=10, breaker_after=3), samples(1))
     assert output.reward == 0.5
@@ -89,7 +89,7 @@ def test_endless_429s_open_the_breaker(endpoint, quick):
     assert "endpoint is down" in outputs[-1].reason
 
 
-def test_a_refusal_shows_that_the_endpoint_lives(endpoint, quick):
+def test_a_refusal_closes_the_breaker(endpoint, quick):
     endpoint.answers = lambda number: Answer(503 if number % 2 else 400)
     score_samples(guard(endpoint, quick, concurrency=1, tries=1, breaker_after=2), samples(10))
     assert endpoint.requests == 10

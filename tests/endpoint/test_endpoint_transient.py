@@ -79,12 +79,12 @@ LASTING = {
 
 
 @pytest.mark.parametrize("error", PASSING.values(), ids=PASSING)
-def test_a_fault_that_may_pass_is_worth_another_try(error):
+def test_a_transient_fault_is_retried(error):
     assert fault_of(error) is not None
 
 
 @pytest.mark.parametrize("error", LASTING.values(), ids=LASTING)
-def test_a_fault_that_lasts_is_not(error):
+def test_a_permanent_fault_is_not_retried(error):
     assert fault_of(error) is None
 
 
@@ -130,7 +130,7 @@ def test_the_wait_that_the_endpoint_requests_is_read(error, seconds):
     assert fault_of(error).retry_after_s == seconds
 
 
-def test_a_date_to_come_back_at_is_understood():
+def test_a_retry_after_date_is_read():
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=1000), usegmt=True)
     assert 900.0 < fault_of(answered(503, retry_after=later)).retry_after_s <= 1000.0
 

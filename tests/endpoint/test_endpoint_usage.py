@@ -39,7 +39,7 @@ def test_garbled_numbers_count_as_nothing(usage):
 
 
 @pytest.mark.parametrize("usage", ["10 tokens", 10, [10], {}], ids=["text", "number", "list", "empty"])
-def test_usage_that_says_nothing_is_not_reported(usage):
+def test_empty_usage_is_not_reported(usage):
     assert Usage.of([told(usage)]) == Usage()
 
 

@@ -44,7 +44,7 @@ FAULTS = {
     "no key": (Reply(body=b'{"error": "no key"}', status=401), Status.ERROR, "; name where its key is, by api_key", 1),
     "wrong path": (Reply(body=b"{}", status=404), Status.ERROR, "HTTP 404: {}; the url ends where", 2),
     "too long a context": (Reply(body=b"context of 4096", status=400), Status.ERROR, "HTTP 400: context of 4096", 2),
-    "no content": (Reply(None), Status.UNPARSED, "the judge said nothing", 1),
+    "no content": (Reply(None), Status.UNPARSED, "the reply is empty", 1),
     "prose": (Reply("A fine answer!"), Status.UNPARSED, "the code of this call in the answer: A fine", 1),
     "cut off": (Reply('{"code"', finish_reason="length"), Status.UNPARSED, "cut off before its end", 1),
     "refused": (Reply(None, message={"refusal": "I will not."}), Status.UNPARSED, "the judge refused: I will not.", 1),
@@ -160,7 +160,7 @@ def key_file(tmp_path):
     return str(tmp_path / "key")
 
 
-def test_a_key_is_sent_and_shown_nowhere(monkeypatch, key_file):
+def test_a_key_is_sent_and_never_printed(monkeypatch, key_file):
     monkeypatch.setenv("JUDGE_KEY", KEY)
     for source in ({"api_key_env": "JUDGE_KEY"}, {"api_key_file": key_file}):
         for status in (403, 200):
@@ -180,7 +180,7 @@ def test_without_being_named_no_key_of_the_environment_is_sent(monkeypatch):
         assert "authorization" not in server.headers[0]
 
 
-def test_a_key_that_is_not_there_fails_with_its_place(tmp_path):
+def test_a_missing_key_is_an_error_that_names_where_it_was_searched(tmp_path):
     os.environ.pop("NO_SUCH_KEY", None)
     (tmp_path / "empty").write_text("\n")
     (tmp_path / "two").write_text("one two")

@@ -180,7 +180,7 @@ def test_pairs_are_compared_in_both_orders_and_wins_are_the_reward():
     assert Usage.of(outputs).attempts == 12
 
 
-def test_a_judge_that_prefers_a_place_contradicts_itself_and_decides_nothing():
+def test_a_judge_that_prefers_a_position_contradicts_itself_and_decides_nothing():
     for place in ("first", "second"):
         outputs, _ = pairs(lambda body, place=place: verdict(body, better=place), group("one", "two"))
         assert {output.status for output in outputs} == {Status.UNPARSED}
@@ -231,7 +231,7 @@ def ranking(body) -> str:
     return verdict(body, **{label: 1 + sum(other > mine for other in shown.values()) for label, mine in shown.items()})
 
 
-def test_a_group_is_ranked_in_one_call_in_an_order_that_says_nothing():
+def test_a_group_is_ranked_in_one_call_in_a_shuffled_order():
     orders = set()
     for start in range(6):
         with serving(ranking) as server:
@@ -253,7 +253,7 @@ def test_equal_responses_are_ranked_once_and_share_what_they_earn():
     assert {first, second, empty} == {0.875, 0.375, 0.0}
 
 
-def test_a_judge_that_ranks_by_place_disagrees_with_itself_over_several_votes():
+def test_a_judge_that_ranks_by_position_disagrees_with_itself_over_several_votes():
     with serving(lambda body: verdict(body, A=1, B=2)) as server:
         outputs = score_samples(LLMJudge(ChatEndpoint(server.url, "m"), mode="ranked", votes=5), group("one", "two"))
         assert {material(body, "A") for body in server.requests} == {"one", "two"}
@@ -356,7 +356,7 @@ def test_a_judge_is_cached_only_where_it_is_promised_to_be_reproducible(lengths,
         assert len(lengths.requests) == asked
 
 
-def test_a_judge_travels_to_other_processes(lengths):
+def test_a_judge_can_be_sent_to_other_processes(lengths):
     judge = LLMJudge(ChatEndpoint(lengths.url, "m"), RUBRIC, votes=3)
     again = pickle.loads(pickle.dumps(judge))
     assert (again.endpoint.url, again.rubric, again.votes) == (lengths.url, RUBRIC, 3)

@@ -46,9 +46,9 @@ def test_a_verdict_is_read(text, score):
 
 
 UNREADABLE = {
-    "nothing": ("", "the judge said nothing"),
-    "only a thought": (f"<think>{said(7)}</think>", "the judge said nothing but a thought"),
-    "a thought without end": (f"<think>{said(7)}", "the judge said nothing but a thought"),
+    "nothing": ("", "the reply is empty"),
+    "only a thought": (f"<think>{said(7)}</think>", "the reply is empty except for its reasoning"),
+    "a thought without end": (f"<think>{said(7)}", "the reply is empty except for its reasoning"),
     "prose": ("I would give it 7 out of 10.", "no verdict with the code of this call"),
     "half a json": (said(7)[:-1], "no verdict in the answer"),
     "without the code": ('{"reasoning": "so", "score": 7}', "no verdict with the code of this call"),
@@ -146,7 +146,7 @@ def test_template_marks_are_split_invisible_characters_removed_and_both_counted(
     assert fence.changes["template_marks"] >= 5
 
 
-def test_a_code_follows_from_the_texts_and_stands_in_none_of_them():
+def test_a_nonce_is_derived_from_the_texts_and_occurs_in_none_of_them():
     texts = ["prompt", "response"]
     code = make_nonce(texts, {"vote": 0})
     assert code == make_nonce(texts, {"vote": 0})

@@ -85,7 +85,7 @@ def test_flags_that_only_place_models_are_left_out_with_a_note_and_other_default
     assert any("optimizer.lr=0.001 (there: 1e-6)" in note for note in flags.notes)
 
 
-def test_a_key_that_is_set_beside_the_flags_is_not_listed_as_a_default():
+def test_a_key_that_the_command_line_sets_is_not_listed_as_a_default():
     [note] = read_openrlhf_flags(["--prompt_data", "data.jsonl", "optimizer.lr=1e-4"]).notes
     assert "optimizer.lr" not in note
     assert "sampling.prompts_per_step=32" in note
@@ -138,7 +138,7 @@ def test_every_alias_is_of_a_key_that_exists_and_of_one_key_only():
         "ray job submit --address=http://127.0.0.1:8265 -- python3 -m openrlhf.cli.train_ppo_ray",
     ],
 )
-def test_a_pasted_command_is_read_from_its_program_on(program):
+def test_a_pasted_command_is_read_from_the_name_of_its_program(program):
     assert read(f"{program} {DOCUMENT}")[1] == read(DOCUMENT)[1]
 
 

@@ -56,7 +56,7 @@ def test_a_run_is_followed_to_its_end_and_ctrl_c_leaves_one_running(address, tmp
     monkeypatch.setattr("plaudit.cli.training.train._show", _interrupt)
     assert run_job(address, Job("sh -c 'echo begun; sleep 1; touch done.txt'")) == 130
     told = capfd.readouterr().err
-    assert "goes on; follow it with `ray job logs --follow" in told
+    assert "is still running; follow it with `ray job logs --follow" in told
     ends = time.monotonic() + DEADLINE_S
     while not (tmp_path / "done.txt").exists() and time.monotonic() < ends:
         time.sleep(0.1)

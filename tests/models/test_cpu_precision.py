@@ -103,7 +103,7 @@ def test_child_processes_inherit_the_limit(machine):
     assert printed == [LIMIT]
 
 
-def test_a_machine_that_nothing_helps_uses_float32_with_one_line_of_notice(machine):
+def test_a_machine_without_working_bfloat16_uses_float32_with_one_warning(machine):
     printed, said = machine().run(LIMITED + DTYPE + DTYPE)
     assert printed == ["None", "float32", "float32"]
     assert said == f"{NOTICE}\n"
@@ -117,7 +117,7 @@ def test_a_limit_of_the_user_is_kept_and_probed(machine):
     assert (printed, said) == (["DEFAULT", "float32"], f"{NOTICE}\n")
 
 
-def test_torch_that_was_imported_before_may_have_computed(machine):
+def test_the_limit_is_not_set_once_torch_is_imported(machine):
     printed, said = machine(UNLESS_LIMITED).run("import torch\n" + LIMITED + DTYPE)
     assert printed == ["None", "float32"]
     assert said == f"{NOTICE}; to compute in bfloat16, set ONEDNN_MAX_CPU_ISA={LIMIT} before Python starts\n"

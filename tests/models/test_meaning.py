@@ -27,7 +27,7 @@ def rewards(reward, given):
     return [output.reward for output in score(reward, given)]
 
 
-def test_sentences_stand_in_the_order_of_their_meaning():
+def test_sentences_are_ordered_by_their_similarity_in_meaning():
     same, paraphrase, partly, other, far = rewards(
         SimilarityReward(guard=False), samples(TRUTH, PARAPHRASE, PARTLY, OTHER, "The invoice is due on Friday.")
     )

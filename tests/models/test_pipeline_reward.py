@@ -34,7 +34,7 @@ def said(*responses):
     return [Trajectory(prompt="How was it?", response=response) for response in responses]
 
 
-def test_real_sentences_stand_in_the_order_of_their_sentiment(folder):
+def test_real_sentences_are_ordered_by_their_sentiment(folder):
     outputs = score(PipelineReward(folder, task="sentiment-analysis"), said(*SENTENCES))
     rewards = [output.reward for output in outputs]
     assert rewards[0] > 0.9
@@ -88,7 +88,7 @@ def test_outputs_and_bounds_are_those_of_transformers_for_every_problem_type(tmp
         ({"labels": {"POSITIV": 1.0, "NEGATIVE": 0.0}}, "has no label 'POSITIV'; did you mean 'POSITIVE'?"),
         ({"labels": {"POSITIVE": 1.0}}, "labels lacks NEGATIVE"),
         ({"labels": {"POSITIVE": "good", "NEGATIVE": 0.0}}, "is a finite number, got 'good'"),
-        ({"task": "fill-mask"}, "say read="),
+        ({"task": "fill-mask"}, "give read="),
         ({"task": "zero-shot-classification"}, "needs two labels or more"),
         ({"read": "nowhere.at_all:function"}, "is not a function"),
         ({"format": "chat"}, "no chat template"),
@@ -104,7 +104,7 @@ def test_a_bad_mapping_is_refused_when_the_reward_is_built(folder, settings, wor
 def test_generic_labels_need_values(tmp_path):
     folder = str(save_sentiment_model(tmp_path / "m", labels=("LABEL_0", "LABEL_1")))
     with pytest.raises(
-        InvalidSettings, match=r"what each label .* is worth: labels=\{'LABEL_0': 0.0, 'LABEL_1': 1.0\}"
+        InvalidSettings, match=r"the reward of each label of .*: labels=\{'LABEL_0': 0.0, 'LABEL_1': 1.0\}"
     ):
         PipelineReward(folder)
     assert PipelineReward(folder, labels={"LABEL_0": 0, "LABEL_1": 1})(said(SENTENCES[0]))[0] > 0.9

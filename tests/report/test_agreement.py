@@ -44,7 +44,7 @@ def test_a_label_that_is_neither_right_nor_wrong_is_an_error():
         compare([(1.0, "maybe")])
 
 
-def test_a_column_that_is_nowhere_is_an_error_with_a_hint():
+def test_a_column_that_no_sample_has_is_an_error_with_a_suggestion():
     builder = AgreementBuilder("promt")
     builder.add(Trajectory(prompt="p", response="r", columns={"prompts": 1}), RewardOutput(1.0))
     with pytest.raises(RolloutsError, match="did you mean 'prompt"):

@@ -128,7 +128,7 @@ def test_half_a_line_longer_than_a_block_is_cut_off(tmp_path):
     assert ids(path) == [0, 1]
 
 
-def test_a_file_of_half_a_line_is_begun_anew(tmp_path):
+def test_a_file_with_half_a_line_is_written_from_its_start(tmp_path):
     path = tmp_path / "out.jsonl"
     path.write_bytes(numbered(0).to_line()[:20])
     write(path, [0], mode="resume")
@@ -223,7 +223,7 @@ def test_a_write_that_fails_halfway_continues_at_the_same_byte(tmp_path):
     ],
     ids=["no folder", "suffix", "mode", "folder", "append to folder"],
 )
-def test_a_place_that_cannot_be_written_is_refused_at_once(tmp_path, path, how, message):
+def test_an_output_that_cannot_be_written_is_refused_before_any_work(tmp_path, path, how, message):
     (tmp_path / "folder.jsonl").mkdir()
     with pytest.raises(RolloutsError, match=message):
         RolloutsWriter(tmp_path / path, **how)

@@ -56,7 +56,7 @@ CASES = {
     "no room for weights": (
         1_000_000,
         6,
-        ("the checkpoint of step 4 could not be written", "training goes on", "the one of step 2 is intact"),
+        ("the checkpoint of step 4 could not be written", "training continues", "the one of step 2 is intact"),
     ),
     "no room for anything": (1, 2, ("the run stopped:", "File too large", "--resume continues it")),
 }
@@ -79,7 +79,7 @@ def test_a_full_disk_costs_no_checkpoint_and_the_run_is_resumed_to_equal_curves(
     assert (folder / "model" / "model.safetensors").exists()
 
 
-def test_a_model_that_finds_no_room_at_the_end_is_written_when_there_is(tmp_path):
+def test_a_model_that_did_not_fit_on_the_disk_is_written_by_a_resumed_run(tmp_path):
     config = small(tmp_path / "run", "steps=2", "model.warm_start_steps=1", "eval.prompts=2")
     train(config)
     model = tmp_path / "run" / "model" / "model.safetensors"

@@ -11,7 +11,7 @@ from plaudit.agents import EpisodeLimits
 from plaudit.errors import AgentError
 from plaudit.loading import load_agent
 from plaudit.training import SamplingSettings, train
-from plaudit.training.engine import NoProgress
+from plaudit.training.engine import Progress
 from plaudit.training.episodes import EpisodeSampler, EpisodeScorer
 from plaudit.training.model.loading import tiny_policy
 from tests.training.runs import curves, metrics, rollouts, small
@@ -166,7 +166,7 @@ def test_a_run_whose_every_episode_fails_ends_with_reasons_and_without_an_update
     assert "no server" in rollouts(tmp_path / "run")[0]["reward_output"]["reason"]
 
 
-class Notes(NoProgress):
+class Notes(Progress):
     def __init__(self):
         self.notes = []
 

@@ -12,7 +12,7 @@ import pytest
 
 from plaudit.errors import InvalidSettings, MissingPackage
 from plaudit.training import load_config
-from plaudit.training.recorder import LOG_WRITERS, RunName, check_logs
+from plaudit.training.log_writers import LOG_WRITERS, RunName, check_logs
 
 STEPS = [{"step": step, "reward": step / 2, "component/a": 0.5, "extra/hits": 3, "note": "text"} for step in range(3)]
 LOGGED = {"reward": [0.0, 0.5, 1.0], "component/a": [0.5] * 3, "extra/hits": [3.0] * 3}
@@ -61,7 +61,7 @@ READERS = {"tensorboard": from_tensorboard, "wandb": from_wandb}
 SCRIPT = """
 import json, sys
 from pathlib import Path
-from plaudit.training.recorder import LOG_WRITERS, RunName
+from plaudit.training.log_writers import LOG_WRITERS, RunName
 run = RunName(Path(sys.argv[1]), project="checked", config={"seed": 1, "model": {"a": None}})
 writers = [writer(run) for writer in LOG_WRITERS.values()]
 for metrics in json.loads(sys.argv[2]):
@@ -105,7 +105,7 @@ def test_a_run_is_called_as_its_folder_unless_named(tmp_path):
 LOGIN_SCRIPT = """
 from plaudit.errors import InvalidSettings
 from plaudit.training import load_config
-from plaudit.training.recorder import check_logs
+from plaudit.training.log_writers import check_logs
 try:
     check_logs(load_config(None, ["logging.wandb=true"]))
 except InvalidSettings as error:

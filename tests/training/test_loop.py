@@ -13,8 +13,9 @@ from plaudit.serving import ServerSettings, ServerThread
 from plaudit.training import Samples, train
 from plaudit.training.collecting import Batch
 from plaudit.training.config.reading import load_config
-from plaudit.training.engine import NoProgress
-from plaudit.training.recorder import RunName, UnscoredBatches, WandbWriter
+from plaudit.training.engine import Progress
+from plaudit.training.log_writers import RunName, WandbWriter
+from plaudit.training.recorder import UnscoredBatches
 from tests.training.runs import curves, metrics, rollouts, small, varied
 
 EVERYTHING = (
@@ -126,7 +127,7 @@ def test_rewards_that_raise_or_give_nan_cost_statuses_not_the_run(tmp_path):
     assert all(0 < row["status/error"] < 1 for row in metrics(tmp_path / "run")[1:])
 
 
-def test_a_hanging_reward_costs_a_status_not_the_run(tmp_path):
+def test_a_hanging_reward_gives_a_status_and_does_not_end_the_run(tmp_path):
     (tmp_path / "slow.py").write_text(
         "import time\n\n"
         "def slow(response, ground_truth):\n"
@@ -168,7 +169,7 @@ def test_no_steps_only_evaluate(tmp_path):
 def test_a_folder_with_a_run_is_not_replaced_by_default(trained, tmp_path):
     config = small(tmp_path / "run", "steps=0", "eval.prompts=1")
     train(config)
-    with pytest.raises(TrainingError, match="holds a run already; --resume goes on with it, --overwrite replaces it"):
+    with pytest.raises(TrainingError, match="holds a run already; --resume continues it, --overwrite replaces it"):
         train(config)
     (tmp_path / "run" / "mine.txt").write_text("not plaudit's")
     train(config, overwrite=True)
@@ -233,7 +234,7 @@ def huge(response):
     return 1e200 * random.random()
 
 
-class Notes(NoProgress):
+class Notes(Progress):
     def __init__(self):
         self.notes = []
 
@@ -252,11 +253,11 @@ def test_repeated_prompts_and_unreadable_characters_are_reported_once(tmp_path):
         "no model.path (--pretrain): training the embedded tiny model",
         "7 of 7 prompts occur more than once in the data",
         "7 held-out prompts are also trained on, so their score says little about others",
-        "the model's tokenizer does not know 'é': they are all read as <unknown>",
+        "the model's tokenizer does not know 'é': all of them become <unknown>",
     ]
 
 
-def test_a_kl_that_teaches_nothing_is_refused_with_the_reason(tmp_path):
+def test_a_kl_estimator_without_gradient_is_refused_with_the_reason(tmp_path):
     with pytest.raises(InvalidSettings, match=r"k1 has no useful gradient .*kl_in=reward"):
         train(small(tmp_path / "run", "loss.kl_beta=0.1", "loss.kl_estimator=k1"))
     train(small(tmp_path / "run", "steps=1", "loss.kl_beta=0.1", "loss.kl_estimator=k1", "loss.kl_in=reward"))
@@ -321,10 +322,10 @@ def test_cheap_checks_come_before_the_model_is_loaded(tmp_path, monkeypatch, opt
 
 
 def test_a_failed_start_leaves_no_folder_that_blocks_the_next(tmp_path, monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise InvalidSettings("no login")
 
-    monkeypatch.setattr("plaudit.training.recorder.RunLog", fail)
+    monkeypatch.setattr("plaudit.training.recorder.RolloutsWriter", fail)
     with pytest.raises(InvalidSettings, match="no login"):
         train(small(tmp_path / "run"))
     assert not (tmp_path / "run").exists()

@@ -8,7 +8,7 @@ import pytest
 
 from plaudit.errors import InvalidSettings
 from plaudit.training import train
-from plaudit.training.engine import NoProgress
+from plaudit.training.engine import Progress
 from tests.training.runs import curves, small
 
 MANY = (
@@ -18,7 +18,7 @@ MANY = (
 )  # fmt: skip
 
 
-class Told(NoProgress):
+class Told(Progress):
     """Counts supervised steps, and asks the run to stop at a step."""
 
     def __init__(self, stop_at: int = -1) -> None:

@@ -54,7 +54,7 @@ def test_a_recipes_config_and_data_fit_each_other(name):
 
 
 @pytest.mark.parametrize("name", RESPONSES)
-def test_a_recipes_reward_tells_good_from_bad(name):
+def test_the_reward_of_a_recipe_ranks_good_responses_above_bad_ones(name):
     good, bad, told = RESPONSES[name]
     reward = load(load_config(f"examples/recipes/{name}/config.yaml").training.reward_function)
     better, worse = score(reward, [Trajectory("?", response, **told) for response in (good, bad)])

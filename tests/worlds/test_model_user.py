@@ -5,11 +5,12 @@ import socket
 
 import pytest
 
-from plaudit.agents import CharacterTokenizer, EpisodeLimits, EpisodeStart, Player, SamplingParams, ScriptedSampler
+from plaudit.agents import CharacterTokenizer, EpisodeLimits, EpisodeStart, Player, SamplingParams
 from plaudit.contract.output import Status
 from plaudit.endpoint.channel import EndpointPolicy
 from plaudit.worlds import EndedBy, ModelUser, Task, Turn, World, call
 from plaudit.worlds.world import write_call
+from tests.agents.scripted import AnsweringSampler
 from tests.judges.servers import Reply, serving
 from tests.worlds.test_world import world_of
 
@@ -25,7 +26,7 @@ def world_with(user: ModelUser) -> type[World]:
 
 def play(world: type[World], actions: list[str] = ACTIONS):
     left = list(actions)
-    sampler = ScriptedSampler(lambda text: left.pop(0))
+    sampler = AnsweringSampler(lambda text: left.pop(0))
     player = Player(world, sampler, CharacterTokenizer(), EpisodeLimits(max_steps=len(left)))
     return asyncio.run(player.play(EpisodeStart("", "t"), SamplingParams(max_tokens=1000)))
 

@@ -5,11 +5,12 @@ import sqlite3
 import msgspec
 import pytest
 
-from plaudit.agents import CharacterTokenizer, EpisodeLimits, EpisodeStart, Player, SamplingParams, ScriptedSampler
+from plaudit.agents import CharacterTokenizer, EpisodeLimits, EpisodeStart, Player, SamplingParams
 from plaudit.errors import AgentError
 from plaudit.testing import check_env
 from plaudit.worlds import Database, EndedBy, Task, ToolEvent, Turn, World, call, states_value
 from plaudit.worlds.world import write_call
+from tests.agents.scripted import AnsweringSampler
 
 
 class Account(msgspec.Struct):
@@ -198,7 +199,7 @@ def test_a_step_after_the_end_earns_nothing_and_stays_at_the_end():
 
 
 def test_an_episode_that_is_cut_off_earns_nothing():
-    sampler = ScriptedSampler(lambda text: write_call(call("withdraw", amount=1)))
+    sampler = AnsweringSampler(lambda text: write_call(call("withdraw", amount=1)))
     player = Player(BANK, sampler, CharacterTokenizer(), EpisodeLimits(max_steps=30))
     import asyncio
 

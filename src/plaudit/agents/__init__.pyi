@@ -22,7 +22,6 @@ from .generation import ActionSampler as ActionSampler
 from .generation import CharacterTokenizer as CharacterTokenizer
 from .generation import ContinuousSampler as ContinuousSampler
 from .generation import SamplingParams as SamplingParams
-from .generation import ScriptedSampler as ScriptedSampler
 from .generation import get_param as get_param
 from .hosts import ActionStates as ActionStates
 from .hosts import EnvironmentHost as EnvironmentHost

@@ -3,7 +3,7 @@
 import ast
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import msgspec
@@ -238,37 +238,22 @@ ENVIRONMENTS: dict[str, type[Environment]] = {
 }
 
 
-def build_environment(spec: str) -> type[Environment] | None:
-    """The class of a name, with settings in brackets where there are some; None for what is not a built-in name."""
-    name, bracket, settings = spec.partition("(")
-    if name not in ENVIRONMENTS:
-        return None
+def build_environment(name: str, settings: Mapping[str, Any] | None = None) -> type[Environment]:
+    """The built-in environment of this name, with other values of its settings if there are some."""
     environment = ENVIRONMENTS[name]
-    if not bracket:
+    if not settings:
         return environment
-    return type(environment.__name__, (environment,), _read_settings(environment, spec, f"f({settings}"))
-
-
-def _read_settings(environment: type[Environment], spec: str, call: str) -> dict[str, object]:
-    try:
-        node = ast.parse(call, mode="eval").body
-        assert isinstance(node, ast.Call)
-        if node.args:
-            raise ValueError("settings are given by name")
-        settings = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
-    except (SyntaxError, ValueError, AssertionError) as error:
-        raise AgentError(f"{spec}: write settings as name(setting=value): {error}") from None
     defaults = {
         name: value
         for name, value in vars(environment).items()
         if not name.startswith("_") and name != "in_threads" and isinstance(value, bool | int | float | str)
     }
     try:
-        check_keys(settings, defaults, spec)
-        for name, value in settings.items():
-            msgspec.convert(value, type(defaults[name]))
+        check_keys(settings, defaults, name)
+        for setting, value in settings.items():
+            msgspec.convert(value, type(defaults[setting]))
     except InvalidSettings as error:
         raise AgentError(str(error)) from None
     except msgspec.ValidationError as error:
-        raise AgentError(f"{spec}: {name}: {str(error).lower()}") from None
-    return settings
+        raise AgentError(f"{name}: {setting}: {str(error).lower()}") from None
+    return type(environment.__name__, (environment,), dict(settings))

@@ -65,9 +65,9 @@ def _usual_starts(environment: type) -> list[EpisodeStart]:
 def _check(
     host: EnvironmentHost, starts: list[EpisodeStart], actions: list[str], seed: int, deadline_s: float
 ) -> Iterator[Finding]:
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     plays = [_Play(start, [action] * MANY_STEPS) for start in starts for action in actions]
-    plays += [_Play(start, chance.choices(actions, k=MANY_STEPS)) for start in starts for _ in range(4)]
+    plays += [_Play(start, rng.choices(actions, k=MANY_STEPS)) for start in starts for _ in range(4)]
     alone = [_play(host, [play], deadline_s)[0] for play in plays]
     yield from _find_failures(plays, alone)
     plays = [play for play, episode in zip(plays, alone, strict=True) if episode.status is Status.OK]
@@ -121,7 +121,7 @@ def _find_nondeterminism(
     for play, first, second in zip(plays, before, again, strict=False):
         if _describe(first) != _describe(second):
             message = f"the same seed and actions led to another episode: {_difference(first, second)}"
-            remedy = "take all chance from `start.seed`, and keep nothing from one episode to the next"
+            remedy = "derive all random numbers from `start.seed`, and keep nothing from one episode to the next"
             yield Finding.of(Rule.DETERMINISTIC, message, play.actions[0], remedy=remedy)
             return
     for at in range(0, len(plays), TOGETHER):

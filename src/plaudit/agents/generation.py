@@ -22,7 +22,7 @@ from plaudit.errors import AgentError
 
 __all__ = [
     "Action", "ActionRequest", "ActionSampler", "CharacterTokenizer", "ContinuousSampler", "GenerationOutput",
-    "Logprob", "SamplingParams", "ScriptedSampler", "copy_params", "get_param", "limit_tokens", "read_action",
+    "Logprob", "SamplingParams", "copy_params", "get_param", "limit_tokens", "read_action",
 ]  # fmt: skip
 
 
@@ -152,18 +152,6 @@ class CharacterTokenizer:
 
     def batch_decode(self, ids: Sequence[Sequence[int]], **_: Any) -> list[str]:
         return [self.decode(each) for each in ids]
-
-
-class ScriptedSampler:
-    """Acts without a model: the action is what `answer` returns for the text so far."""
-
-    def __init__(self, answer: Callable[[str], str]) -> None:
-        self.answer = answer
-
-    async def generate(self, token_ids: list[int], sampling_params: Any, **_: Any) -> Action:
-        """The answer; an empty one becomes a space, since an action has at least one token."""
-        text = self.answer("".join(map(chr, token_ids))) or " "
-        return Action([ord(each) for each in text], text, None, "stop")
 
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, dataclass_transform
 
 import typer
 from typer.exceptions import TyperException
@@ -96,8 +96,12 @@ class CommandGroup:
     commands: Mapping[str, Callable[..., Any]]
 
 
+@dataclass_transform(frozen_default=True)
 class OptionGroup:
-    """A frozen dataclass whose fields are options that belong together."""
+    """The fields of a subclass are options that belong together; each subclass is a frozen dataclass."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
 
 
 def _flatten(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -107,7 +111,7 @@ def _flatten(command: Callable[..., Any]) -> Callable[..., Any]:
     for parameter in inspect.signature(command).parameters.values():
         if isinstance(parameter.annotation, type) and issubclass(parameter.annotation, OptionGroup):
             groups[parameter.name] = parameter.annotation
-            parameters += inspect.signature(parameter.annotation).parameters.values()
+            parameters += _parameters_of(parameter)
         else:
             parameters.append(parameter)
 
@@ -122,6 +126,14 @@ def _flatten(command: Callable[..., Any]) -> Callable[..., Any]:
     named = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
     run.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]  # what typer reads
     return run
+
+
+def _parameters_of(group: inspect.Parameter) -> list[inspect.Parameter]:
+    """The options of a group; a default of the group sets the defaults of its options."""
+    parameters = inspect.signature(group.annotation).parameters.values()
+    if group.default is group.empty:
+        return list(parameters)
+    return [each.replace(default=getattr(group.default, each.name)) for each in parameters]
 
 
 def _build(arguments: Sequence[str]) -> typer.Typer:

@@ -15,8 +15,9 @@ from plaudit.audit import AttackFinding, AuditReport, Budget, Level, audit_envir
 from plaudit.audit.findings import read_baseline, without_accepted, write_baseline
 from plaudit.audit.hits import ANY_LENGTH, ANY_TEXT, FEW
 from plaudit.cli import options
+from plaudit.cli.app import OptionGroup
 from plaudit.loading import find_agent
-from plaudit.report.formatting import count_noun
+from plaudit.report.formatting import count_noun, format_optional, shorten
 from plaudit.testing import load_cases
 
 __all__ = ["audit"]
@@ -27,23 +28,52 @@ STYLES = {Level.HIGH: "bold red", Level.MEDIUM: "yellow", Level.LOW: "dim"}
 NOTHING = "no exploit in this catalogue within this budget"
 NO_BASIS = "not attacked: no honest answer was paid more than another"
 MAX_SHOWN = 300
+FIRST_SAMPLES = options.Rows(limit=400)
+
+
+class Search(OptionGroup):
+    """How long an attack may take, and where responses are scored."""
+
+    calls: Annotated[int, Option("--calls", min=1, help="How many responses may be scored.")] = USUAL.calls
+    seconds: Annotated[float, Option("--seconds", min=0.1, help="How long the search may take.")] = USUAL.seconds
+    deadline: Annotated[float, Option("--deadline", metavar="SECONDS", min=0.1, help="Time limit per response.")] = 5.0
+    workers: options.Workers = None
+    cache: options.Cache = None
+
+
+class Baseline(OptionGroup):
+    """The file with accepted findings."""
+
+    baseline: Annotated[Path | None, options.file_option("--baseline", "Accepted findings; others count.")] = None
+    accept: Annotated[bool, Option("--accept", help="Write what is found into --baseline.")] = False
+
+    def check(self) -> None:
+        """Raise, before anything is attacked, for a file that cannot be written or read."""
+        if self.accept and self.baseline is None:
+            raise typer.BadParameter("--accept writes into a baseline; name it with --baseline FILE")
+        if self.accept:
+            options.check_output(self.baseline)
+        elif self.baseline is not None:
+            read_baseline(self.baseline)
+
+    def apply(self, report: AuditReport) -> AuditReport:
+        """The report without accepted findings; with --accept, all of them are accepted."""
+        if self.baseline is None:
+            return report
+        if self.accept:
+            write_baseline(self.baseline, report)
+        return without_accepted(report, read_baseline(self.baseline))
 
 
 def audit(
     reward: options.Reward,
     reading: options.Reading,
+    search: Search,
+    baseline: Baseline,
     output: options.Output,
     rollouts: options.MoreRollouts = None,
-    limit: options.Limit = 400,
-    calls: Annotated[int, Option("--calls", min=1, help="How many responses may be scored.")] = USUAL.calls,
-    seconds: Annotated[float, Option("--seconds", min=0.1, help="How long the search may take.")] = USUAL.seconds,
-    deadline: Annotated[float, Option("--deadline", metavar="SECONDS", min=0.1, help="Time limit per response.")] = 5.0,
+    rows: options.Rows = FIRST_SAMPLES,
     cases: Annotated[Path | None, Option("--cases", metavar="TABLE", help="A case table, used like rollouts.")] = None,
-    baseline: Annotated[Path | None, options.file_option("--baseline", "Accepted findings; others count.")] = None,
-    accept: Annotated[bool, Option("--accept", help="Write what is found into --baseline.")] = False,
-    columns: options.Columns = None,
-    workers: options.Workers = None,
-    cache: options.Cache = None,
     every: Annotated[bool, Option("--all", help="Show every finding, not one for each cause.")] = False,
 ) -> int:
     """Attack REWARD with responses that are wrong by construction, and report those that it pays for.
@@ -54,27 +84,21 @@ def audit(
     The exit code is 1 if something was found, and 4 if nothing was found because the attacks had no basis: no honest
     answer was paid. Otherwise, no finding means: no exploit in this catalogue within this budget.
     """
-    if accept and baseline is None:
-        raise typer.BadParameter("--accept writes into a baseline; name it with --baseline FILE")
-    options.check_output(baseline if accept else None)
-    accepted = None if baseline is None or accept else read_baseline(baseline)
+    baseline.check()
     on_progress = (lambda phase: None) if output.json else (lambda phase: output.note(f"… {phase}"))
     samples = [] if cases is None else [case.trajectory for case in load_cases(cases).cases]
-    samples += options.read_samples(rollouts, columns, limit, needs_response=False)
+    samples += rows.read_samples(rollouts, needs_response=False)
     agent = find_agent(reward)
     if agent is not None:
-        report = audit_environment(agent, examples_of(samples), deadline_s=deadline, on_progress=on_progress)
+        report = audit_environment(agent, examples_of(samples), deadline_s=search.deadline, on_progress=on_progress)
     else:
         loaded = output.load(reading.spec(reward))
         options.check_truth(loaded.reward, samples)
         report = audit_reward(
-            loaded, samples or None, budget=Budget(calls, seconds), deadline_s=deadline, workers=workers, cache=cache,
-            on_progress=on_progress,
+            loaded, samples or None, budget=Budget(search.calls, search.seconds), deadline_s=search.deadline,
+            workers=search.workers, cache=search.cache, on_progress=on_progress,
         )  # fmt: skip
-    if baseline is not None:
-        if accepted is None:
-            write_baseline(baseline, report)
-        report = without_accepted(report, read_baseline(baseline) if accepted is None else accepted)
+    report = baseline.apply(report)
     causes = [_cause(group) for group in report.by_cause()]
     output.show({**asdict(report), "causes": causes}, *_render_all(report, every=every))
     if report.findings:
@@ -107,13 +131,13 @@ def _render(group: list[AttackFinding]) -> RenderableType:
     """Findings with one cause: the first with its witness, the others by name."""
     finding, *others = group
     witness = finding.witness
+    paid, honest = (format_optional(reward, "{:g}") for reward in (witness.reward, witness.honest_reward))
     facts = {
         "prompt": _short(witness.prompt),
         "ground truth": None if witness.ground_truth is None else _short(witness.ground_truth),
         "response": _short(witness.response),
-        "paid": f"{_number(witness.reward)} (honest: {_number(witness.honest_reward)}), component {finding.component}, "
-        f"on {_paid_on(finding)}",
-        "parts": ", ".join(f"{name} {_number(value)}" for name, value in witness.components.items()),
+        "paid": f"{paid} (honest: {honest}), component {finding.component}, on {_paid_on(finding)}",
+        "parts": ", ".join(f"{name} {format_optional(value, '{:g}')}" for name, value in witness.components.items()),
         "remedy": finding.remedy,
         f"{len(others)} more with this cause": ", ".join(each.operator for each in others),
     }
@@ -133,10 +157,5 @@ def _paid_on(finding: AttackFinding) -> str:
     return f"{paid} of {finding.prompts} prompts: rate {finding.rate:.0%} [{low:.0%}, {high:.0%}]"
 
 
-def _number(value: float | None) -> str:
-    return "none" if value is None else f"{value:g}"
-
-
 def _short(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= MAX_SHOWN else f"{shown[:MAX_SHOWN]}… ({len(shown):,} characters)"
+    return shorten(repr(value), MAX_SHOWN)

@@ -76,22 +76,14 @@ def _list(listings: Iterable[Listing]) -> Table:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parameter:
-    """One parameter: its declaration and its documentation."""
-
-    name: str
-    declaration: str
-    doc: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Description:
     """The known facts about a reward."""
 
     title: str
     doc: str
     origin: str
-    parameters: list[_Parameter] = field(default_factory=list)
+    parameters: list[dict[str, str]] = field(default_factory=list)
+    """Name, declaration and documentation of each."""
     parts: dict[str, str] = field(default_factory=dict)
     """The rewards that it is made of, each with its weight where it has one."""
     promises: dict[str, Any] = field(default_factory=dict)
@@ -99,15 +91,15 @@ class _Description:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        plain = {name: getattr(self, name) for name in ("title", "doc", "origin", "parts", "promises")}
+        plain = {name: getattr(self, name) for name in ("title", "doc", "origin", "parts", "promises", "parameters")}
         card = {} if self.card is None else {"card": msgspec.to_builtins(self.card)}
-        return {**plain, "parameters": [asdict(parameter) for parameter in self.parameters], **card}
+        return {**plain, **card}
 
     def render(self) -> list[RenderableType]:
         """Lines and tables for the terminal."""
         paragraphs = [" ".join(paragraph.split()) for paragraph in self.doc.split("\n\n") if paragraph.strip()]
         shown: list[RenderableType] = [Text(self.title, style="bold"), *map(Text, paragraphs)]
-        tables = {"parameters": {p.declaration: p.doc for p in self.parameters}, "made of": self.parts}
+        tables = {"parameters": {each["declaration"]: each["doc"] for each in self.parameters}, "made of": self.parts}
         for title, rows in tables.items():
             if rows:
                 shown.append(bare_table(f"\n{title}", "", rows=((f"  {name}", text) for name, text in rows.items())))
@@ -122,7 +114,7 @@ def _describe_named(name: str) -> _Description:
     listing, target = listing_of(name), find_named(name)
     value = None if target is None else target.value
     parameters = _parameters(value, listing.doc) if is_reward_class(value) else []
-    title = f"{name}({', '.join(one.name for one in parameters)})" if parameters else name
+    title = f"{name}({', '.join(each['name'] for each in parameters)})" if parameters else name
     card = load_card(name) if name in kinds() else None
     return _Description(title, listing.doc, listing.origin, parameters, promises=_promises(value), card=card)
 
@@ -145,13 +137,13 @@ def _documented(reward: RewardFunction) -> Any:
     return written if inspect.isroutine(written) else type(written)
 
 
-def _parameters(value: Any, doc: str) -> list[_Parameter]:
+def _parameters(value: Any, doc: str) -> list[dict[str, str]]:
     """The parameters of a class, or the columns that a function takes."""
     sentences = re.split(r"(?<=[.;])\s+", " ".join(doc.split()))
     parameters = []
     for name, parameter in signature_of(value).parameters.items():
         about = next((sentence for sentence in sentences if f"`{name}`" in sentence), "")
-        parameters.append(_Parameter(name, _declaration(parameter), about))
+        parameters.append({"name": name, "declaration": _declaration(parameter), "doc": about})
     return parameters
 
 

@@ -1,7 +1,6 @@
 """Two rewards or scored files side by side (`plaudit diff`), and labels beside answers (`plaudit labels`)."""
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -15,10 +14,11 @@ from plaudit import jsonline
 from plaudit import labels as label_tools
 from plaudit import report as reports
 from plaudit.cli import options
+from plaudit.cli.app import OptionGroup
 from plaudit.diff import Difference, Disagreement, compare_pairs, pair_files, pair_rewards
 from plaudit.diff.matching import ScoredPair
 from plaudit.engine import Scorer
-from plaudit.report.formatting import bare_table
+from plaudit.report.formatting import bare_table, format_duration, format_optional, shorten
 from plaudit.rollouts import Rollout, RolloutsWriter
 from plaudit.trajectory import Trajectory
 
@@ -32,13 +32,12 @@ def diff(
     old: Annotated[str, Argument(metavar="OLD", help="A reward, or a scored file.")],
     new: Annotated[str, Argument(metavar="NEW", help="Another reward, or the same samples scored again.")],
     output: options.Output,
+    processes: options.Processes,
     rollouts: Annotated[str | None, Argument(metavar="[ROLLOUTS]", help="Samples to score with both rewards.")] = None,
     threshold: options.Threshold = 0.5,
     count: Annotated[int, options.count("How many disagreements to show.", least=0)] = 10,
     out: Annotated[Path | None, options.out_file("Write a page that shows both sides.")] = None,
     columns: options.Columns = None,
-    deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
-    workers: options.Workers = None,
 ) -> int:
     """Compare two rewards on ROLLOUTS, or two scored files: flips, order within groups, advantages, statuses.
 
@@ -55,7 +54,7 @@ def diff(
         samples: Iterator[Trajectory] = (rollout.trajectory for rollout in options.open_rollouts(rollouts, columns))
         for each in rewards:
             samples = options.check_truth(each.reward, samples)
-        pairs = pair_rewards(*rewards, samples, backend="processes", deadline_s=deadline or None, workers=workers)
+        pairs = pair_rewards(*rewards, samples, **processes.settings)
     kept = list(pairs) if out else pairs
     difference = compare_pairs(kept, threshold=threshold)
     if out and isinstance(kept, list):
@@ -79,16 +78,18 @@ def _write_page(out: Path, difference: Difference, pairs: list[ScoredPair], old:
 
 def _render_difference(difference: Difference, rows: int) -> list[RenderableType]:
     groups = difference.groups
+    means = " → ".join(map(format_optional, (difference.mean.old, difference.mean.new)))
+    order = format_optional(groups.order_agreement, "{:.1%}")
     lines: list[RenderableType] = [
         f"{difference.count:,} samples, {difference.changed:,} rewards differ, {len(difference.flips):,} flip",
-        f"mean reward     {_number(difference.mean.old)} → {_number(difference.mean.new)}{_compared(difference)}",
-        f"median latency  {_seconds(difference.latency_s.old)} → {_seconds(difference.latency_s.new)}",
+        f"mean reward     {means}{_compared(difference)}",
+        f"median latency  {_duration(difference.latency_s.old)} → {_duration(difference.latency_s.new)}",
         *(f"status          {change}: {count:,}" for change, count in difference.status_changes.items()),
     ]
     if groups.compared:
         lines += [
-            f"order in groups {_share(groups.order_agreement)} of the ordered pairs alike, {groups.compared:,} groups",
-            f"advantages      cosine {_number(groups.advantage_cosine)}",
+            f"order in groups {order} of the ordered pairs alike, {groups.compared:,} groups",
+            f"advantages      cosine {format_optional(groups.advantage_cosine)}",
             f"dead groups     {groups.dead_old:,} → {groups.dead_new:,} ({groups.dead_gained:,} gained, "
             f"{groups.dead_lost:,} lost)",
         ]
@@ -106,15 +107,13 @@ def _table(disagreements: list[Disagreement], flipped: set[int]) -> Table:
         name = f"{each.index}" if each.id is None else f"{each.index} ({each.id})"
         marked = Text(name, style="bold" if each.index in flipped else "")
         text = " ".join(each.response.split())
-        table.add_row(
-            marked, _value(each.old, each.old_status), _value(each.new, each.new_status),
-            Text(text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"),
-        )  # fmt: skip
+        old, new = format_optional(each.old, absent=each.old_status), format_optional(each.new, absent=each.new_status)
+        table.add_row(marked, old, new, Text(shorten(text, MAX_TEXT)))
     return table
 
 
-def _value(reward: float | None, status: str) -> str:
-    return status if reward is None else f"{reward:.4g}"
+def _duration(seconds: float | None) -> str:
+    return "none" if seconds is None else format_duration(seconds)
 
 
 def _compared(difference: Difference) -> str:
@@ -123,68 +122,65 @@ def _compared(difference: Difference) -> str:
     return f" (over the {difference.compared:,} samples that both score)" if left_out else ""
 
 
-def _number(value: float | None) -> str:
-    return "none" if value is None else f"{value:.4g}"
-
-
-def _seconds(value: float | None) -> str:
-    return "none" if value is None else f"{1000 * value:.3g} ms"
-
-
-def _share(value: float | None) -> str:
-    return "none" if value is None else f"{value:.1%}"
-
-
 FOUND = 1
+
+
+class LabelFiles(OptionGroup):
+    """The files that are made of findings."""
+
+    out: Annotated[Path | None, options.out_file("Write a page on which to decide on findings.")] = None
+    decisions: Annotated[
+        Path | None, options.file_option("--decisions", "The decisions that were downloaded from the page.")
+    ] = None
+    patch: Annotated[Path | None, options.file_option("--patch", "Write corrected labels, as JSON lines.")] = None
+    mask: Annotated[Path | None, options.file_option("--mask", "Write the rollouts with label_suspect.")] = None
+    cases: Annotated[Path | None, options.file_option("--cases", "Write misjudged responses as a case table.")] = None
+    overwrite: options.Overwrite = False
+
+    def write(self, report: "label_tools.LabelReport", rollouts: list[Rollout], name: str, reward: str) -> None:
+        """Write the files that the options name."""
+        decided = None if self.decisions is None else label_tools.read_decisions(self.decisions)
+        if self.out is not None:
+            label_tools.write_page(self.out, report, f"Labels of {name}")
+        if self.patch is not None:
+            rows = label_tools.build_patch(report, decided)
+            self.patch.write_bytes(b"".join(jsonline.encode(row) + b"\n" for row in rows))
+        if self.mask is not None:
+            with RolloutsWriter(self.mask, overwrite=True) as writer:
+                for rollout in label_tools.masked_rollouts(rollouts, report, decided):
+                    writer.write(rollout)
+        if self.cases is not None:
+            self.cases.write_text(label_tools.build_cases(report, reward), encoding="utf-8")
 
 
 def labels(
     rollouts: options.Rollouts,
+    rows: options.Rows,
+    files: LabelFiles,
+    processes: options.Processes,
     output: options.Output,
     reward: Annotated[
         str | None, Option("--reward", metavar="REWARD", help="Score with it first; else the file's own scores count.")
     ] = None,
     threshold: options.Threshold = 0.5,
     count: Annotated[int, options.count("How many findings to show.", least=0)] = 20,
-    out: Annotated[Path | None, options.out_file("Write a page on which to decide on findings.")] = None,
-    decisions: Annotated[
-        Path | None, options.file_option("--decisions", "The decisions that were downloaded from the page.")
-    ] = None,
-    patch: Annotated[Path | None, options.file_option("--patch", "Write corrected labels, as JSON lines.")] = None,
-    mask: Annotated[Path | None, options.file_option("--mask", "Write the rollouts with label_suspect.")] = None,
-    cases: Annotated[Path | None, options.file_option("--cases", "Write misjudged responses as a case table.")] = None,
-    columns: options.Columns = None,
-    limit: options.Limit = None,
-    deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
-    workers: options.Workers = None,
-    overwrite: options.Overwrite = False,
 ) -> int:
     """Find wrong labels and misjudged responses in ROLLOUTS with several responses to each prompt.
 
     Labels are compared with the answers that responses agree on; what was paid is compared with both. The exit code
     is 1 when something was found.
     """
-    options.check_output(out, patch, mask, cases, overwrite=overwrite)
-    decided = None if decisions is None else label_tools.read_decisions(decisions)
-    kept = list(islice(options.open_rollouts(rollouts, columns), limit))
+    options.check_output(files.out, files.patch, files.mask, files.cases, overwrite=files.overwrite)
+    kept = rows.read(rollouts)
     if reward is not None:
         samples = [each.trajectory for each in kept]
-        with Scorer(output.load(reward), backend="processes", deadline_s=deadline or None, workers=workers) as scorer:
+        with Scorer(output.load(reward), **processes.settings) as scorer:
             kept = [Rollout(*pair) for pair in zip(samples, scorer.score(samples), strict=True)]
     report = label_tools.examine(kept, threshold)
-    if out is not None:
-        label_tools.write_page(out, report, f"Labels of {Path(rollouts).name}")
-    if patch is not None:
-        patch.write_bytes(b"".join(jsonline.encode(row) + b"\n" for row in label_tools.build_patch(report, decided)))
-    if mask is not None:
-        with RolloutsWriter(mask, overwrite=True) as writer:
-            for rollout in label_tools.masked_rollouts(kept, report, decided):
-                writer.write(rollout)
-    if cases is not None:
-        cases.write_text(label_tools.build_cases(report, reward or "math"), encoding="utf-8")
+    files.write(report, kept, Path(rollouts).name, reward or "math")
     output.show(report.to_dict(), *_render_labels(report, count))
-    if out is not None:
-        output.note(f"the page is in {out}; open it in a browser")
+    if files.out is not None:
+        output.note(f"the page is in {files.out}; open it in a browser")
     return FOUND if report.findings else 0
 
 

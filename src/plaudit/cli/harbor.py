@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -42,7 +41,6 @@ Mode = Annotated[
 Junit = Annotated[Path | None, options.file_option("--junit", "Write JUnit XML here.")]
 
 
-@dataclass(frozen=True, slots=True)
 class Machine(OptionGroup):
     """Where and how tasks run."""
 

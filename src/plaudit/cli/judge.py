@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from plaudit import calibration
 from plaudit.cli import options
-from plaudit.cli.app import CommandGroup
+from plaudit.cli.app import CommandGroup, OptionGroup
 from plaudit.errors import InvalidSettings
 from plaudit.judges.llm_judge import LLMJudge, RubricJudge, RubricReward
 from plaudit.loading import resolve
@@ -22,68 +22,114 @@ __all__ = ["judge"]
 FOUND = 1
 
 
+class JudgeServer(options.ServedModel):
+    """The endpoint of a judge for a rubric file."""
+
+    url: Annotated[str | None, Option("--url", help="The server of a judge for a rubric file.")] = None
+
+
+class Answers(OptionGroup):
+    """Where the answers of the judge are recorded, or taken from."""
+
+    record: Annotated[
+        Path | None, options.file_option("--record", "Record all answers; known ones are not asked again.")
+    ] = None
+    replay: Annotated[
+        Path | None, options.file_option("--replay", "Take all answers from a record; no endpoint is asked.")
+    ] = None
+
+    def transcript(self) -> "calibration.Transcript | None":
+        """The record that the options name."""
+        if self.record is not None and self.replay is not None:
+            raise InvalidSettings("--record asks the judge and --replay does not; name one of them")
+        path = self.record or self.replay
+        return None if path is None else calibration.Transcript(path, replay=self.replay is not None)
+
+
+class PeopleLabels(OptionGroup):
+    """The labels of people, or the page on which people give them."""
+
+    page: Annotated[Path | None, options.file_option("--page", "Write a page for labelling, and stop.")] = None
+    count: Annotated[int, options.count("How many responses the page has.")] = 100
+    labels: Annotated[Path | None, options.file_option("--labels", "Labels that were downloaded from the page.")] = None
+    against: options.Against = None
+
+    def read(self, chosen: RubricJudge, samples: list[Trajectory]) -> "calibration.Labels":
+        """The labels in a file or in a column."""
+        if (self.labels is None) == (self.against is None):
+            raise InvalidSettings(
+                "name the labels of people, by --labels FILE or --against COLUMN; --page FILE writes a page for them"
+            )
+        if self.labels is not None:
+            return calibration.read_labels(self.labels, chosen, samples)
+        return calibration.labels_of_column(str(self.against), chosen, samples)
+
+
+class BiasTests(OptionGroup):
+    """The tests of a judge for biases."""
+
+    probes: Annotated[int, Option("--probes", min=10, help="The most pairs for each test of a bias.")] = 100
+    author: Annotated[
+        str | None, Option("--author", metavar="COLUMN", help="Which model wrote a response; `model` by default.")
+    ] = None
+    judge_author: Annotated[
+        str | None, Option("--judge-author", metavar="NAME", help="The judge's model there; --model by default.")
+    ] = None
+
+
+class Certificate(OptionGroup):
+    """The certificate that is written, and the findings that it accepts."""
+
+    out: Annotated[Path | None, options.out_file("Write the certificate here.")] = None
+    accept: Annotated[
+        list[str] | None,
+        Option("--accept-finding", metavar="FINDING", help="Accept this finding in the certificate; repeatable."),
+    ] = None
+    overwrite: options.Overwrite = False
+
+
 def calibrate_command(
     rubric: Annotated[
         str, Argument(metavar="RUBRIC", help="A rubric (YAML) with --url and --model, or the spec of a judge.")
     ],
     rollouts: options.Rollouts,
-    server: options.ServedModel,
+    rows: options.Rows,
+    server: JudgeServer,
+    answers: Answers,
+    people: PeopleLabels,
+    bias: BiasTests,
+    certificate: Certificate,
     output: options.Output,
-    url: Annotated[str | None, Option("--url", help="The server of a judge for a rubric file.")] = None,
-    page: Annotated[Path | None, options.file_option("--page", "Write a page for labelling, and stop.")] = None,
-    count: Annotated[int, options.count("How many responses the page has.")] = 100,
-    labels: Annotated[
-        Path | None, options.file_option("--labels", "Labels that were downloaded from the page.")
-    ] = None,
-    against: options.Against = None,
     threshold: Annotated[float, Option("--threshold", help="The least share of the scale that counts as a yes.")] = 0.5,
-    probes: Annotated[int, Option("--probes", min=10, help="The most pairs for each test of a bias.")] = 100,
-    author: Annotated[
-        str | None, Option("--author", metavar="COLUMN", help="Which model wrote a response; `model` by default.")
-    ] = None,
-    judge_author: Annotated[
-        str | None, Option("--judge-author", metavar="NAME", help="The judge's model there; --model by default.")
-    ] = None,
-    record: Annotated[
-        Path | None, options.file_option("--record", "Record all answers; known ones are not asked again.")
-    ] = None,
-    replay: Annotated[
-        Path | None, options.file_option("--replay", "Take all answers from a record; no endpoint is asked.")
-    ] = None,
-    out: Annotated[Path | None, options.out_file("Write the certificate here.")] = None,
-    accept: Annotated[
-        list[str] | None,
-        Option("--accept-finding", metavar="FINDING", help="Accept this finding in the certificate; repeatable."),
-    ] = None,
-    columns: options.Columns = None,
-    limit: options.Limit = None,
-    overwrite: options.Overwrite = False,
 ) -> int:
     """Compare a judge with people, and test it for biases and for the known failures of rubrics.
 
     First --page, then --labels (or --against, a column). The exit code is 1 if something was found and not accepted.
     """
-    options.check_output(record)
-    options.check_output(page, out, overwrite=overwrite)
-    chosen = _load_judge(rubric, url, server.served, server.api_key_env)
-    samples = options.read_samples(rollouts, columns, limit)
-    if page is not None:
-        written = calibration.write_labelling_page(page, chosen, samples, count, f"Labels for {Path(rubric).name}")
-        output.note(f"the page with {written} responses is {page}; open it in a browser, and download the labels")
+    options.check_output(answers.record)
+    options.check_output(people.page, certificate.out, overwrite=certificate.overwrite)
+    chosen = _load_judge(rubric, server)
+    samples = rows.read_samples(rollouts)
+    if people.page is not None:
+        title = f"Labels for {Path(rubric).name}"
+        written = calibration.write_labelling_page(people.page, chosen, samples, people.count, title)
+        where = f"{people.page}; open it in a browser, and download the labels"
+        output.note(f"the page with {written} responses is {where}")
         return 0
-    transcript = _transcript(record, replay)
     result = calibration.calibrate(
-        chosen, samples, _labels(chosen, samples, labels, against),
-        threshold=threshold, most=probes, author=author, judge_author=judge_author, transcript=transcript,
+        chosen, samples, people.read(chosen, samples), threshold=threshold, most=bias.probes, author=bias.author,
+        judge_author=bias.judge_author, transcript=answers.transcript(),
     )  # fmt: skip
-    if out is not None:
-        calibration.write_certificate(out, chosen, result.to_dict(), accept or [])
+    accepted = certificate.accept or []
+    if certificate.out is not None:
+        calibration.write_certificate(certificate.out, chosen, result.to_dict(), accepted)
     output.show(result.to_dict(), *_render(result))
-    return FOUND if set(result.findings) - set(accept or []) else 0
+    return FOUND if set(result.findings) - set(accepted) else 0
 
 
-def _load_judge(spec: str, url: str | None, model: str | None, key: str | None) -> RubricJudge:
+def _load_judge(spec: str, server: JudgeServer) -> RubricJudge:
     """The judge of a rubric file and an endpoint, or of a spec."""
+    url, model, key = server.url, server.served, server.api_key_env
     is_rubric = spec.endswith((".yaml", ".yml")) and Path(spec).exists() and _is_rubric(read_yaml(spec, "rubric"))
     if is_rubric:
         if url is None or model is None:
@@ -105,25 +151,6 @@ def _load_judge(spec: str, url: str | None, model: str | None, key: str | None) 
 
 def _is_rubric(plain: Any) -> bool:
     return isinstance(plain, dict) and bool({"criteria", "instructions"} & plain.keys())
-
-
-def _labels(
-    chosen: RubricJudge, samples: list[Trajectory], file: Path | None, column: str | None
-) -> "calibration.Labels":
-    if (file is None) == (column is None):
-        raise InvalidSettings(
-            "name the labels of people, by --labels FILE or --against COLUMN; --page FILE writes a page for them"
-        )
-    if file is not None:
-        return calibration.read_labels(file, chosen, samples)
-    return calibration.labels_of_column(str(column), chosen, samples)
-
-
-def _transcript(record: Path | None, replay: Path | None) -> "calibration.Transcript | None":
-    if record is not None and replay is not None:
-        raise InvalidSettings("--record asks the judge and --replay does not; name one of them")
-    path = record or replay
-    return None if path is None else calibration.Transcript(path, replay=replay is not None)
 
 
 def _render(result: "calibration.Calibration") -> list[RenderableType]:

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
@@ -53,14 +52,8 @@ Columns: TypeAlias = Annotated[
 SkipBad: TypeAlias = Annotated[bool, Option("--skip-bad", help="Skip lines that cannot be read, and print how many.")]
 Overwrite: TypeAlias = Annotated[bool, Option("--overwrite", help="Replace existing files.")]
 Limit: TypeAlias = Annotated[int | None, Option("--limit", min=1, help="Only the first N samples.")]
-By: TypeAlias = Annotated[
-    list[str] | None, Option("--by", metavar="COLUMN", help="Break the rewards down by a column; repeatable.")
-]
 Against: TypeAlias = Annotated[
     str | None, Option("--against", metavar="COLUMN", help="Compare with labels that say right or wrong.")
-]
-FailUnder: TypeAlias = Annotated[
-    float | None, Option("--fail-under", metavar="MEAN", help="Exit with 1 when the mean reward is below it.")
 ]
 Threshold: TypeAlias = Annotated[float, Option("--threshold", help="The least score, or reward, of a right sample.")]
 Temperature: TypeAlias = Annotated[
@@ -116,7 +109,6 @@ def count(help: str, *, least: int = 1) -> Any:
     return Option("--count", "-n", min=least, help=help)
 
 
-@dataclass(frozen=True, slots=True)
 class Output(OptionGroup):
     """What goes to standard output is the result, as tables or as JSON; what `quiet` hides is everything else."""
 
@@ -138,12 +130,12 @@ class Output(OptionGroup):
             print_text(text)
 
     def note(self, *messages: str) -> None:
-        """Print what a user may like to know about the run."""
+        """Print messages about the run, unless --quiet hides them."""
         for message in () if self.quiet else messages:
             print_message(message)
 
     def note_input(self, reader: RolloutsReader) -> None:
-        """Say what was left out of the input, so that nothing is lost in silence."""
+        """Print what was left out of the input."""
         if reader.bad:
             first = reader.bad[0]
             lines = "1 line" if reader.bad_count == 1 else f"{reader.bad_count:,} lines"
@@ -163,7 +155,6 @@ class Output(OptionGroup):
         return loaded
 
 
-@dataclass(frozen=True, slots=True)
 class Reading(OptionGroup):
     """The options for reading REWARD, for facts that its code does not declare."""
 
@@ -192,32 +183,43 @@ class Reading(OptionGroup):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Selected(OptionGroup):
+class Rows(OptionGroup):
+    """Which columns of a file hold a sample, and how many samples are read."""
+
+    columns: Columns = None
+    limit: Limit = None
+
+    def open(self, rollouts: str, **settings: bool) -> RolloutsReader:
+        """The rollouts file that was named; `limit` is left to the caller."""
+        return open_rollouts(rollouts, self.columns, **settings)
+
+    def read(self, rollouts: str, **settings: bool) -> list[Rollout]:
+        """The first rollouts of a file."""
+        return list(islice(self.open(rollouts, **settings), self.limit))
+
+    def read_samples(self, rollouts: str | None, **settings: bool) -> list[Trajectory]:
+        """The first samples of a rollouts file; none without a file."""
+        return [] if rollouts is None else [each.trajectory for each in self.read(rollouts, **settings)]
+
+
+class Selected(Rows):
     """Which samples of a file are read."""
 
-    limit: Limit = None
     where: Annotated[
         list[str] | None,
         Option("--where", metavar="CONDITION", help="Only samples that meet the condition, e.g. level>=3; repeatable."),
     ] = None
     skip_bad: SkipBad = False
 
-    def open(self, rollouts: str, columns: list[str] | None = None) -> RolloutsReader:
+    def open(self, rollouts: str, **settings: bool) -> RolloutsReader:
         """The rollouts file that was named."""
-        return open_rollouts(rollouts, columns, skip_bad=self.skip_bad)
-
-    @property
-    def selection(self) -> Selection:
-        """The samples that the options ask for."""
-        return Selection([Condition.parse(text) for text in self.where or ()], self.limit)
+        return open_rollouts(rollouts, self.columns, **{"skip_bad": self.skip_bad, **settings})
 
     def select(self, rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
-        """The rollouts that the options ask for."""
-        return self.selection.select(rollouts)
+        """The rollouts that the options ask for; raises RolloutsError when there are none."""
+        return Selection([Condition.parse(text) for text in self.where or ()], self.limit).select(rollouts)
 
 
-@dataclass(frozen=True, slots=True)
 class ServedModel(OptionGroup):
     """Which model of a server is meant, and its key."""
 
@@ -225,6 +227,30 @@ class ServedModel(OptionGroup):
     api_key_env: Annotated[
         str | None,
         Option("--api-key-env", metavar="NAME", help="The environment variable that holds the key of a server."),
+    ] = None
+
+
+class Processes(OptionGroup):
+    """The worker processes that score, and the deadline of a sample."""
+
+    deadline: Deadline = DEFAULT_DEADLINE_S
+    workers: Workers = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of a scorer."""
+        return {"backend": "processes", "deadline_s": self.deadline or None, "workers": self.workers}
+
+
+class Summed(OptionGroup):
+    """What a summary shows beside the whole, and the mean reward that it requires."""
+
+    by: Annotated[
+        list[str] | None, Option("--by", metavar="COLUMN", help="Break the rewards down by a column; repeatable.")
+    ] = None
+    against: Against = None
+    fail_under: Annotated[
+        float | None, Option("--fail-under", metavar="MEAN", help="Exit with 1 when the mean reward is below it.")
     ] = None
 
 
@@ -236,7 +262,6 @@ class Backend(enum.StrEnum):
     RAY = "ray"
 
 
-@dataclass(frozen=True, slots=True)
 class Engine(OptionGroup):
     """Where and under which limits samples are scored."""
 
@@ -276,15 +301,6 @@ def open_rollouts(
     return read_rollouts(source, columns=mapping, skip_bad=skip_bad, needs_response=needs_response)
 
 
-def read_samples(rollouts: str | None, columns: list[str] | None, limit: int | None, **needs: bool) -> list[Trajectory]:
-    """The first samples of a rollouts file; none without a file."""
-    return (
-        []
-        if rollouts is None
-        else [each.trajectory for each in islice(open_rollouts(rollouts, columns, **needs), limit)]
-    )
-
-
 SCOPES = "--scope batch (all samples), --scope group (those of a prompt), or --max-batch N"
 
 
@@ -305,6 +321,18 @@ def check_first_samples(scorer: Scorer, samples: Iterable[Trajectory]) -> Iterat
     if warning is not None:
         print_message(f"warning: {warning}")
     return chain(few, remaining)
+
+
+def split_config(words: Iterable[str]) -> tuple[str | None, list[str], list[str]]:
+    """The config file, the overrides `key=value` and the other words of a command line."""
+    overrides = [word for word in words if "=" in word and not Path(word).exists()]
+    named = [word for word in words if word not in overrides]
+    files = [word for word in named if word.endswith((".yaml", ".yml"))]
+    if len(files) > 1:
+        raise InvalidSettings(f"one config file at most, got {' and '.join(files)}; overrides are key=value")
+    if files and not Path(files[0]).exists():
+        raise InvalidSettings(f"no config file {files[0]!r} (overrides are written key=value)")
+    return files[0] if files else None, overrides, [word for word in named if word not in files]
 
 
 def check_output(*files: str | Path | None, overwrite: bool = True) -> None:

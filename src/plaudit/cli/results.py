@@ -3,7 +3,7 @@
 import threading
 import webbrowser
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -44,20 +44,18 @@ __all__ = [
 def summary(
     scored: options.Scored,
     selected: options.Selected,
+    summed: options.Summed,
     output: options.Output,
-    by: options.By = None,
-    against: options.Against = None,
-    fail_under: options.FailUnder = None,
 ) -> int:
     """Show the summary of a scored file: rewards, components, failures, groups; nothing is scored again."""
     reader = selected.open(scored)
-    report = build_report(by, against)
+    report = build_report(summed)
     for rollout in require_scored(reader, selected.select(reader)):
         report.add(rollout.trajectory, rollout.output)
     result = report.summary()
     output.note_input(reader)
     output.show(report.to_dict(result), *report.render(result))
-    return exit_code(result, fail_under)
+    return exit_code(result, summed.fail_under)
 
 
 def require_scored(reader: RolloutsReader, rollouts: Iterable[Rollout]) -> Iterator[ScoredRollout]:
@@ -78,9 +76,10 @@ PEEK = 1_000
 """The number of samples checked before scoring: a column that none of them has may come later in a longer file."""
 
 
-def build_report(by: Sequence[str] | None, against: str | None) -> "RunReport":
+def build_report(summed: options.Summed) -> "RunReport":
     """An empty report that the options ask for."""
-    return RunReport([BreakdownBuilder(column) for column in by or ()], AgreementBuilder(against) if against else None)
+    labels = AgreementBuilder(summed.against) if summed.against else None
+    return RunReport([BreakdownBuilder(column) for column in summed.by or ()], labels)
 
 
 @dataclass(slots=True)
@@ -176,14 +175,13 @@ def explain(
     sample: Annotated[
         list[str] | None, Option("--sample", metavar="ID|N", help="A sample by its id, or by its index from 0.")
     ] = None,
-    columns: options.Columns = None,
 ) -> None:
     """Show prompt, response, ground truth, components and reasons of a few samples."""
     if len(arguments) > 2:
         raise typer.BadParameter(f"takes a reward and rollouts, or a scored file alone; got {len(arguments)} arguments")
     *spec, rollouts = arguments
     reward = output.load(reading.spec(spec[0])) if spec else None
-    reader = selected.open(rollouts, columns)
+    reader = selected.open(rollouts)
     if reward is None:
         scored = require_scored(reader, selected.select(reader))
         samples = pick_samples(scored, count, pick or DEFAULT_PICKS, sample or ())
@@ -217,7 +215,6 @@ def report(
     max_mb: Annotated[
         float, Option("--max-mb", min=1, help="How large the page may be; texts beyond that are left out.")
     ] = 14.0,
-    columns: options.Columns = None,
 ) -> None:
     """Write a page that shows what the reward did: figures, charts, what to look at, and every sample.
 
@@ -229,14 +226,16 @@ def report(
     runs = []
     for name in rollouts:
         files = RunFiles("standard input", Path("-")) if name == "-" else run_files(Path(name))
-        reader = selected.open(str(files.rollouts), columns)
+        reader = selected.open(str(files.rollouts))
         scored = require_scored(reader, selected.select(reader))
         with output.progress(f"reading {files.name}", count_lines(str(files.rollouts))) as advance:
             counted = _count_rollouts(scored, advance)
             runs.append(reports.build_report(files.name, counted, metrics=files.metrics, max_bytes=max_bytes))
         output.note_input(reader)
     if page:
-        difference = _difference(rollouts, columns) if selected.where is None and selected.limit is None else None
+        difference = (
+            _difference(rollouts, selected.columns) if selected.where is None and selected.limit is None else None
+        )
         reports.write_page(runs, page, difference=difference)
     plain = [run.to_dict() for run in runs] if output.json else []
     headlines = (render_headline(run.name, run.figures, run.remarks) for run in runs)

@@ -13,6 +13,7 @@ from rich.markup import escape
 from typer import Option
 
 from plaudit.cli import options
+from plaudit.cli.app import OptionGroup
 from plaudit.cli.console import (
     Advance,
     count_lines,
@@ -36,7 +37,6 @@ from plaudit.errors import RolloutsError
 from plaudit.loading import Loaded
 from plaudit.report.figures import Summary
 from plaudit.report.formatting import count_noun
-from plaudit.report.selection import Selection
 from plaudit.report.terminal.tables import render_engine_stats
 from plaudit.rewards.verifiers.auto import AutoReward
 from plaudit.rollouts import (
@@ -59,29 +59,57 @@ MOST_CHOICES = 30  # lines about what `auto` chose
 Write: TypeAlias = Callable[[Rollout], object]
 
 
+class Destination(OptionGroup):
+    """Where scored rollouts go, and what happens to those that are there already."""
+
+    out: Annotated[
+        str | None, Option("--out", "-o", metavar="OUT", help="Write the scored rollouts here; - is standard output.")
+    ] = None
+    resume: Annotated[bool, Option("--resume", help="Continue an interrupted run.")] = False
+    retry_failed: Annotated[
+        bool, Option("--retry-failed", help="With --resume: score errors and timeouts of OUT again.")
+    ] = False
+    overwrite: options.Overwrite = False
+
+    def check(self, rollouts: str) -> None:
+        """Raise RolloutsError for options that contradict each other."""
+        if self.retry_failed and not self.resume:
+            raise RolloutsError("--retry-failed goes with --resume: it scores the failed samples of OUT again")
+        if self.resume and self.overwrite:
+            raise RolloutsError("--resume continues OUT and --overwrite replaces it; give one of them")
+        if self.resume and self.out in (None, "-"):
+            raise RolloutsError("--resume needs the file to continue: -o OUT")
+        out = Path(self.out or "-")
+        if out.exists() and Path(rollouts).exists() and out.samefile(rollouts):
+            raise RolloutsError(f"{out} is the input as well; write to another file")
+
+    @contextmanager
+    def open(self, record: RunRecord) -> Iterator[Write]:
+        """A function that writes one rollout after the other."""
+        if self.out is None:
+            yield lambda rollout: None
+        elif self.out == "-":
+            yield lambda rollout: write_bytes(rollout.to_line())
+        else:
+            with RolloutsWriter(self.out, mode="resume" if self.resume else "new", overwrite=self.overwrite) as writer:
+                if self.out.endswith(".jsonl"):  # others cannot be resumed
+                    record.write(record_path(Path(self.out)))
+                yield writer.write
+
+
 def score(
     reward: options.Reward,
     rollouts: options.Rollouts,
     reading: options.Reading,
     selected: options.Selected,
     engine: options.Engine,
+    destination: Destination,
+    summed: options.Summed,
     output: options.Output,
-    out: Annotated[
-        str | None, Option("--out", "-o", metavar="OUT", help="Write the scored rollouts here; - is standard output.")
-    ] = None,
-    columns: options.Columns = None,
-    by: options.By = None,
-    against: options.Against = None,
-    fail_under: options.FailUnder = None,
     max_unscored: Annotated[
         float,
         Option("--max-unscored", metavar="SHARE", min=0, max=1, help="Exit with 3 if more of them were not scored."),
     ] = MAX_UNSCORED,
-    resume: Annotated[bool, Option("--resume", help="Continue an interrupted run.")] = False,
-    retry_failed: Annotated[
-        bool, Option("--retry-failed", help="With --resume: score errors and timeouts of OUT again.")
-    ] = False,
-    overwrite: options.Overwrite = False,
 ) -> int:
     """Score every sample of ROLLOUTS with REWARD; show a summary, keep the details in OUT.
 
@@ -91,23 +119,23 @@ def score(
     """
     spec = reading.spec(reward)
     if Path(rollouts).is_dir():
-        single = {"--limit": selected.limit, "--where": selected.where, "--by": by, "--against": against}
-        _refuse_with_folder({**single, "--fail-under": fail_under})
-        return score_folder(output.load(spec), Path(rollouts), out, engine, columns, max_unscored, output)
-    _check_destination(out, rollouts, resume=resume, retry_failed=retry_failed, overwrite=overwrite)
+        _refuse_with_folder(selected, summed)
+        folder = Path(rollouts)
+        return score_folder(output.load(spec), folder, destination.out, engine, selected.columns, max_unscored, output)
+    destination.check(rollouts)
     loaded = output.load(spec)
-    chosen = {"columns": columns or [], "where": selected.where or []}
+    chosen = {"columns": selected.columns or [], "where": selected.where or []}
     record = RunRecord(repr(loaded.reward), reward_key(loaded.reward), chosen)
-    run = _Run(selected.open(rollouts, columns), selected.selection, build_report(by, against), out, resume=resume)
-    if Path(rollouts).is_file() and (by or against):  # a pipe can be read only once
-        run.report.check_columns(selected.select(options.open_rollouts(rollouts, columns, skip_bad=True)))
+    run = _Run(selected.open(rollouts), selected, build_report(summed), destination)
+    if Path(rollouts).is_file() and (summed.by or summed.against):  # a pipe can be read only once
+        run.report.check_columns(selected.select(selected.open(rollouts, skip_bad=True)))
     with engine.scorer(loaded) as scorer:
         try:
-            run.take_up_earlier(scorer, record, retry_failed=retry_failed)
+            run.take_up_earlier(scorer, record)
             samples = options.check_first_samples(scorer, run.remaining_samples(scorer))
             total = selected.limit or count_lines(rollouts)
             with (
-                _destination(out, record, resume=resume, overwrite=overwrite) as write,
+                destination.open(record) as write,
                 output.progress("scoring", total, done=run.scored) as advance,
             ):
                 run.score(scorer, samples, write, advance)
@@ -116,7 +144,7 @@ def score(
             return INTERRUPTED
     summary = run.report.summary()
     run.show(summary, repr(loaded.reward), scorer.stats, output)
-    return exit_code(summary, fail_under, max_unscored)
+    return exit_code(summary, summed.fail_under, max_unscored)
 
 
 @dataclass(slots=True)
@@ -124,10 +152,9 @@ class _Run:
     """The samples of a file on their way through a scorer into the report and the output."""
 
     reader: RolloutsReader
-    selection: Selection
+    selected: options.Selected
     report: RunReport
-    out: str | None
-    resume: bool
+    destination: Destination
     earlier: Completed | None = None
     """The results of an interrupted run, once they are loaded."""
     scored: int = 0
@@ -151,37 +178,38 @@ class _Run:
         """Print the result, on standard error if standard output is used for something else; then notes."""
         first, *others = self.report.render(summary)
         tables = (f"[bold]{escape(reward)}[/bold]", first, render_engine_stats(stats), *others)
-        if self.out != "-" and not output.json:
+        out = self.destination.out
+        if out != "-" and not output.json:
             print_result(*tables)
         elif not output.quiet or not output.json:
             print_report(*tables)
         output.note_input(self.reader)
         for choice, count in self.verifiers.most_common(MOST_CHOICES):
             output.note(f"{count_noun(count, 'sample')}: {choice}")
-        if self.out not in (None, "-"):
-            output.note(f"wrote {summary.count:,} scored samples to {self.out}")
+        if out not in (None, "-"):
+            output.note(f"wrote {summary.count:,} scored samples to {out}")
         if output.json:
             print_json({**self.report.to_dict(summary), "engine": stats.to_dict()})
 
     def describe_interruption(self) -> str:
         """A message about the results of an interrupted run, and how to continue."""
-        done = f"stopped after {self.scored:,} scored samples"
-        if self.out in (None, "-"):
-            return f"{done}; nothing was kept (-o OUT keeps them)" if self.out is None else done
-        if not str(self.out).endswith(".jsonl"):
+        done, out = f"stopped after {self.scored:,} scored samples", self.destination.out
+        if out is None or out == "-":
+            return f"{done}; nothing was kept (-o OUT keeps them)" if out is None else done
+        if not out.endswith(".jsonl"):
             return f"{done}; nothing was kept: such a file is written only when it is complete (.jsonl can be resumed)"
-        written = read_completed(Path(str(self.out))).count  # Ctrl-C may fall between writing a sample and counting it
-        going_on = "the same command with --resume goes on from there"
-        return f"stopped after {written:,} scored samples; they are in {self.out}: {going_on}"
+        written = read_completed(Path(out)).count  # Ctrl-C may fall between writing a sample and counting it
+        remedy = "the same command with --resume continues from there"
+        return f"stopped after {written:,} scored samples; they are in {out}: {remedy}"
 
-    def take_up_earlier(self, scorer: Scorer, record: RunRecord, *, retry_failed: bool) -> None:
+    def take_up_earlier(self, scorer: Scorer, record: RunRecord) -> None:
         """With --resume: check that the earlier run was the same, and add its samples to the report."""
-        if not self.resume:
+        if not self.destination.resume:
             return
-        out = Path(str(self.out))
+        out = Path(str(self.destination.out))
         if out.exists():
             record.check(record_path(out), str(out))
-            if retry_failed:
+            if self.destination.retry_failed:
                 print_message(retry_failed_samples(out, scorer))
         self.earlier = read_completed(out)
         if not self.earlier.count:
@@ -190,46 +218,23 @@ class _Run:
             if rollout.output is not None:
                 self.report.add(rollout.trajectory, rollout.output)
                 self.scored += 1
-        print_message(f"{self.out} holds {self.earlier.count:,} scored samples already; going on from there")
+        print_message(f"{out} holds {self.earlier.count:,} scored samples already; continuing from there")
 
     def remaining_samples(self, scorer: Scorer) -> Iterator[Trajectory]:
         """The samples to score, after those that an earlier run left."""
-        rollouts = self.selection.select(self.reader)
+        rollouts = self.selected.select(self.reader)
         if self.earlier is not None and scorer.reward.scope == "sample":
             rollouts = rest_of(rollouts, self.earlier)
         elif self.earlier is not None:
             rest_of(rollouts, self.earlier)  # it looks across samples, so it needs them all; but they must be the same
-            rollouts, self.repeated = self.selection.select(self.reader), self.earlier.count
+            rollouts, self.repeated = self.selected.select(self.reader), self.earlier.count
         return (rollout.trajectory for rollout in rollouts)
 
 
-def _check_destination(out: str | None, rollouts: str, *, resume: bool, retry_failed: bool, overwrite: bool) -> None:
-    if retry_failed and not resume:
-        raise RolloutsError("--retry-failed goes with --resume: it scores the failed samples of OUT again")
-    if resume and overwrite:
-        raise RolloutsError("--resume goes on with OUT and --overwrite replaces it; give one of them")
-    if resume and out in (None, "-"):
-        raise RolloutsError("--resume needs the file to go on with: -o OUT")
-    if out and Path(out).exists() and Path(rollouts).exists() and Path(out).samefile(rollouts):
-        raise RolloutsError(f"{out} is the input as well; write to another file")
-
-
-def _refuse_with_folder(options: dict[str, object]) -> None:
-    if names := [name for name, value in options.items() if value is not None]:
+def _refuse_with_folder(selected: options.Selected, summed: options.Summed) -> None:
+    values = {"--limit": selected.limit, "--where": selected.where, "--by": summed.by, "--against": summed.against}
+    if names := [name for name, value in {**values, "--fail-under": summed.fail_under}.items() if value is not None]:
         raise RolloutsError(f"{' and '.join(names)}: for single files, not for a folder of files")
-
-
-@contextmanager
-def _destination(out: str | None, record: RunRecord, *, resume: bool, overwrite: bool) -> Iterator[Write]:
-    if out is None:
-        yield lambda rollout: None
-    elif out == "-":
-        yield lambda rollout: write_bytes(rollout.to_line())
-    else:
-        with RolloutsWriter(out, mode="resume" if resume else "new", overwrite=overwrite) as writer:
-            if out.endswith(".jsonl"):  # others cannot be resumed
-                record.write(record_path(Path(out)))
-            yield writer.write
 
 
 SOME_FAILED = 1

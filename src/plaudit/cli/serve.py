@@ -18,6 +18,7 @@ from plaudit import serving
 from plaudit.ci.agent_tools import CommandTools
 from plaudit.ci.commands import stop_commands
 from plaudit.cli import options
+from plaudit.cli.app import OptionGroup
 from plaudit.cli.console import print_message, print_result
 from plaudit.errors import InvalidSettings, require
 from plaudit.exports.exported import OnUnscored
@@ -40,27 +41,49 @@ class ServeBackend(enum.StrEnum):
     RAY = "ray"
 
 
+class Network(OptionGroup):
+    """Where the server listens, and who may call it."""
+
+    host: Annotated[str, Option("--host", help="The address to listen on; off loopback tokens are needed.")] = LOOPBACK
+    port: options.Port = 8000
+    token_file: Annotated[
+        Path | None, Option("--token-file", help=f"Tokens, one a line; also from {TOKENS}, with commas.")
+    ] = None
+    tls_cert: Annotated[Path | None, Option("--tls-cert", help="A certificate chain (PEM).")] = None
+    tls_key: Annotated[Path | None, Option("--tls-key", help="The private key of the certificate (PEM).")] = None
+
+
+class Backend(OptionGroup):
+    """The workers or replicas that compute rewards."""
+
+    workers: options.Workers = None
+    backend: Annotated[ServeBackend, Option("--backend", help="Workers of this machine, or replicas on Ray Serve.")] = (
+        ServeBackend.PROCESSES
+    )
+    min_replicas: Annotated[int, Option("--min-replicas", help="On Ray: never fewer replicas.")] = REPLICAS[0]
+    max_replicas: Annotated[int, Option("--max-replicas", help="On Ray: the upper limit, at any load.")] = REPLICAS[1]
+    address: options.Address = None
+
+    def scale(self) -> "serving.ReplicaScale | None":
+        """The number of replicas on Ray; None for workers of this machine."""
+        if self.backend is ServeBackend.RAY:
+            return serving.ReplicaScale(self.min_replicas, self.max_replicas, self.address)
+        if self.address is not None or (self.min_replicas, self.max_replicas) != REPLICAS:
+            raise InvalidSettings(
+                "--address, --min-replicas and --max-replicas are for replicas on Ray: add --backend ray"
+            )
+        return None
+
+
 def serve(
+    network: Network,
+    backend: Backend,
     rewards: Annotated[
         list[str] | None,
         Argument(metavar="[REWARD]...", help="Specs as for `plaudit score`; NAME=SPEC gives one a name."),
     ] = None,
-    host: Annotated[str, Option("--host", help="The address to listen on; off loopback tokens are needed.")] = LOOPBACK,
-    port: options.Port = 8000,
-    workers: options.Workers = None,
-    backend: Annotated[
-        ServeBackend, Option("--backend", help="Workers of this machine, or replicas on Ray Serve.")
-    ] = ServeBackend.PROCESSES,
-    min_replicas: Annotated[int, Option("--min-replicas", help="On Ray: never fewer replicas.")] = REPLICAS[0],
-    max_replicas: Annotated[int, Option("--max-replicas", help="On Ray: the upper limit, at any load.")] = REPLICAS[1],
-    address: options.Address = None,
     deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
     memory: Annotated[int | None, Option("--memory", metavar="MB", help="Memory that a sample may take.")] = None,
-    token_file: Annotated[
-        Path | None, Option("--token-file", help=f"Tokens, one a line; also from {TOKENS}, with commas.")
-    ] = None,
-    tls_cert: Annotated[Path | None, Option("--tls-cert", help="A certificate chain (PEM).")] = None,
-    tls_key: Annotated[Path | None, Option("--tls-key", help="The private key of the certificate (PEM).")] = None,
     sandbox: Annotated[bool, Option("--sandbox", help="Also run programs: SandboxFusion's /run_code.")] = False,
     allow_weak_sandbox: Annotated[
         bool, Option("--allow-weak-sandbox", help="Serve other machines even where the sandbox is weak.")
@@ -77,26 +100,23 @@ def serve(
     """Serve rewards over HTTP until Ctrl-C or SIGTERM; SIGHUP reloads them without a failed request."""
     for package in PACKAGES:
         require(package, extra="serve", purpose="plaudit serve")
-    on_ray = backend is ServeBackend.RAY
-    if not on_ray and (address is not None or (min_replicas, max_replicas) != REPLICAS):
-        raise InvalidSettings("--address, --min-replicas and --max-replicas are for replicas on Ray: add --backend ray")
-    read_tokens = partial(serving.read_tokens, token_file, os.environ.get(TOKENS, ""))
+    scale = backend.scale()
+    read_tokens = partial(serving.read_tokens, network.token_file, os.environ.get(TOKENS, ""))
     settings = serving.ServerSettings(
         rewards=tuple(rewards or ()),
         sandbox=sandbox,
         allow_weak_sandbox=allow_weak_sandbox,
-        host=host,
-        port=port,
-        workers=workers or (1 if on_ray else os.cpu_count()) or 1,
+        host=network.host,
+        port=network.port,
+        workers=backend.workers or (os.cpu_count() if scale is None else 1) or 1,
         deadline_s=deadline or None,
         memory_mb=memory,
         tokens=read_tokens(),
-        tls_certificate=tls_cert,
-        tls_key=tls_key,
+        tls_certificate=network.tls_cert,
+        tls_key=network.tls_key,
         on_unscored=on_unscored,
         judge_certificates=tuple(judge_certificate or ()),
     )
-    scale = serving.ReplicaScale(min_replicas, max_replicas, address) if on_ray else None
     _serve(settings, scale, read_tokens)
 
 

@@ -23,6 +23,7 @@ __all__ = ["check", "ci", "lock", "mutate", "test_command"]
 
 BROKEN = SOME_FAILED = REGRESSION = 1
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
+FIRST_SAMPLES = options.Rows(limit=200)
 CASES = "A .yaml, .json, .jsonl or .csv table of responses and expectations"
 
 
@@ -31,8 +32,7 @@ def check(
     reading: options.Reading,
     output: options.Output,
     rollouts: options.MoreRollouts = None,
-    limit: options.Limit = 200,
-    columns: options.Columns = None,
+    rows: options.Rows = FIRST_SAMPLES,
     deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
 ) -> int:
     """Check REWARD on difficult responses, twice, alone, in another order, in a new process; list broken rules.
@@ -40,7 +40,7 @@ def check(
     The exit code is 1 when the contract is broken; warnings do not count.
     """
     spec = reading.spec(reward)
-    samples = options.read_samples(rollouts, columns, limit)
+    samples = rows.read_samples(rollouts)
     if samples:
         options.check_truth(load(spec), samples)
     findings = check_reward(spec, samples or None, deadline_s=deadline or None)

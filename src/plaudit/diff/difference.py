@@ -11,8 +11,9 @@ equal is dead: it gives no gradient.
 import heapq
 import math
 from array import array
+from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import Any
@@ -21,8 +22,8 @@ from plaudit.contract.output import RewardOutput
 from plaudit.trajectory import GroupKey, Trajectory
 
 __all__ = [
-    "DEAD_SPREAD", "Difference", "DifferenceBuilder", "Disagreement", "GroupDifference", "Sides", "compare_group",
-    "merge_groups",
+    "DEAD_SPREAD", "Difference", "DifferenceBuilder", "Disagreement", "GroupDifference", "Sides",
+    "compare_groups",
 ]  # fmt: skip
 
 THRESHOLD = 0.5
@@ -118,7 +119,6 @@ class DifferenceBuilder:
 
     def difference(self) -> Difference:
         """The result for the samples so far."""
-        groups = merge_groups([compare_group(old, new) for old, new in self._groups.values()])
         worst = tuple(each for _, _, each in sorted(self._worst, key=lambda entry: (-entry[0], -entry[1])))
         return Difference(
             count=self.count,
@@ -128,7 +128,7 @@ class DifferenceBuilder:
             status_changes=dict(self.status_changes),
             mean=Sides(_mean(self._old), _mean(self._new)),
             latency_s=Sides(*(_median(latencies) for latencies in self._latencies)),
-            groups=groups,
+            groups=compare_groups(self._groups.values()),
             worst=worst,
         )
 
@@ -169,7 +169,7 @@ class GroupDifference:
     """Over all groups of two samples or more.
 
     `order_agreement` is the share of pairs that both rewards order alike, among pairs that at least one of them orders;
-    `advantage_cosine` is that of all advantages together. None if neither reward tells any samples apart.
+    `advantage_cosine` is that of all advantages together. None if neither reward differs between samples.
     """
 
     compared: int
@@ -181,68 +181,48 @@ class GroupDifference:
     advantage_cosine: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class GroupSums:
-    """The contribution of one group to the figures."""
-
-    dead_old: bool
-    dead_new: bool
-    ordered: int
-    agreed: int
-    product: float
-    squares_old: float
-    squares_new: float
-
-
-def compare_group(old: Sequence[float], new: Sequence[float]) -> GroupSums | None:
-    """The agreement of two rewards on one group; None for a group of one."""
-    if len(old) < 2:
-        return None
-    ordered, agreed = _compare_pairs(old, new)
-    left, right = _advantages(old), _advantages(new)
-    return GroupSums(
-        dead_old=not any(left),
-        dead_new=not any(right),
-        ordered=ordered,
-        agreed=agreed,
-        product=math.fsum(a * b for a, b in zip(left, right, strict=True)),
-        squares_old=math.fsum(a * a for a in left),
-        squares_new=math.fsum(b * b for b in right),
-    )
-
-
-def merge_groups(groups: Sequence[GroupSums | None]) -> GroupDifference:
-    """The figures of all groups together."""
-    known = [group for group in groups if group is not None]
-    ordered, agreed = sum(group.ordered for group in known), sum(group.agreed for group in known)
-    lengths = [math.sqrt(math.fsum(getattr(group, name) for group in known)) for name in ("squares_old", "squares_new")]
-    product = math.fsum(group.product for group in known)
+def compare_groups(groups: Iterable[tuple[Sequence[float], Sequence[float]]]) -> GroupDifference:
+    """The agreement of the old and the new rewards of each group; groups of one sample are left out."""
+    compared = ordered = agreed = 0
+    dead: Counter[tuple[bool, bool]] = Counter()
+    products, squares_old, squares_new = array("d"), array("d"), array("d")
+    for old, new in groups:
+        if len(old) < 2:
+            continue
+        compared += 1
+        both = _compare_pairs(old, new)
+        ordered, agreed = ordered + both[0], agreed + both[1]
+        left, right = _advantages(old), _advantages(new)
+        dead[not any(left), not any(right)] += 1
+        products.extend(a * b for a, b in zip(left, right, strict=True))
+        squares_old.extend(a * a for a in left)
+        squares_new.extend(b * b for b in right)
+    length = math.sqrt(math.fsum(squares_old)) * math.sqrt(math.fsum(squares_new))
     return GroupDifference(
-        compared=len(known),
-        dead_old=sum(group.dead_old for group in known),
-        dead_new=sum(group.dead_new for group in known),
-        dead_gained=sum(group.dead_new and not group.dead_old for group in known),
-        dead_lost=sum(group.dead_old and not group.dead_new for group in known),
+        compared=compared,
+        dead_old=dead[True, True] + dead[True, False],
+        dead_new=dead[True, True] + dead[False, True],
+        dead_gained=dead[False, True],
+        dead_lost=dead[True, False],
         order_agreement=agreed / ordered if ordered else None,
-        advantage_cosine=max(-1.0, min(1.0, product / (lengths[0] * lengths[1]))) if all(lengths) else None,
+        advantage_cosine=max(-1.0, min(1.0, math.fsum(products) / length)) if length else None,
     )
 
 
 def _compare_pairs(old: Sequence[float], new: Sequence[float]) -> tuple[int, int]:
     """How many pairs at least one reward orders, and how many both order alike.
 
-    Samples are taken from the lowest old rank on, and each counts those below it by the new rank among the ones taken:
-    a tree of sums (Fenwick 1994), so that a group may have any size.
+    Samples are taken from the lowest old rank on, and each counts those below it by the new rank among the ones taken.
     """
     ranks = sorted(zip(_ranks(old), _ranks(new), strict=True))
     equal = sum(count * (count - 1) // 2 for count in Counter(ranks).values())
-    sums = [0] * (len(ranks) + 1)
+    taken: list[int] = []  # new ranks, in order
     agreed = 0
     for _, listed in groupby(ranks, key=lambda pair: pair[0]):
         tied = [rank for _, rank in listed]
-        agreed += sum(_sum_below(sums, rank) for rank in tied)
+        agreed += sum(bisect_left(taken, rank) for rank in tied)
         for rank in tied:
-            _add_one(sums, rank)
+            insort(taken, rank)
     return len(ranks) * (len(ranks) - 1) // 2 - equal, agreed
 
 
@@ -253,21 +233,6 @@ def _ranks(values: Sequence[float]) -> list[int]:
         rank += before > -math.inf and values[index] - before > DEAD_SPREAD
         ranks[index], before = rank, values[index]
     return ranks
-
-
-def _sum_below(sums: Sequence[int], rank: int) -> int:
-    total = 0
-    while rank > 0:
-        total += sums[rank]
-        rank -= rank & -rank
-    return total
-
-
-def _add_one(sums: list[int], rank: int) -> None:
-    rank += 1
-    while rank < len(sums):
-        sums[rank] += 1
-        rank += rank & -rank
 
 
 def _advantages(values: Sequence[float]) -> list[float]:

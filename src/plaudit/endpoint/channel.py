@@ -1,8 +1,8 @@
 """Calls to one endpoint: a limit on concurrency, a rate limit, a circuit breaker, and retries.
 
-Breaker and rate limit hold for the whole process; the limit on concurrency is kept per event loop, since a semaphore
-belongs to one. They are our own because those on PyPI belong to one event loop, and no breaker there makes callers wait
-for the prober. The waits between retries are tenacity's.
+Breaker and rate limit are shared by the whole process; the limit on concurrency is kept per event loop, since a
+semaphore belongs to one. Packages for breakers and rate limits are bound to one event loop, and their breakers do not
+let callers wait for the prober, so both are implemented here. The waits between retries are computed by tenacity.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ __all__ = [
     "Channel",
     "Clock",
     "EndpointPolicy",
-    "Pace",
+    "RateLimit",
     "Permission",
     "Sleep",
     "wait_strategy",
@@ -88,8 +88,8 @@ class CallResult(Generic[T]):
 class CallFailed(Exception):
     """A call failed after its last try: `status` and the message give the reason."""
 
-    def __init__(self, status: Status, words: str, attempts: int, waited_s: float) -> None:
-        super().__init__(words)
+    def __init__(self, status: Status, message: str, attempts: int, waited_s: float) -> None:
+        super().__init__(message)
         self.status, self.attempts, self.waited_s = status, attempts, waited_s
 
 
@@ -99,7 +99,7 @@ class Channel:
     def __init__(self, policy: EndpointPolicy, clock: Clock = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
         self.policy, self._clock, self._sleep = policy, clock, sleep
         self._breaker = Breaker(policy.breaker_after, policy.breaker_rest_s, clock)
-        self._pace = Pace(policy.per_second, clock)
+        self._rate_limit = RateLimit(policy.per_second, clock)
         self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
@@ -124,28 +124,28 @@ class Channel:
     async def _attempt(self, request: Callable[[], Awaitable[T]], call: "_Call") -> T:
         async with self._slot():
             try:
-                if not await self._wait_for_clearance(call):
-                    raise CallFailed(Status.ERROR, self._breaker.words(), call.attempts, call.waited_s())
+                if not await self._wait_for_permission(call):
+                    raise CallFailed(Status.ERROR, self._breaker.describe(), call.attempts, call.waited_s())
                 with call:
                     return await self._answer(request)
             finally:
                 self._breaker.release(call)
 
-    async def _wait_for_clearance(self, call: "_Call") -> bool:
+    async def _wait_for_permission(self, call: "_Call") -> bool:
         """Wait until the call may be sent; False when the endpoint is down."""
         while True:
-            if not await self._let_through(call):
+            if not await self._ask_breaker(call):
                 return False
-            if wait_s := self._pace.reserve():
+            if wait_s := self._rate_limit.reserve():
                 await self._sleep(wait_s)
             if self._breaker.ask(call) is Permission.SEND:  # it may have opened during the wait
                 return True
 
-    async def _let_through(self, call: "_Call") -> bool:
+    async def _ask_breaker(self, call: "_Call") -> bool:
         """Wait for the breaker, at most once for each call; False when the endpoint is down."""
-        patient = not call.held
-        while (permission := self._breaker.ask(call)) is Permission.WAIT and patient:
-            call.held = True
+        may_wait = not call.has_waited
+        while (permission := self._breaker.ask(call)) is Permission.WAIT and may_wait:
+            call.has_waited = True
             await self._sleep(self._breaker.wait_s())
         return permission is Permission.SEND
 
@@ -159,7 +159,7 @@ class Channel:
             raise TimeoutError(f"no answer within {self.policy.attempt_s:g} s") from error
 
     def _slot(self) -> asyncio.Semaphore:
-        """One of the slots of the running event loop."""
+        """The semaphore that limits the calls of the running event loop."""
         with self._lock:
             return self._slots.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self.policy.concurrency))
 
@@ -175,7 +175,7 @@ class _Call:
         self._began = self._sent = clock()
         self._running_s = 0.0
         self.attempts = 0
-        self.held = False
+        self.has_waited = False
         self.last_fault = ""
 
     def __enter__(self) -> None:
@@ -187,11 +187,11 @@ class _Call:
     ) -> None:
         self._running_s += self._clock() - self._sent
         fault = fault_of(error)
-        self.last_fault = fault.words if fault else self.last_fault
+        self.last_fault = fault.message if fault else self.last_fault
         if error is None or (fault is None and status_of(error) is not None):
             self._breaker.record_success()  # a refusal is an answer too
-        elif fault is not None and (not fault.throttled or self.attempts == self._tries):
-            self._breaker.record_failure(self, fault.words)  # 429 does not mean down, unless it never ends
+        elif fault is not None and (not fault.throttled or self.attempts == self._tries):  # HTTP 429 alone is no outage
+            self._breaker.record_failure(self, fault.message)
 
     def waited_s(self) -> float:
         """The seconds that the call waited between and before its tries."""
@@ -210,7 +210,7 @@ class Breaker:
     """Circuit breaker: opens after `after` failures in a row, and lets one caller, the prober, send after `rest_s`.
 
     While it is open for the first time, callers wait for the prober. Once a prober has failed the endpoint is down, and
-    callers are refused at once. Callers are compared by identity; one that may send ends with `record_success`,
+    callers are refused without a wait. Callers are compared by identity; one that may send ends with `record_success`,
     `record_failure` or `release`.
     """
 
@@ -253,10 +253,10 @@ class Breaker:
         with self._lock:
             self._failures, self._rests_until, self._probe_failed, self._prober = 0, None, False, None
 
-    def record_failure(self, caller: object, words: str) -> None:
+    def record_failure(self, caller: object, message: str) -> None:
         """The endpoint did not answer `caller`."""
         with self._lock:
-            self._failures, self._last = self._failures + 1, words
+            self._failures, self._last = self._failures + 1, message
             if self._prober is caller:
                 self._prober, self._probe_failed = None, True
                 self._rests_until = self._clock() + self._rest_s
@@ -269,14 +269,14 @@ class Breaker:
             if self._prober is caller:
                 self._prober = None
 
-    def words(self) -> str:
+    def describe(self) -> str:
         """The message that explains why no request is sent."""
         with self._lock:
             return f"endpoint is down: {self._failures} failures in a row, the last one {self._last}"
 
 
-class Pace:
-    """Rate limit: at most `per_second` calls start per second, over all threads and event loops; None sets no limit."""
+class RateLimit:
+    """At most `per_second` calls start per second, over all threads and event loops; None sets no limit."""
 
     def __init__(self, per_second: float | None, clock: Clock) -> None:
         self._interval_s = 1.0 / per_second if per_second else 0.0
@@ -309,4 +309,4 @@ def _give_up(call: _Call, state: RetryCallState) -> NoReturn:
     assert fault is not None  # only transient errors use up the tries
     tries = "1 try" if call.attempts == 1 else f"{call.attempts} tries"
     status = Status.TIMEOUT if fault.timeout else Status.ERROR
-    raise CallFailed(status, f"gave up after {tries}: {fault.words}", call.attempts, call.waited_s())
+    raise CallFailed(status, f"gave up after {tries}: {fault.message}", call.attempts, call.waited_s())

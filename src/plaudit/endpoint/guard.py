@@ -33,7 +33,7 @@ def guarded(
 ) -> RewardFunction:
     """`reward`, called as `policy` allows: `guarded(judge, EndpointPolicy(per_second=10))`.
 
-    `reward` is async and takes one sample. Its outputs tell `attempts` and `waited_s` in their metadata.
+    `reward` is async and takes one sample. Its outputs have `attempts` and `waited_s` in their metadata.
     """
     inner = as_reward(reward)
     if inner.call_style is not Style.SAMPLE or not inner.is_async:

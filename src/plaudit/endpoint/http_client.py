@@ -1,7 +1,7 @@
 """POST JSON to a server with OpenAI's protocol: judges and samplers share this client.
 
-The key is sent in a header and removed from whatever the server repeats. Proxies and keys of the environment are not
-used. Pace, retries and time limits are those of the channel that calls `post`.
+The key is sent in a header and removed from the answers of the server. Proxies and keys of the environment are not
+used. Rate limits, retries and time limits are those of the channel that calls `post`.
 """
 
 import functools
@@ -20,7 +20,7 @@ from plaudit.errors import InvalidSettings, require
 __all__ = ["HttpClient", "KeySource", "check_url"]
 
 MAX_BODY = 8 << 20
-MAX_WORDS = 300
+MAX_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class KeySource:
 
     def __post_init__(self) -> None:
         if self.variable is not None and self.file is not None:
-            raise InvalidSettings("say api_key_env or api_key_file, not both")
+            raise InvalidSettings("give api_key_env or api_key_file, not both")
 
     def read(self) -> str | None:
         """The key, or an error that names where it was looked for."""
@@ -80,8 +80,8 @@ class HttpClient:
         finally:
             self._idle.append(client)
         if response.status_code != 200:
-            words = " ".join(content[:MAX_WORDS].decode("utf-8", "replace").split())
-            message = f"HTTP {response.status_code}: {words}{_remedy(response.status_code)}"
+            text = " ".join(content[:MAX_CHARACTERS].decode("utf-8", "replace").split())
+            message = f"HTTP {response.status_code}: {text}{_remedy(response.status_code)}"
             raise HttpRefusal(response.status_code, message, dict(response.headers))
         return content
 

@@ -17,7 +17,7 @@ from plaudit.errors import TransientError
 
 __all__ = ["Fault", "HttpRefusal", "fault_of", "is_transient", "status_of"]
 
-MAX_WORDS = 200
+MAX_CHARACTERS = 200
 THROTTLED = 429
 _STATUSES = {408, 425, THROTTLED, *range(500, 600)}
 _UNREACHABLE = {None, errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTDOWN, errno.EHOSTUNREACH}
@@ -36,8 +36,8 @@ _CONNECTIONS = {
 class HttpRefusal(Exception):
     """A server answered with an HTTP status that is not 200; it is in `status`."""
 
-    def __init__(self, status: int, words: str, headers: Mapping[str, str]) -> None:
-        super().__init__(words)
+    def __init__(self, status: int, message: str, headers: Mapping[str, str]) -> None:
+        super().__init__(message)
         self.status, self.headers = status, dict(headers)
 
 
@@ -45,7 +45,7 @@ class HttpRefusal(Exception):
 class Fault:
     """A transient error: a retry may help."""
 
-    words: str
+    message: str
     timeout: bool = False
     throttled: bool = False
     retry_after_s: float = 0.0
@@ -54,7 +54,7 @@ class Fault:
 def fault_of(error: BaseException | None) -> Fault | None:
     """The fault behind `error`, or None if a retry would not help."""
     if isinstance(error, TransientError):
-        return Fault(_words(error), retry_after_s=error.retry_after_s or 0.0)
+        return Fault(_message(error), retry_after_s=error.retry_after_s or 0.0)
     if not isinstance(error, Exception):
         return None
     status = status_of(error)
@@ -62,8 +62,8 @@ def fault_of(error: BaseException | None) -> Fault | None:
         return _http_fault(error, status) if status in _STATUSES else None
     names = {each.__name__ for each in type(error).__mro__}
     if isinstance(error, TimeoutError) or names & _TIMEOUTS:
-        return Fault(_words(error), timeout=True)
-    return Fault(_words(error)) if _is_connection_lost(error) or names & _CONNECTIONS else None
+        return Fault(_message(error), timeout=True)
+    return Fault(_message(error)) if _is_connection_lost(error) or names & _CONNECTIONS else None
 
 
 def is_transient(error: BaseException) -> bool:
@@ -84,8 +84,8 @@ def status_of(error: BaseException) -> int | None:
 
 
 def _http_fault(error: Exception, status: int) -> Fault:
-    words = f"HTTP {status} {responses.get(status, '')}".rstrip()
-    return Fault(words, throttled=status == THROTTLED, retry_after_s=_retry_after_s(error))
+    message = f"HTTP {status} {responses.get(status, '')}".rstrip()
+    return Fault(message, throttled=status == THROTTLED, retry_after_s=_retry_after_s(error))
 
 
 def _retry_after_s(error: Exception) -> float:
@@ -113,6 +113,6 @@ def _is_connection_lost(error: Exception) -> bool:
     return type(error) is OSError and error.errno in _UNREACHABLE
 
 
-def _words(error: Exception) -> str:
+def _message(error: Exception) -> str:
     text = str(error)
-    return (f"{type(error).__name__}: {text}" if text else type(error).__name__)[:MAX_WORDS]
+    return (f"{type(error).__name__}: {text}" if text else type(error).__name__)[:MAX_CHARACTERS]

@@ -1,4 +1,4 @@
-"""Language models as judges: rubrics in files, verdicts that carry the code of their call, and failures that say so."""
+"""Language models as judges: rubrics in files, verdicts with the nonce of their call, failures as statuses."""
 
 import lazy_loader
 

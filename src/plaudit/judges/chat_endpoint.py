@@ -1,8 +1,8 @@
 """Request verdicts from a server with OpenAI's chat protocol.
 
-A verdict is a JSON object. It is requested in words and by a JSON schema, or by words alone if the server refuses the
-schema. Every request passes through the channel of the endpoint, which limits, paces and retries the calls of all
-judges that share it.
+A verdict is a JSON object. It is requested by the prompt and by a JSON schema, or by the prompt alone if the server
+refuses the schema. Every request passes through the channel of the endpoint, which limits, paces and retries the calls
+of all judges that share it.
 """
 
 import functools
@@ -64,7 +64,7 @@ class ChatEndpoint:
         set_field(self, "policy", read_settings(EndpointPolicy, self.policy, "policy"))
         if self.prices is not None:
             set_field(self, "prices", _checked_prices(self.prices))
-        self._key  # noqa: B018 - says now what is wrong with it
+        self._key  # noqa: B018 - raises for an invalid choice of the key
         set_field(self, "_channel", Channel(self._policy))  # unpickling makes another
         set_field(self, "_takes_schema", True)  # until it refuses one
 
@@ -151,8 +151,8 @@ async def ask(connection: ChatConnection, question: Question) -> CallOutcome:
     try:
         sent = await connection.ask(question)
     except CallFailed as given_up:
-        words = f"{connection.url}: {given_up}"
-        return CallOutcome(None, given_up.status, words, {}, given_up.attempts, given_up.waited_s)
+        reason = f"{connection.url}: {given_up}"
+        return CallOutcome(None, given_up.status, reason, {}, given_up.attempts, given_up.waited_s)
     except HttpRefusal as refusal:
         return CallOutcome(None, Status.ERROR, f"{connection.url} refused: {refusal}", {}, 1)
     took = (sent.value.usage or {}, sent.attempts, sent.waited_s)

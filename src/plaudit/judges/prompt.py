@@ -331,8 +331,8 @@ def _has_nonce(candidate: Mapping[str, Any], code: str) -> bool:
 
 def _missing(reply: ChatReply, text: str, code: str | None) -> str:
     if not text.strip():
-        thought = " but a thought" if reply.text.strip() else ""
-        return f"the judge said nothing{thought}; a judge that reasons needs a larger max_tokens"
+        reasoning = " except for its reasoning" if reply.text.strip() else ""
+        return f"the reply is empty{reasoning}; a judge that reasons needs a larger max_tokens"
     shown = " ".join(text.split())
     what = "no verdict" if code is None or code in text.casefold() else "no verdict with the code of this call"
     return f"{what} in the answer: {shown[:MAX_SHOWN]}{'…' if len(shown) > MAX_SHOWN else ''}"

@@ -216,7 +216,7 @@ def _write_files(config: RunConfig, table: TrainerTable, folder: Path) -> Launch
         )
     is_here = data_config.path is None or Path(data_config.path).exists()
     task = load_task(config, spec) if is_here else None  # what fails leaves no files
-    data = folder / "data"  # apart, since some trainers read whatever is in a folder
+    data = folder / "data"  # a folder of its own, since some trainers read every file of a folder
     data.mkdir(parents=True, exist_ok=True)
     reward = spec if spec is None or is_server else str(_write_reward(config, spec, table, folder))
     files = LaunchFiles(

@@ -25,7 +25,7 @@ from plaudit.launching.launch import (
 from plaudit.launching.openrlhf_flags import ALIASES
 from plaudit.settings import check_choice
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.trl.arguments import COMPUTED, RENAMED, REQUIRED, Shape, optimizer_steps, trl_arguments
+from plaudit.training.config.trl_arguments import COMPUTED, RENAMED, REQUIRED, Shape, optimizer_steps, trl_arguments
 
 __all__ = ["TABLES", "plan_launch"]
 

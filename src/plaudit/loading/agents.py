@@ -13,8 +13,9 @@ from typing import Any
 
 from plaudit.agents import ENVIRONMENTS, Agent, AgentExecutor, AgentInstance, build_environment
 from plaudit.dialects.agents import find_adapter
-from plaudit.errors import AgentError, did_you_mean
+from plaudit.errors import AgentError, RewardNotLoaded, did_you_mean
 from plaudit.loading.execution.statements import check_complete, failures_of, refuse
+from plaudit.loading.expressions import parse_call
 from plaudit.loading.importing import module_from_file
 from plaudit.worlds import WORLDS, find_world
 
@@ -33,7 +34,7 @@ def load_agent(spec: str | Path) -> Agent:
     Classes of TRL, Gymnasium and OpenEnv are accepted, and so are environments from `load_environment` of verifiers.
     """
     text = str(spec)
-    built_in = build_environment(text) or find_world(text)
+    built_in = _build(text) if text.partition("(")[0] in ENVIRONMENTS else find_world(text)
     if built_in is not None:
         return Agent(built_in, spec=text)
     location, colon, name = text.rpartition(":")
@@ -53,6 +54,17 @@ def load_agent(spec: str | Path) -> Agent:
             "agent.py, or a class, module:Class)"
         )
     return _agent_in_file(text)
+
+
+def _build(spec: str) -> type:
+    """A built-in environment, with its settings in brackets if there are some."""
+    try:
+        name, arguments = parse_call(spec)
+    except RewardNotLoaded as error:
+        raise AgentError(f"{spec}: write settings as name(setting=value): {error}") from None
+    if arguments is not None and arguments.positional:
+        raise AgentError(f"{spec}: write settings as name(setting=value)")
+    return build_environment(name, None if arguments is None else arguments.keywords)
 
 
 def find_agent(spec: str) -> Agent | None:

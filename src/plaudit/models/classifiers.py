@@ -45,7 +45,7 @@ class RewardModel(LocalModelReward):
         if len(labels) > 1 and self.label not in labels:
             hint = f", got {self.label!r}{did_you_mean(str(self.label), labels)}" if self.label is not None else ""
             raise InvalidSettings(
-                f"{self.model!r} has the labels {', '.join(labels)}: say whose probability is the reward, "
+                f"{self.model!r} has the labels {', '.join(labels)}: choose the one whose probability is the reward, "
                 f"label={labels[-1]!r}{hint}"
             )
         if len(labels) == 1 and self.label is not None:
@@ -105,7 +105,7 @@ class PipelineReward(LocalModelReward):
             return
         if self.task not in (*CLASSIFIERS, ZERO_SHOT):
             raise InvalidSettings(
-                f"task={self.task!r} gives no labels: say read=, a function that makes a number of what it gives"
+                f"task={self.task!r} gives no labels: give read=, a function that makes a number of its output"
             )
         self.folder.require_head("ForSequenceClassification", purpose=self.name)
         set_field(self, "rewards", tuple(self._rewards_of_labels().items()))
@@ -144,7 +144,7 @@ class PipelineReward(LocalModelReward):
                 return {label: usual[label.lower()] for label in known}
         example = ", ".join(f"{label!r}: {float(index)}" for index, label in enumerate(known[:3]))
         raise InvalidSettings(
-            f"{self.name}: say what each label of {self.model!r} is worth: "
+            f"{self.name}: give the reward of each label of {self.model!r}: "
             f"labels={{{example}{', …' * (len(known) > 3)}}}"
         )
 

@@ -13,7 +13,17 @@ from plaudit.errors import InvalidTrajectory, require
 from plaudit.models.loading import LoadedModel
 from plaudit.trajectory import Message, Trajectory
 
-__all__ = ["FORMATS", "Encoded", "InputFormat", "Text", "encode_texts", "pad_inputs", "write_inert", "write_messages"]
+__all__ = [
+    "FORMATS",
+    "Encoded",
+    "InputFormat",
+    "Text",
+    "encode_text",
+    "encode_texts",
+    "pad_inputs",
+    "write_inert",
+    "write_messages",
+]
 
 Text: TypeAlias = str | tuple[str, str]
 """Input of a tokenizer: a text, or two texts that the model reads as a pair."""
@@ -148,6 +158,11 @@ def _write_pair(tokenizer: Any, trajectory: Trajectory) -> tuple[str, str]:
 
 def _write_response(tokenizer: Any, trajectory: Trajectory) -> str:
     return write_inert(tokenizer, trajectory.response)
+
+
+def encode_text(tokenizer: Any, text: str, *, special: bool = False) -> list[int]:
+    """The token ids of a text; with `special` the tokenizer may add its own tokens."""
+    return list(tokenizer(_clean(text), add_special_tokens=special, verbose=False)["input_ids"])
 
 
 def _clean(text: str) -> str:

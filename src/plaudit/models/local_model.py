@@ -94,7 +94,7 @@ class LocalModelReward(RewardFunction):
             return RewardOutput.unscored(
                 Status.SKIPPED,
                 f"{self.name}: {encoded.full_length} tokens, and {self.model!r} reads {limit}; shorten the sample, or "
-                "say too_long='truncate' to leave its beginning out",
+                "set too_long='truncate' to leave its beginning out",
             )
         return encoded
 

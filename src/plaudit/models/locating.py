@@ -22,7 +22,7 @@ from plaudit.errors import InvalidSettings, MissingPackage, PolicyError, did_you
 from plaudit.models.cpu_precision import import_torch
 
 __all__ = [
-    "ModelFolder", "PACKAGES", "first_line", "keep_unpacked", "locate_model", "smollm2_file", "unpack",
+    "ModelFolder", "PACKAGES", "check_model", "first_line", "keep_unpacked", "locate_model", "smollm2_file", "unpack",
     "unpack_once", "unpacked_folder",
 ]  # fmt: skip
 
@@ -104,6 +104,13 @@ def locate_model(name: str | os.PathLike[str], *, purpose: str, download: bool =
     path = path.resolve()
     files = _check_files(text, path)
     return ModelFolder(text, str(path), _version(files))
+
+
+def check_model(name: str, *, purpose: str) -> None:
+    """Raise InvalidSettings if there is no model of this name; names of models that torch unpacks are not checked."""
+    path = Path(name).expanduser()
+    if name not in PACKAGES and not path.is_file() and not (path / ADAPTER).is_file():
+        locate_model(name, purpose=purpose, download=True)
 
 
 def _check_files(name: str, folder: Path) -> list[Path]:

@@ -13,7 +13,7 @@ import msgspec
 
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
-from plaudit.models.inputs import FORMATS, Encoded, pad_inputs, write_inert
+from plaudit.models.inputs import FORMATS, Encoded, encode_text, pad_inputs, write_inert
 from plaudit.models.loading import LoadedModel, ModelKey
 from plaudit.models.local_model import LocalModelReward, compute_batched
 from plaudit.settings import check_choice
@@ -66,7 +66,7 @@ class ProcessRewardModel(LocalModelReward):
         self.folder.require_head("ForTokenClassification", purpose=self.name)
         labels = self.folder.labels
         if len(labels) > 2 and self.label is None:
-            raise InvalidSettings(f"{self.model!r} has the labels {', '.join(labels)}: say which one is good, label=")
+            raise InvalidSettings(f"{self.model!r} has the labels {', '.join(labels)}: name the good one, label=")
         if self.label is not None and self.label not in labels:
             raise InvalidSettings(f"{self.model!r} has no label {self.label!r}{did_you_mean(self.label, labels)}")
 
@@ -94,20 +94,16 @@ class ProcessRewardModel(LocalModelReward):
         if not steps:
             return RewardOutput.unscored(Status.SKIPPED, f"{self.name}: the response has no step"), []
         tokenizer = loaded.tokenizer
-
-        def ids_of(text: str, begins: bool = False) -> list[int]:
-            return list(tokenizer(text, add_special_tokens=begins, verbose=False)["input_ids"])
-
         try:
             prompt = self._prompt(tokenizer, trajectory)
         except InvalidTrajectory as error:
             return RewardOutput.unscored(Status.ERROR, f"{self.name}: {error}"), []
-        ids, ends = ids_of(prompt, self.format == "text"), []
+        ids, ends = encode_text(tokenizer, prompt, special=self.format == "text"), []
         if ids and ids[-1] in (tokenizer.eos_token_id, tokenizer.sep_token_id):
             ids.pop()  # the prompt continues with the steps
         first = len(ids)
         for step in steps:
-            ids += ids_of(write_inert(tokenizer, step)) + ids_of(self.mark)
+            ids += encode_text(tokenizer, write_inert(tokenizer, step)) + encode_text(tokenizer, self.mark)
             ends.append(len(ids) - 1)
         limit = self.max_length or loaded.context or len(ids)
         over = max(0, len(ids) - limit)
@@ -119,7 +115,7 @@ class ProcessRewardModel(LocalModelReward):
 
     def _prompt(self, tokenizer: Any, trajectory: Trajectory) -> str:
         if self.format == "text":
-            return trajectory.prompt_text.encode("utf-8", "replace").decode() + self.separator
+            return trajectory.prompt_text + self.separator
         empty = msgspec.structs.replace(trajectory, response="\0")
         written = FORMATS["chat"].write(tokenizer, empty)
         assert isinstance(written, str)
@@ -143,10 +139,10 @@ class ProcessRewardModel(LocalModelReward):
         return rated
 
     def _token_of(self, tokenizer: Any, verdict: str) -> int:
-        ids = tokenizer(verdict, add_special_tokens=False)["input_ids"]
+        ids = encode_text(tokenizer, verdict)
         if len(ids) != 1:
             raise InvalidSettings(f"the verdict {verdict!r} is {len(ids)} tokens of {self.model!r}; it must be one")
-        return int(ids[0])
+        return ids[0]
 
     def _output(self, trajectory: Trajectory, encoded: Encoded, values: Sequence[float]) -> RewardOutput:
         if not values or not all(map(math.isfinite, values)):

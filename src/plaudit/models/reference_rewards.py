@@ -16,7 +16,7 @@ from plaudit.contract.failures import describe_unusable
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidTrajectory
 from plaudit.models.cpu_precision import import_torch
-from plaudit.models.inputs import Encoded, encode_texts, pad_inputs, write_inert, write_messages
+from plaudit.models.inputs import Encoded, encode_text, encode_texts, pad_inputs, write_inert, write_messages
 from plaudit.models.loading import LoadedModel
 from plaudit.models.local_model import LocalModelReward, compute_batched
 from plaudit.models.locating import ModelFolder
@@ -165,7 +165,7 @@ class LikelihoodReward(LocalModelReward):
 
     `measure` is "logprob" (the mean over the truth's tokens), "probability" (its exponential, in [0, 1]), "gain" (the
     log-probability above that without the reasoning) or "improvement" (1 − perplexity with / without, at most 1). The
-    reasoning is what stands in `<think>`, else the response without its `<answer>`; `before_truth` stands between it
+    reasoning is the text in `<think>`, else the response without its `<answer>`; `before_truth` is put between it
     and the truth. Of several references, the one with the highest reward counts. `format` is "chat" (the model's chat
     template) or "text".
     """
@@ -216,19 +216,15 @@ class LikelihoodReward(LocalModelReward):
 
     def _encode(self, loaded: LoadedModel, context: str, truth: str) -> Encoded:
         """Context and truth as tokens; the truth stays whole, `truth` marks its tokens."""
-
-        def ids_of(text: str, begins: bool) -> list[int]:
-            clean = text.encode("utf-8", "replace").decode()
-            return list(loaded.tokenizer(clean, add_special_tokens=begins, verbose=False)["input_ids"])
-
-        before, wanted = ids_of(context, self.format == "text"), ids_of(truth, False)
+        before = encode_text(loaded.tokenizer, context, special=self.format == "text")
+        wanted = encode_text(loaded.tokenizer, truth)
         limit = self.max_length or loaded.context
         room = len(before) if limit is None else limit - len(wanted)
         if not wanted or not before or room < 1:
             raise InvalidTrajectory(f"the ground truth has {len(wanted)} tokens, and the model reads {limit}")
         if len(before) > room and self.too_long == "refuse":
             raise InvalidTrajectory(
-                f"{len(before) + len(wanted)} tokens, and {self.model!r} reads {limit}; say too_long='truncate' to "
+                f"{len(before) + len(wanted)} tokens, and {self.model!r} reads {limit}; set too_long='truncate' to "
                 "leave the beginning out"
             )
         kept = before[-room:]

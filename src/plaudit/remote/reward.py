@@ -166,7 +166,7 @@ class RemoteReward(RewardFunction):
     def _give_up(self, error: BaseException | None) -> RewardOutput:
         fault = fault_of(error)
         status = Status.TIMEOUT if fault is not None and fault.timeout else Status.ERROR
-        words = str(error) if fault is None or isinstance(error, HttpRefusal) else fault.words
+        words = str(error) if fault is None or isinstance(error, HttpRefusal) else fault.message
         return RewardOutput.unscored(status, f"{self.name}: gave up after {self.policy.tries} tries: {words}")
 
     def __getstate__(self) -> dict[str, Any]:

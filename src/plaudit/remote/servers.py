@@ -107,7 +107,7 @@ class Servers:
         others = ([link for link in self.links if link not in avoided] for avoided in (tried, refused, ()))
         chosen = next(filter(None, map(self._least_busy, others)), None)
         if chosen is None:
-            words = "; ".join(f"{link.url}: {link.breaker.words()}" for link in self.links)
+            words = "; ".join(f"{link.url}: {link.breaker.describe()}" for link in self.links)
             rest_s = min(link.breaker.first_rest_s() for link in self.links)
             raise TransientError(f"no server is up: {words}", retry_after_s=rest_s)
         return chosen
@@ -122,7 +122,7 @@ class Servers:
             if fault is None or fault.throttled or is_overloaded:
                 link.breaker.record_success()  # it answers
             else:
-                link.breaker.record_failure(link, fault.words)
+                link.breaker.record_failure(link, fault.message)
             raise
         link.breaker.record_success()
         return reply

@@ -1,8 +1,8 @@
-"""Interpret the figures of a run and suggest what to do: one remark for each part of a report.
+"""Remarks on the figures of a run with advice: one remark for each part of a report.
 
 `FAULTS` is the one table of limits, for reports and for `watch`. The limits are rules of thumb that do not depend on
 the scale of rewards. Being right is no fault: dead groups, the highest reward and near-duplicates count where they are
-not explained by right answers. A remark says where to look; it is not a verdict.
+not explained by right answers. A remark is a place to look at, not a verdict.
 """
 
 import enum
@@ -297,7 +297,7 @@ _TOPICS: dict[str, Callable[[Figures], _Sentence | None]] = {
 
 def _at_top(figures: Figures) -> float | None:
     """The share of samples with the highest reward, without as many as have the full score; None without scores,
-    since the highest reward then is all that tells a right response."""
+    since then only the highest reward marks a right response."""
     reward, score = figures.summary.reward, figures.summary.score
     if reward is None or score is None or reward.min == reward.max:
         return None

@@ -9,8 +9,9 @@ from rich.table import Column, Table
 from rich.text import Text
 
 __all__ = [
-    "bare_table", "count_noun", "escape_controls", "facts_table", "format_duration", "format_number", "format_share",
-    "to_text",
+    "bare_table", "count_noun", "escape_controls", "facts_table", "format_duration", "format_number", "format_optional",
+    "format_share",
+    "shorten", "to_text",
 ]  # fmt: skip
 
 
@@ -24,6 +25,11 @@ def format_number(value: float) -> str:
     if size >= 1e6 or 0 < size < 1e-3:
         return f"{value:.3g}"
     return f"{value:,.1f}" if size >= 1000 else f"{value:.3f}"
+
+
+def format_optional(value: float | None, form: str = "{:.4g}", absent: str = "none") -> str:
+    """A figure in a form, or the word for its absence."""
+    return absent if value is None else form.format(value)
 
 
 def format_duration(seconds: float) -> str:
@@ -45,6 +51,15 @@ def format_share(share: float) -> str:
     """
     digits = 0 if abs(share) >= 0.1 or not share else 1
     return f"{100 * share + 1e-9:.{digits}f} %"  # halves go up, as on the page
+
+
+def shorten(text: str, limit: int) -> str:
+    """The text, or its beginning of `limit` characters and an ellipsis.
+
+    >>> shorten("a long text", 6)
+    'a long…'
+    """
+    return text if len(text) <= limit else f"{text[:limit]}…"
 
 
 def escape_controls(text: str, *, keep: str = "") -> str:

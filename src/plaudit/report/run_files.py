@@ -76,7 +76,7 @@ class GrowingRollouts:
         self._read_to, self._last_line, self.left_out = 0, b"", 0
 
     def _continues(self) -> bool:
-        """Whether the file still has the line that was read last: one that was replaced may be larger at once."""
+        """Whether the file still has the line that was read last: a file that replaced it may be larger."""
         if self.path.suffix != ".jsonl":
             return self._read_to == 0
         with self.path.open("rb") as file:

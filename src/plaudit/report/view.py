@@ -27,7 +27,7 @@ from plaudit.report.run_files import GrowingRollouts, RunFiles, find_runs
 __all__ = ["LiveRun", "ViewServer"]
 
 LOOPBACK = "127.0.0.1"
-PAUSE_S, LOOK_FOR_RUNS_S, STOP_S = 1.0, 10.0, 2.0
+PAUSE_S, FIND_RUNS_S, STOP_S = 1.0, 10.0, 2.0
 BATCH = 2_000
 LIVE_S = 60.0
 MAX_BYTES = 64_000_000
@@ -110,7 +110,7 @@ class ViewServer:
         self._files: list[RunFiles] = []
         self.runs: list[LiveRun] = []
         self._token = secrets.token_urlsafe(24)
-        self._look_for_runs()
+        self._find_new_runs()
         self._server = _Server((LOOPBACK, port), _Handler)
         self._server.view = self
         self._stopping = threading.Event()
@@ -171,10 +171,10 @@ class ViewServer:
                 continue
             self._stopping.wait(PAUSE_S)
             waited += PAUSE_S
-            if waited >= LOOK_FOR_RUNS_S:
+            if waited >= FIND_RUNS_S:
                 waited = 0.0
                 with contextlib.suppress(RolloutsError):  # the folder may have been removed
-                    self._look_for_runs()
+                    self._find_new_runs()
 
     def _update(self, run: LiveRun) -> bool:
         """Read what is new of a run; a file that cannot be read now is tried again later."""
@@ -183,7 +183,7 @@ class ViewServer:
         except (OSError, RolloutsError):
             return False
 
-    def _look_for_runs(self) -> None:
+    def _find_new_runs(self) -> None:
         for path in self._paths:
             for files in find_runs(path):
                 if files not in self._files:

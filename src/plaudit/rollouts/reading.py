@@ -51,9 +51,10 @@ class BadLine:
 
 
 class RolloutsReader:
-    """Iterate over it to get the rollouts; each iteration starts anew, and its attributes then describe the lines read.
+    """Iterate over it to get the rollouts; each iteration starts again, and the attributes describe the lines that it
+    has read.
 
-    `bad` holds the first hundred lines that were left out, `bad_count` counts them all, and `torn` tells that the file
+    `bad` holds the first hundred lines that were left out, `bad_count` counts them all, and `torn` is true if the file
     ends in half a line, as an interrupted write leaves it.
     """
 

@@ -123,14 +123,16 @@ class RunRecord:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise RolloutsError(f"{path} cannot be read as the record of a run: {error}; delete it to go on") from None
+            raise RolloutsError(
+                f"{path} cannot be read as the record of a run: {error}; delete it to continue"
+            ) from None
 
     def check(self, path: Path, what: str) -> None:
         """Raise RolloutsError when `what` was made with another reward or other options than these."""
         there = self.read(path)
         if there is None or there == self:
             return
-        remedy = f"write to another place, or delete {path} to go on all the same"
+        remedy = f"write to another place, or delete {path} to continue anyway"
         if there.reward != self.reward:
             raise RolloutsError(f"{what} was made with {there.reward}, and this is {self.reward}; {remedy}")
         for name in dict.fromkeys([*there.options, *self.options]):

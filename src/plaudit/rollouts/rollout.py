@@ -1,6 +1,6 @@
 """One line of a rollouts file: a trajectory and, once it is scored, its reward output.
 
-The output stands under the key `reward_output` beside the trajectory's own keys; every other key is kept as it came.
+The output has the key `reward_output` beside the keys of the trajectory; all other keys are kept unchanged.
 """
 
 from collections.abc import Mapping

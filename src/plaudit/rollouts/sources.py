@@ -108,7 +108,7 @@ def by_suffix(path: Path, table: dict[str, T]) -> T:
     """The table's entry for a path's suffix."""
     suffix = path.suffix.lower()
     if suffix not in table:
-        problem = f"the suffix {suffix!r} is not a known format" if suffix else "it has no suffix to tell the format by"
+        problem = f"the suffix {suffix!r} is not a known format" if suffix else "it has no suffix that names a format"
         raise RolloutsError(
             f"{path}: {problem}{did_you_mean(suffix, table)} "
             "(rollouts files end in .jsonl, .jsonl.gz, .parquet or .csv)"

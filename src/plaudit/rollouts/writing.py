@@ -186,7 +186,7 @@ def _refuse_existing(path: Path) -> None:
     if path.is_file():
         raise RolloutsError(
             f"{path} exists already; --overwrite replaces it (overwrite=True), "
-            "--resume goes on where it ends (mode='resume')"
+            "--resume continues at its end (mode='resume')"
         )
 
 

@@ -4,14 +4,13 @@ A batch follows from the config, the step and the weights alone: its random numb
 a resumed run draws what an uninterrupted one would have drawn.
 """
 
-import copy
 import statistics
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -20,9 +19,11 @@ from plaudit.errors import TrainingError
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.config.schema import FilterConfig, RunConfig, SamplingSettings
 from plaudit.training.data.prompts import Prompts, Stream
-from plaudit.training.model.policy import Policy
 from plaudit.training.sampling.sampler import Sampler, Samples, derive_seed
 from plaudit.trajectory import GroupKey, Trajectory
+
+if TYPE_CHECKING:  # it needs torch
+    from plaudit.training.model.policy import Policy
 
 __all__ = ["Batch", "Collector", "FilterResult", "PrefetchedBatches", "Scoring", "SequentialBatches", "filter_groups"]
 
@@ -219,14 +220,14 @@ class PrefetchedBatches:
     def __init__(
         self,
         collector: Collector,
-        policy: Policy,
+        policy: "Policy",
         *,
-        build_sampler: Callable[[Policy], Sampler],
+        build_sampler: "Callable[[Policy], Sampler]",
         max_staleness: int,
         last_prefetchable_step: Callable[[int], int],
     ) -> None:
         self._collector, self._policy = collector, policy
-        self._copy = Policy(copy.deepcopy(policy.model), copy.deepcopy(policy.tokenizer))
+        self._copy = policy.copy()
         self._sampler = build_sampler(self._copy)
         self._max_staleness, self._last_prefetchable_step = max_staleness, last_prefetchable_step
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="plaudit-prefetch")

@@ -1,28 +1,30 @@
 """Start a training run with the engine that its config names; its options, progress, stop signals and outcome.
 
-An engine is a module with a function `train(config, options)`. It is imported when it is used, since each engine needs
-other packages.
+An engine is a module with a function `train(config, options)`. It needs torch and other packages, so it is
+imported after the inputs of the run are read and checked.
 """
 
 import importlib
 import signal
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from plaudit.contract.function import RewardLike
 from plaudit.errors import require
 from plaudit.models.cpu_precision import limit_instructions
 from plaudit.training.config.schema import RunConfig
+from plaudit.training.inputs import Inputs, check_engine, read_inputs
 from plaudit.training.run_folder import RunFolder
 
-__all__ = ["ENGINES", "NoProgress", "Outcome", "Progress", "RunOptions", "StopSignals", "train"]
+__all__ = ["ENGINES", "Outcome", "Progress", "RunOptions", "StopSignals", "train"]
 
 
-class Progress(Protocol):
-    """Receives the events of a run: the command line draws them, a notebook may plot them. It changes nothing."""
+class Progress:
+    """Receives the events of a run and ignores them; a subclass may draw or plot them. It changes nothing."""
 
     def warm_start(self, step: int, steps: int, loss: float) -> None:
         """A supervised step was taken."""
@@ -34,21 +36,8 @@ class Progress(Protocol):
         """Print a note for the user."""
 
 
-class NoProgress:
-    """Reports nothing."""
-
-    def warm_start(self, step: int, steps: int, loss: float) -> None:
-        pass
-
-    def step(self, step: int, metrics: Mapping[str, float]) -> None:
-        pass
-
-    def note(self, text: str) -> None:
-        pass
-
-
 class StopSignals:
-    """SIGTERM and Ctrl-C end a run after the step it is at, with a checkpoint; a second Ctrl-C ends it at once.
+    """SIGTERM and Ctrl-C end a run after the step it is at, with a checkpoint; a second Ctrl-C ends it immediately.
 
     While entered in the main thread, the signals only set `requested_by`.
     """
@@ -99,22 +88,25 @@ def train(
     `overwrite` replaces a run that is in the folder.
     """
     engine = ENGINES[config.engine]
+    check_engine(config)
+    RunFolder(Path(config.output_dir)).check(config, resume=resume, overwrite=overwrite)
+    inputs = read_inputs(config, reward)
     limit_instructions()
     for package in engine.packages:
         require(package, extra=engine.extra, purpose=f"training (engine: {config.engine})")
     begin: Callable[[RunConfig, RunOptions], Outcome] = importlib.import_module(engine.module).train
-    return begin(config, RunOptions(reward, resume, overwrite, progress or NoProgress()))
+    return begin(config, RunOptions(inputs, resume, overwrite, progress or Progress()))
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """Options of a run beside its config: a reward in place of the config's, whether to resume or to replace a run in
-    the folder, and the receiver of progress events."""
+    """What an engine gets beside the config: the inputs that it names, whether to resume or to replace a run in the
+    folder, and the receiver of progress events."""
 
-    reward: RewardLike | None = None
-    resume: bool = False
-    overwrite: bool = False
-    progress: Progress = field(default_factory=NoProgress)
+    inputs: Inputs
+    resume: bool
+    overwrite: bool
+    progress: Progress
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Episodes as a sampler and a scorer of the training loop: each sample is an episode instead of one response.
 
 A trajectory's response is everything after the prompt, actions and feedback, and the mask of its tokens is 0 on the
-feedback. What the environment said of the episode as a whole stands in `metadata["episode"]`.
+feedback. The reward, score and status of the whole episode are in `metadata["episode"]`.
 """
 
 import random
@@ -179,7 +179,7 @@ def _sampling_settings(
         settings,
         max_new_tokens=max_new_tokens,
         top_p=float(get_param(sampling_params, "top_p", settings.top_p)),
-        top_k=max(0, int(get_param(sampling_params, "top_k", settings.top_k))),  # vLLM says -1 for none
+        top_k=max(0, int(get_param(sampling_params, "top_k", settings.top_k))),  # vLLM uses -1 for no limit
         min_p=float(get_param(sampling_params, "min_p", settings.min_p)),
         stop=(stop,) if isinstance(stop, str) else tuple(stop),
         seed=get_param(sampling_params, "seed", settings.seed),

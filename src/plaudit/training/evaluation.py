@@ -15,23 +15,23 @@ from typing import Any
 
 import msgspec
 
+from plaudit import training
 from plaudit.contract.function import RewardLike
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidSettings, PolicyError
+from plaudit.models.locating import check_model
 from plaudit.report.coverage import CoveredMean, mean_reward, mean_score, wilson_interval
 from plaudit.report.statistics.groups import pass_at_k
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.collecting import Scoring
 from plaudit.training.config.keys import read_config_file
 from plaudit.training.config.reading import load_config
-from plaudit.training.config.schema import EvalConfig, RunConfig, SamplingSettings
-from plaudit.training.data.config_task import load_task
+from plaudit.training.config.schema import EMBEDDED, EvalConfig, RunConfig, SamplingSettings
+from plaudit.training.data.config_task import load_task, template_of
 from plaudit.training.data.curriculum import Levels
 from plaudit.training.data.prompts import Prompts, Task
 from plaudit.training.data.sources import PromptTemplate
 from plaudit.training.metrics import split_by
-from plaudit.training.model.loading import load_policy
-from plaudit.training.model.policy import Policy
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.external import EndpointSampler
 from plaudit.training.sampling.sampler import Sampler, derive_seed
@@ -85,7 +85,7 @@ class Evaluation:
 def evaluate(
     scored: Iterable[tuple[Trajectory, RewardOutput]], pass_at: Sequence[int] = (1,), *, right: float = 1.0
 ) -> Evaluation:
-    """Sum up scored samples of held-out prompts; a sample is right when its score is at least `right`."""
+    """Summarize scored samples of held-out prompts; a sample is right when its score is at least `right`."""
     pairs = list(scored)
     outputs = [output for _, output in pairs]
     groups: dict[GroupKey, list[RewardOutput]] = defaultdict(list)
@@ -313,12 +313,11 @@ def open_model(
         sampler = EndpointSampler(spec, model, api_key_env=api_key_env)
         return TrainedModel(model, sampler, PromptTemplate(), sampler.settings.max_new_tokens)
     config = _config_of(spec)
-    policy = load_policy(_model_path(spec), device=device, dtype=dtype)
+    policy = _load_policy(spec, purpose="sampling", device=device, dtype=dtype)
     template = PromptTemplate()
     longest = SamplingSettings().max_new_tokens
     if config is not None:
-        data = config.data
-        template = PromptTemplate(data.prompt_template, system=data.system_prompt, chat=data.chat_template)
+        template = template_of(config.data)
         longest = config.sampling.max_new_tokens or longest
     return TrainedModel(spec, policy.sampler(), template, longest)
 
@@ -332,17 +331,25 @@ def load_run_task(spec: str, reward: RewardLike | str | None = None) -> Task | N
     return None if config is None else load_task(config, reward or config.training.reward_function)
 
 
-def merge_model(spec: str, folder: str | Path) -> Policy:
+def merge_model(spec: str, folder: str | Path) -> "training.Policy":
     """Write the model that `spec` names to `folder`, its adapters built in, as transformers loads it by itself."""
     target = Path(folder)
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise PolicyError(f"{target} is there already and not an empty folder; take another")
-    policy = load_policy(_model_path(spec))
+    policy = _load_policy(spec, purpose="merging")
     if not policy.is_lora:
         raise PolicyError(f"{spec} has no adapters to build in: transformers loads {_model_path(spec)} as it is")
     merged = policy.merge_adapters()
     merged.save(target)
     return merged
+
+
+def _load_policy(spec: str, *, purpose: str, device: str = "cpu", dtype: str = "float32") -> "training.Policy":
+    """The policy of a run or a model; torch is imported once there is such a model."""
+    path = _model_path(spec)
+    if path != EMBEDDED:
+        check_model(path, purpose=purpose)
+    return training.load_policy(path, device=device, dtype=dtype)
 
 
 def _config_of(spec: str) -> RunConfig | None:
@@ -359,6 +366,6 @@ def _model_path(spec: str) -> str:
     if not folder.model.is_dir():
         raise PolicyError(
             f"the run in {spec} has no model yet: it is written at the end; `plaudit train --resume output_dir={spec}` "
-            "goes on with it"
+            "continues it"
         )
     return str(folder.model)

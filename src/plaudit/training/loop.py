@@ -109,7 +109,7 @@ class _Loop:
             self.checkpoints.save(step, state)
         except TrainingError as error:
             if not must:
-                self.progress.note(f"{error}; training goes on")
+                self.progress.note(f"{error}; training continues")
                 return
             if step == self.config.steps:
                 self._save_model()  # a third of a checkpoint in size, and what the run was for
@@ -119,7 +119,7 @@ class _Loop:
         self.updater.restore(state)
         self.stream_state = state["stream"]
         self.before, self.after, self.samples_before = state["before"], state["after"], state["samples_before"]
-        self.progress.note(f"going on after step {state['step']}")
+        self.progress.note(f"continuing after step {state['step']}")
         return int(state["step"])
 
     def _finish(self) -> None:

@@ -1,38 +1,34 @@
-"""Record a run: its files, the displayed progress, TensorBoard and Weights & Biases; and the report at its end.
+"""Record a run: its files, the displayed progress and the logs; and the report at its end.
 
-metrics.jsonl is always written and needs neither of the two logs. A log writer gets all numbers of a step at once,
-under the names that metrics.jsonl has. The report is made of the files of the run, so a resumed run tells of all its
-steps.
+The report is made of the files of the run, so the report of a resumed run covers all its steps.
 """
 
-import os
+import errno
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import msgspec
 
-from plaudit.errors import InvalidSettings, require
+from plaudit import jsonline
 from plaudit.remote.tokens import hide_tokens
 from plaudit.report.page.packing import encode_json
 from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
 from plaudit.report.terminal.analysis_text import describe_batch, render_analysis
-from plaudit.rollouts import Rollout, ScoredRollout, read_rollouts
+from plaudit.rollouts import Rollout, RolloutsWriter, ScoredRollout, read_rollouts
 from plaudit.training.collecting import Batch
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.engine import Progress
-from plaudit.training.run_folder import RunFolder, RunLog
+from plaudit.training.log_writers import LOG_WRITERS, RunName
+from plaudit.training.run_folder import RunFolder
 from plaudit.trajectory import Trajectory
 from plaudit.watch import RewardWatch, watch_run
 
-__all__ = [
-    "LOG_WRITERS", "Recorder", "RunName", "TensorBoardWriter", "UnscoredBatches", "WandbWriter",
-    "check_logs", "write_report", "write_samples",
-]  # fmt: skip
+__all__ = ["Recorder", "UnscoredBatches", "write_report", "write_samples"]
 
 
 class Recorder:
@@ -44,7 +40,8 @@ class Recorder:
         settings = hide_tokens(config.to_dict())
         run = RunName(folder.path, config.logging.project, config.logging.name, settings, first_step)
         self._writers = [LOG_WRITERS[name](run) for name in names]
-        self._log = RunLog(folder)
+        self._rollouts = RolloutsWriter(folder.rollouts, mode="resume")
+        self._metrics = open(folder.metrics, "ab", buffering=0)  # noqa: SIM115  # closed in close()
         self._watch = self._open_watch(folder)
         self._has_noted_truncation = False
         self.problem: str | None = None
@@ -55,23 +52,23 @@ class Recorder:
         number = metrics["step"]
         if batch is not None:
             metrics = {**metrics, **self._watch_step(number, batch)}
-        self._log.step(dict(metrics))
+        self._write_metrics(metrics)
         for writer in self._writers:
             writer.log(number, metrics)
         if batch is not None:
-            self._rollouts(number, batch)
+            self._record_rollouts(number, batch)
             self._note_truncated_episodes(number, batch)
         self._progress.step(number, {name: value for name, value in metrics.items() if name != "step"})
 
     def flush(self) -> None:
         """Hand everything to the operating system."""
-        self._log.flush()
+        self._rollouts.flush()
 
     def close(self) -> None:
         """Close all files and logs."""
-        self._log.close()
-        for writer in self._writers:
-            writer.close()
+        with ExitStack() as stack:
+            for log in (*self._writers, self._metrics, self._rollouts):
+                stack.callback(log.close)
 
     def __enter__(self) -> "Recorder":
         return self
@@ -79,12 +76,18 @@ class Recorder:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.close()
 
-    def _rollouts(self, step: int, batch: Batch) -> None:
+    def _write_metrics(self, metrics: Mapping[str, Any]) -> None:
+        """Write one object to metrics.jsonl; it is with the operating system when this returns."""
+        line = jsonline.encode(dict(metrics)) + b"\n"
+        if self._metrics.write(line) != len(line):
+            raise OSError(errno.ENOSPC, f"no room for the metrics of step {metrics['step']}", self._metrics.name)
+
+    def _record_rollouts(self, step: int, batch: Batch) -> None:
         if self._config.training.log_rewards:
             outputs = [*batch.outputs, *(output for _, output in batch.left_out)]
             self._progress.note(f"step {step}: {describe_batch(outputs)}")
         for rollout in self._kept(step, batch):
-            self._log.rollout(rollout)
+            self._rollouts.write(rollout)
 
     def _note_truncated_episodes(self, step: int, batch: Batch) -> None:
         """Report once that all episodes of a step ended at the turn limit: most agents give a reward only when done."""
@@ -159,109 +162,9 @@ class UnscoredBatches:
             return None
         return (
             f"no sample was scored in {self._in_a_row} batches in a row, so there is nothing to learn from "
-            f"({reasons.most_common(1)[0][0]}); mend the reward (`plaudit check` tries one) and go on with --resume, "
+            f"({reasons.most_common(1)[0][0]}); correct the reward (`plaudit check` tries it), continue with --resume, "
             "or raise training.max_unscored_batches"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class RunName:
-    """The name of a run in the logs, its folder, and its config.
-
-    `first_step` is the step a resumed run continues at: what was logged from there on before is replaced where the log
-    can do that (TensorBoard); W&B gets another run in the same group.
-    """
-
-    folder: Path
-    project: str = "plaudit"
-    name: str | None = None
-    config: Mapping[str, Any] = field(default_factory=dict)
-    first_step: int = 0
-
-    @property
-    def label(self) -> str:
-        return self.name or self.folder.name
-
-
-class TensorBoardWriter:
-    """Event files in `<folder>/tensorboard`: `tensorboard --logdir <folder>`."""
-
-    def __init__(self, run: RunName) -> None:
-        require("tensorboard", extra="logs", purpose="logging to TensorBoard")
-        board = require("torch.utils.tensorboard", extra="train", purpose="logging to TensorBoard")
-        self._writer = board.SummaryWriter(str(run.folder / "tensorboard"), purge_step=run.first_step or None)
-
-    def log(self, step: int, metrics: Mapping[str, Any]) -> None:
-        for name, value in _numbers(metrics).items():
-            self._writer.add_scalar(name, value, step)
-
-    def close(self) -> None:
-        self._writer.close()
-
-
-LOGIN = "check the network, run `wandb login`, or set WANDB_MODE=offline"
-
-
-class WandbWriter:
-    """A run at Weights & Biases, or in `<folder>/wandb` where WANDB_MODE is offline."""
-
-    def __init__(self, run: RunName) -> None:
-        wandb = require("wandb", extra="logs", purpose="logging to Weights & Biases")
-        run.folder.mkdir(parents=True, exist_ok=True)
-        try:
-            self._run = wandb.init(
-                project=run.project,
-                name=run.label,
-                group=run.label,
-                dir=str(run.folder),
-                config=dict(run.config),
-                reinit="create_new",  # whatever else logs in this process keeps its own run
-            )
-        except (wandb.Error, OSError) as error:
-            raise _unreachable(error) from error
-
-    def log(self, step: int, metrics: Mapping[str, Any]) -> None:
-        self._run.log(_numbers(metrics), step=step)
-
-    def close(self) -> None:
-        self._run.finish()
-
-
-LOG_WRITERS: dict[str, type[TensorBoardWriter | WandbWriter]] = {
-    "tensorboard": TensorBoardWriter,
-    "wandb": WandbWriter,
-}
-
-
-def check_logs(config: RunConfig) -> None:
-    """Raise an error for a log of the config whose package is not installed, or without a login."""
-    for name in LOG_WRITERS:
-        if getattr(config.logging, name):
-            package = require(name, extra="logs", purpose=f"logging.{name}=true")
-            if name == "wandb" and os.environ.get("WANDB_MODE", "online") == "online":
-                _check_login(package)
-
-
-def _check_login(wandb: Any) -> None:
-    try:
-        logged_in = wandb.login(prompt=False)
-    except TypeError:  # a version that can only be asked by opening a run
-        return
-    except (wandb.Error, OSError) as error:
-        raise _unreachable(error) from error
-    if not logged_in:
-        raise InvalidSettings(f"logging.wandb=true: nobody is logged in to Weights & Biases; {LOGIN}")
-
-
-def _unreachable(error: Exception) -> InvalidSettings:
-    """An error for an invalid API key or a missing network, which the user can fix."""
-    reason = (str(error).splitlines() or [type(error).__name__])[0]
-    return InvalidSettings(f"logging.wandb=true: cannot log in to Weights & Biases ({reason:.160}); {LOGIN}")
-
-
-def _numbers(metrics: Mapping[str, Any]) -> dict[str, float]:
-    """The metrics that are numbers, without the step."""
-    return {name: float(value) for name, value in metrics.items() if isinstance(value, int | float) and name != "step"}
 
 
 def write_report(

@@ -1,8 +1,4 @@
-"""Build a run from its config: task, policy, rewards, folder. Errors in the config are raised here.
-
-Held-out responses are scored by the task's reward where there is a task, not by the reward that is trained on: a bad
-reward must not measure its own effect.
-"""
+"""Build a run from its config and its inputs: scorers, policy, samplers, folder."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
@@ -16,35 +12,29 @@ import torch
 from safetensors import SafetensorError
 
 from plaudit.agents import Agent, EnvironmentHost, EpisodeLimits
-from plaudit.calibration import require_certificates
-from plaudit.ci import require_lock
-from plaudit.contract.function import RewardLike
-from plaudit.contract.ground_truth import check_ground_truth
 from plaudit.engine import Scorer
 from plaudit.engine.batch_dependence import warn_of_batch_dependence
 from plaudit.errors import InvalidSettings, RolloutsError, TrainingError
-from plaudit.loading import load_agent, resolve
 from plaudit.models.loading import choose_device
 from plaudit.training.collecting import Collector, PrefetchedBatches, Scoring, SequentialBatches
-from plaudit.training.config.schema import RunConfig, SamplingSettings
-from plaudit.training.data.config_task import MAX_NEW_TOKENS, load_demonstrations, load_task
+from plaudit.training.config.schema import EMBEDDED, RunConfig, SamplingSettings
 from plaudit.training.data.curriculum import Levels, build_stream
 from plaudit.training.data.prompts import Prompts, Task, ground_truth_text
 from plaudit.training.data.sources import set_template_arguments
 from plaudit.training.engine import Progress, RunOptions
 from plaudit.training.episodes import EpisodeSampler, EpisodeScorer
 from plaudit.training.evaluation import HeldOut
+from plaudit.training.inputs import Inputs
 from plaudit.training.learning.optimizer import train_own_weights, warm_start
-from plaudit.training.learning.updater import Updater, check_learning
-from plaudit.training.model.loading import EMBEDDED, add_lora, load_policy
+from plaudit.training.learning.updater import Updater
+from plaudit.training.model.loading import add_lora, load_policy
 from plaudit.training.model.policy import Policy
-from plaudit.training.recorder import check_logs
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.encoding import keep_fitting
 from plaudit.training.sampling.sampler import Sampler, derive_seed
 from plaudit.trajectory import Trajectory
 
-__all__ = ["MAX_NEW_TOKENS", "Run", "build_run", "open_run"]
+__all__ = ["Run", "build_run", "open_run"]
 
 SCOPES = "using('FILE', scope='batch') (all samples of a step), scope='group' (those of a prompt), or max_batch=N"
 
@@ -127,8 +117,7 @@ class Run:
         """The supervised beginning. A resumed run takes it again only where a reference, or adapters, build on
         weights that no checkpoint keeps."""
         config, model = self.config, self.config.model
-        steps = _warm_start_steps(config, self.task)
-        embedded = _is_embedded(config)
+        steps, embedded = config.warm_start_steps(self.task.warm_start_steps), model.is_embedded
         needed = embedded if self.policy.is_lora else bool(config.loss.kl_beta)
         if not steps or (resumed and not needed):
             return
@@ -154,12 +143,9 @@ class Run:
 @contextmanager
 def open_run(config: RunConfig, options: RunOptions) -> Iterator[Run]:
     """The run of a config with its folder opened."""
-    check_learning(config)
-    _check_sampler(config)
     folder = RunFolder(Path(config.output_dir))
-    folder.check(config, resume=options.resume, overwrite=options.overwrite)
     torch.set_num_threads(config.model.threads)
-    with closing(build_run(config, options.reward, options.progress)) as run:
+    with closing(build_run(config, options.inputs, options.progress)) as run:
         if config.model.gradient_checkpointing:
             run.policy.recompute_layers()
         folder.open(config, resume=options.resume, overwrite=options.overwrite)
@@ -171,70 +157,30 @@ def open_run(config: RunConfig, options: RunOptions) -> Iterator[Run]:
             folder.forget_failed_start()
 
 
-def _check_sampler(config: RunConfig) -> None:
-    if config.sampling.sampler != "transformers":
-        raise InvalidSettings(
-            f"sampling.sampler={config.sampling.sampler}: this engine samples with transformers, since another sampler "
-            "would not follow its updates; with engine=trl, vLLM does"
-        )
-
-
-def build_run(config: RunConfig, reward: RewardLike | None = None, progress: Progress | None = None) -> Run:
-    """The parts of a run; `reward` replaces the config's. The model is loaded after all other checks."""
-    check_logs(config)
+def build_run(config: RunConfig, inputs: Inputs, progress: Progress | None = None) -> Run:
+    """The parts of a run. The model is loaded last."""
     choose_device(config.model.device)
-    agent = None if config.training.agent_file is None else load_agent(config.training.agent_file)
-    chosen_reward = reward if reward is not None else config.training.reward_function
-    task = load_task(config, chosen_reward)
-    demonstrations = _load_demonstrations(config, task)
     with ExitStack() as stack:
-        scorer = _build_scorer(config, task, chosen_reward)
+        scorer = _build_scorer(config, inputs)
         stack.callback(scorer.close)
-        _require_lock(config, scorer)
         if isinstance(scorer, Scorer):
-            option = "data.ground_truth_key=COLUMN (in OpenRLHF's flags: --label_key COLUMN)"
-            check_ground_truth(scorer.reward, task.prompts, option)
-            warning = warn_of_batch_dependence(scorer, _try_responses(task.prompts), SCOPES)
+            warning = warn_of_batch_dependence(scorer, _try_responses(inputs.task.prompts), SCOPES)
             if warning is not None and progress is not None:
                 progress.note(f"warning: {warning}")
-        eval_scorer = _build_eval_scorer(config, task, chosen_reward, scorer)
+        eval_scorer = _build_eval_scorer(config, inputs, scorer)
         stack.callback(eval_scorer.close)
         if progress is not None:
             embedded = "no model.path (--pretrain): training the embedded tiny model"
             progress.note(embedded if config.model.path is None else f"loading the model {config.model.path}")
         policy = _load_policy(config)
         set_template_arguments(policy.tokenizer, config.data.chat_template_args)
-        task = _keep_fitting(task, policy, config)
-        limits = None if agent is None else _episode_limits(config, policy)
+        task = _keep_fitting(inputs.task, policy, config)
+        limits = None if inputs.agent is None else _episode_limits(config, policy)
         stack.pop_all()
     sampling = config.sampling.settings(task.max_new_tokens)
     task = replace(task, notes=(*task.notes, *_note_unknown_characters(task, policy)))
-    return Run(config, task, policy, scorer, eval_scorer, sampling, agent, limits, demonstrations=demonstrations)
-
-
-def _is_embedded(config: RunConfig) -> bool:
-    return (config.model.path or EMBEDDED) == EMBEDDED
-
-
-def _warm_start_steps(config: RunConfig, task: Task) -> int:
-    """The number of supervised steps before training; by default 0 for models that were loaded."""
-    steps = config.model.warm_start_steps
-    return steps if steps is not None else task.warm_start_steps if _is_embedded(config) else 0
-
-
-def _load_demonstrations(config: RunConfig, task: Task) -> tuple[Trajectory, ...]:
-    """Right responses, if a warm start or the SFT loss uses them; an error if there are none."""
-    if not _warm_start_steps(config, task) and not config.loss.sft_weight:
-        if config.data.demonstrations is None:
-            return ()
-        raise InvalidSettings("data.demonstrations are for model.warm_start_steps and loss.sft_weight; set one of them")
-    demonstrations = load_demonstrations(config, task)
-    if not demonstrations:
-        raise InvalidSettings(
-            "model.warm_start_steps and loss.sft_weight need right responses, and the data know none: "
-            "set data.demonstrations to a file with prompts and responses"
-        )
-    return tuple(demonstrations)
+    return Run(config, task, policy, scorer, eval_scorer, sampling, inputs.agent, limits,
+               demonstrations=inputs.demonstrations)  # fmt: skip
 
 
 def _load_policy(config: RunConfig) -> Policy:
@@ -274,47 +220,26 @@ def _try_responses(prompts: Prompts) -> Iterator[Trajectory]:
         yield msgspec.structs.replace(row, response=(truth, "", f"{truth} or {number}")[number % 3])
 
 
-def _build_scorer(config: RunConfig, task: Task, chosen_reward: RewardLike | str | None) -> Scoring:
+def _build_scorer(config: RunConfig, inputs: Inputs) -> Scoring:
     """The scorer of training samples; the reward of a built-in task is fast and needs no deadline."""
-    reward = task.reward if chosen_reward is None else chosen_reward
-    training = config.training
-    if reward is None:
-        if training.judge_certificates:
-            raise InvalidSettings("training.judge_certificates: the environment pays, and no judge is in the reward")
+    if inputs.reward is None:
         return EpisodeScorer()
+    training = config.training
     backend = training.reward_backend
     if backend == "auto":
-        backend = "inline" if chosen_reward is None and task.runs_inline else "processes"
+        backend = "inline" if inputs.runs_inline else "processes"
     deadline = training.reward_deadline_s if training.reward_deadline_s and backend != "inline" else None
-    loaded = resolve(reward)
-    require_certificates(loaded.reward, training.judge_certificates)
-    scorer = Scorer(loaded, backend=backend, workers=training.reward_workers, deadline_s=deadline)
-    return scorer if training.agent_file is None else EpisodeScorer(scorer)
+    scorer = Scorer(inputs.reward, backend=backend, workers=training.reward_workers, deadline_s=deadline)
+    return scorer if inputs.agent is None else EpisodeScorer(scorer)
 
 
-def _require_lock(config: RunConfig, scorer: Scoring) -> None:
-    """Stop where training.reward_lock does not hold the reward, and the data where they are a file."""
-    lock, data = config.training.reward_lock, config.data.path
-    if lock is None:
-        return
-    inner = scorer.otherwise if isinstance(scorer, EpisodeScorer) else scorer
-    if not isinstance(inner, Scorer):
-        raise InvalidSettings("training.reward_lock is set, but environments give the rewards; leave it out")
-    require_lock(lock, inner.reward, data if data is not None and Path(data).is_file() else None)
-
-
-def _build_eval_scorer(
-    config: RunConfig, task: Task, chosen_reward: RewardLike | str | None, scorer: Scoring
-) -> Scoring:
-    """The scorer of held-out responses: the reward named for it, else the task's; episodes by their environments."""
-    reward = config.eval.reward_function or task.reward
-    by_agent = config.training.agent_file is not None and config.eval.reward_function is None
-    trained_on = task.reward if chosen_reward is None else chosen_reward
-    if by_agent or reward is None or reward is trained_on:
+def _build_eval_scorer(config: RunConfig, inputs: Inputs, scorer: Scoring) -> Scoring:
+    """The scorer of held-out responses; the training scorer where both have the same reward."""
+    reward, training = inputs.eval_reward, config.training
+    if reward is None:
         return scorer
-    if task.runs_inline or config.training.reward_backend == "inline":
+    if inputs.task.runs_inline or training.reward_backend == "inline":
         return Scorer(reward, backend="inline")
-    training = config.training
     return Scorer(
         reward, backend="processes", workers=training.reward_workers, deadline_s=training.reward_deadline_s or None
     )
@@ -342,4 +267,4 @@ def _note_unknown_characters(task: Task, policy: Policy) -> list[str]:
     if not lost:
         return []
     named = ", ".join(map(repr, lost[:10])) + (f" and {len(lost) - 10} more" if len(lost) > 10 else "")
-    return [f"the model's tokenizer does not know {named}: they are all read as {tokenizer.unk_token}"]
+    return [f"the model's tokenizer does not know {named}: all of them become {tokenizer.unk_token}"]

@@ -5,26 +5,23 @@ in them once. A checkpoint is complete or absent: it is written to a temporary f
 then older ones are removed. If the disk is full, the new checkpoint is lost, never an old one.
 """
 
-import errno
 import os
 import pickle
 import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from plaudit import jsonline
 from plaudit.errors import TrainingError, require
 from plaudit.remote.tokens import hide_tokens
-from plaudit.rollouts import Rollout, RolloutsWriter
 from plaudit.rollouts.writing import write_atomically
 from plaudit.training.config.keys import flatten
 from plaudit.training.config.reading import document_config, load_config
 from plaudit.training.config.schema import RunConfig
 
-__all__ = ["Checkpoint", "Checkpoints", "RunFolder", "RunLog"]
+__all__ = ["Checkpoint", "Checkpoints", "RunFolder"]
 
 
 RUN_FILES = (
@@ -82,12 +79,12 @@ class RunFolder:
         return self.config.is_file()
 
     def open(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
-        """Continue with the run in this folder if `resume` is set, else begin one."""
-        if resume:
-            self.check_continues(config)
-            self.save_config(config)
-        else:
-            self.begin(config, overwrite=overwrite)
+        """Save the config here: of the run that is in the folder if `resume` is set, else of a new one."""
+        self.check(config, resume=resume, overwrite=overwrite)
+        if not resume and self.holds_run:
+            self._remove_run()
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.save_config(config)
 
     def check(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
         """Raise what `open` would raise, and change nothing."""
@@ -95,7 +92,7 @@ class RunFolder:
             self.check_continues(config)
         elif self.holds_run and not overwrite:
             raise TrainingError(
-                f"{self.path} holds a run already; --resume goes on with it, --overwrite replaces it, "
+                f"{self.path} holds a run already; --resume continues it, --overwrite replaces it, "
                 "output_dir=FOLDER takes another folder"
             )
         elif self.path.exists() and not self.path.is_dir():
@@ -108,14 +105,6 @@ class RunFolder:
         self._remove_run()
         if self.path.is_dir() and not any(self.path.iterdir()):
             self.path.rmdir()
-
-    def begin(self, config: RunConfig, *, overwrite: bool = False) -> None:
-        """Make the folder and save the config; a folder with a run in it is replaced only with `overwrite`."""
-        self.check(config, resume=False, overwrite=overwrite)
-        if self.holds_run:
-            self._remove_run()
-        self.path.mkdir(parents=True, exist_ok=True)
-        self.save_config(config)
 
     def check_continues(self, config: RunConfig) -> None:
         """Raise TrainingError unless the config continues the run in this folder; it may have more steps."""
@@ -165,41 +154,6 @@ class RunFolder:
         for path in (self.metrics, self.rollouts):
             if path.exists():
                 os.truncate(path, min(sizes.get(path.name, 0), path.stat().st_size))
-
-
-class RunLog:
-    """Appends to metrics.jsonl and rollouts.jsonl; use it as a context manager."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        self._metrics = open(folder.metrics, "ab", buffering=0)  # noqa: SIM115  # closed in close()
-        self._rollouts = RolloutsWriter(folder.rollouts, mode="resume")
-
-    def step(self, metrics: dict[str, Any]) -> None:
-        """One object of metrics.jsonl; it is with the operating system when this returns."""
-        line = jsonline.encode(metrics) + b"\n"
-        if self._metrics.write(line) != len(line):
-            raise OSError(errno.ENOSPC, f"no room for the metrics of step {metrics.get('step')}", self._metrics.name)
-
-    def rollout(self, rollout: Rollout) -> None:
-        """One line of rollouts.jsonl."""
-        self._rollouts.write(rollout)
-
-    def flush(self) -> None:
-        """Hand everything to the operating system."""
-        self._rollouts.flush()
-
-    def close(self) -> None:
-        """Finish both files."""
-        try:
-            self._rollouts.close()
-        finally:
-            self._metrics.close()
-
-    def __enter__(self) -> "RunLog":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self.close()
 
 
 _NAME = re.compile(r"step-(\d{6,})")

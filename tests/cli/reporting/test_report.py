@@ -41,7 +41,7 @@ def test_a_report_is_one_page_with_the_figures_that_json_gives(plaudit, scored, 
     assert printed["figures"]["groups"]["compared"] == collect_figures(read_rollouts(scored)).groups.compared
 
 
-def test_a_page_names_no_other_place_and_lets_no_other_script_run(plaudit, scored, tmp_path):
+def test_a_page_loads_nothing_and_runs_no_other_script(plaudit, scored, tmp_path):
     plaudit("report", scored, "-q")
     page = (tmp_path / "report.html").read_text()
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)[1]

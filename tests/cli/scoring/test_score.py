@@ -282,7 +282,7 @@ def test_csv_goes_in_and_out(plaudit, tmp_path):
     assert {level: one["reward"] for level, one in again.json["by"]["level"].items()} == {"1": 1.0, "2": 0.0}
 
 
-def test_the_end_says_where_it_wrote(plaudit, rollouts):
+def test_the_output_file_is_printed_at_the_end(plaudit, rollouts):
     assert "wrote 4 scored samples to out.jsonl" in plaudit("score", "length", rollouts, "-o", "out.jsonl").err
 
 

@@ -24,7 +24,7 @@ def scored(plaudit, labelled, tmp_path):
     return tmp_path / "scored.jsonl"
 
 
-def test_a_pipe_that_is_broken_down_is_read_once(plaudit, rollouts, tmp_path):
+def test_a_breakdown_of_standard_input_reads_it_once(plaudit, rollouts, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = threading.Thread(target=lambda: pipe.write_bytes(rollouts.read_bytes()))

@@ -21,7 +21,7 @@ def run(tmp_path, capfd, *arguments: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.parametrize("language", FILES)
-def test_a_file_is_run_as_what_its_name_says(tmp_path, capfd, language):
+def test_the_language_of_a_file_follows_from_its_name(tmp_path, capfd, language):
     program = tmp_path / FILES[language]
     program.write_text(ADD[language])
     code, out, err = run(tmp_path, capfd, "run-code", str(program), "--tests", str(tmp_path / "tests.json"))

@@ -33,7 +33,7 @@ def test_the_table_has_a_row_for_each_task(plaudit):
     assert "95 % interval" in done.out
 
 
-def test_a_data_file_is_asked_and_judged_by_the_reward_that_is_named(plaudit, tmp_path):
+def test_prompts_of_a_data_file_are_evaluated_with_the_named_reward(plaudit, tmp_path):
     rows = [{"question": f"{n}+1=", "ground_truth": str(n + 1)} for n in range(3)]
     (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = plaudit("eval", "tiny", "--data", "data.jsonl", "--reward", "math", "-n", 1, "--json")

@@ -108,7 +108,7 @@ def test_near_duplicates_agree_with_the_exact_overlap_of_all_pairs():
     assert duplicates_of(run).within_group == pytest.approx(exact, abs=0.1)
 
 
-def test_where_texts_exceed_the_budget_whole_groups_are_let_go():
+def test_whole_groups_are_dropped_if_texts_exceed_the_budget():
     texts = KeptTexts(characters=60_000)
     for row in range(400):
         one = rollout(1.0, group=row // 8, response="w" * 500)

@@ -235,7 +235,7 @@ def test_a_short_response_has_no_disadvantage_from_its_length():
 def test_kl_in_the_reward_is_paid_by_the_tokens_that_were_chosen():
     scored = [sample("", [1, 9, 2], RewardOutput(1.0), mask=[1, 0, 1])]
     paid = BatchCredit.of(scored).minus([[0.1, 5.0, 0.2]])
-    assert paid.paid_credits[0].tokens == [-0.1, 0.0, -0.2]
+    assert paid.penalized_credits[0].tokens == [-0.1, 0.0, -0.2]
     assert ReinforceAdvantage(whitening=False).estimate(paid)[0] == pytest.approx([0.7, 0.8, 0.8])
     with pytest.raises(InvalidAdvantage, match="2 penalties for a response of 3 tokens"):
         BatchCredit.of(scored).minus([[0.1, 5.0]])

@@ -8,7 +8,7 @@ from plaudit.training.config.keys import flatten
 from plaudit.training.config.learning_keys import LossSettings, OptimizerConfig
 from plaudit.training.config.reading import KEYS, build_config, document_config, load_config
 from plaudit.training.config.schema import RunConfig, SamplingConfig, SamplingSettings
-from plaudit.training.learning.updater import build_advantage, check_learning
+from plaudit.training.inputs import build_advantage, check_learning
 
 
 def test_an_empty_config_is_the_default_run():

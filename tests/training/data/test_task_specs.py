@@ -59,7 +59,7 @@ def test_a_generated_task_is_data_reward_and_difficulty(chain_sum):
     assert max(terms["1"]) <= min(terms["5"])  # easy ones have fewer terms
 
 
-def test_seeds_make_other_questions_and_the_same_seed_the_same(chain_sum):
+def test_other_seeds_give_other_questions_and_the_same_seed_the_same(chain_sum):
     again = find_task("reasoning_gym:chain_sum", {"size": 60, "held_out": 20, "max_terms": 3})
     other = find_task("reasoning_gym:chain_sum", {"size": 60, "held_out": 20, "max_terms": 3, "seed": 9})
     assert again.held_out == chain_sum.held_out

@@ -62,7 +62,7 @@ def test_a_task_is_the_same_every_time_it_is_made(task):
         ("length_control", 2, "a b c d e", 0.0),
     ],
 )
-def test_responses_earn_what_they_deserve(name, truth, response, reward):
+def test_responses_get_the_expected_rewards(name, truth, response, reward):
     [output] = score(reward_of(find_task(SPECS[name])), [Trajectory("?", response, ground_truth=truth)])
     assert output.reward == pytest.approx(reward)
 

@@ -10,7 +10,7 @@ from plaudit.training.advantages.credit import BatchCredit, Credit
 from plaudit.training.advantages.estimators import GAEAdvantage
 from plaudit.training.config.learning_keys import OptimizerConfig
 from plaudit.training.config.reading import load_config
-from plaudit.training.engine import NoProgress
+from plaudit.training.engine import Progress
 from plaudit.training.learning.critic import Critic
 from plaudit.training.model.loading import tiny_policy
 from tests.training.runs import metrics, small
@@ -45,12 +45,12 @@ def trained(policy, critic, steps, **how):
     return batch, critic.add_values(batch, BatchCredit.of(scored))
 
 
-def test_a_new_critic_expects_nothing(policy):
+def test_a_new_critic_gives_the_value_zero(policy):
     _, judged = trained(policy, Critic(policy), 0)
     assert judged.values == [[0.0] * 2, [0.0], [0.0] * 3, [0.0]]
 
 
-def test_a_critic_learns_what_each_prompt_earns_and_gae_then_finds_no_surprise(policy):
+def test_a_critic_learns_the_return_of_each_prompt_and_gae_then_gives_no_advantage(policy):
     weights = {name: value.clone() for name, value in policy.model.state_dict().items()}
     _, judged = trained(policy, Critic(policy, OptimizerConfig(lr=3e-3)), 40)
     expected = [[1.0] * 2, [1.0], [-0.5] * 3, [-0.5]]
@@ -150,7 +150,7 @@ def test_a_run_with_gae_trains_its_critic_and_resumes_to_the_same_numbers(tmp_pa
     assert told(tmp_path / "halves") == told(tmp_path / "whole")
 
 
-class _StopsAfter(NoProgress):
+class _StopsAfter(Progress):
     """Interrupts a run in the middle."""
 
     def __init__(self, last):

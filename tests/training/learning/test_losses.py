@@ -235,7 +235,7 @@ def test_truncated_importance_sampling_corrects_a_sampler_that_differs():
     assert not torch.allclose(gradient(None), right)
 
 
-def test_stats_tell_how_far_the_policy_moved(batch):
+def test_stats_contain_the_distance_from_the_sampling_policy(batch):
     _, old, advantages, mask = batch
     still = policy_loss(old, old, advantages, mask).stats
     assert still["ratio/mean"] == 1.0

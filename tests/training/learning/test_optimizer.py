@@ -5,10 +5,11 @@ import copy
 import torch
 
 from plaudit.training.config.learning_keys import OptimizerConfig
+from plaudit.training.config.trl_arguments import Shape, trl_arguments
+from plaudit.training.inputs import read_inputs
 from plaudit.training.learning.optimizer import MasterAdamW
 from plaudit.training.model.loading import load_policy
 from plaudit.training.run import build_run
-from plaudit.training.trl.arguments import Shape, trl_arguments
 from tests.training.runs import small
 
 TINY_LR = OptimizerConfig(lr=2e-6, betas=(0.9, 0.999))
@@ -95,6 +96,6 @@ def test_float32_weights_learn_as_with_torchs_own_optimizer():
 def test_trl_computes_in_bfloat16_and_keeps_float32_weights(tmp_path):
     config = small(tmp_path, "engine=trl", "model.dtype=bfloat16")
     assert trl_arguments(config, Shape(1, 6))["bf16"] is True
-    run = build_run(config)
+    run = build_run(config, read_inputs(config))
     assert next(run.policy.parameters()).dtype == torch.float32
     run.close()

@@ -54,7 +54,7 @@ UNSHARED = {"different prompts": ([SHORT, LONG, OTHER], 1 << 25), "too long a ma
 
 
 @pytest.mark.parametrize(("prompts", "limit"), UNSHARED.values(), ids=UNSHARED)
-def test_where_sharing_does_not_pay_rows_are_read_whole(policy, monkeypatch, prompts, limit):
+def test_rows_are_computed_alone_where_sharing_prompts_saves_nothing(policy, monkeypatch, prompts, limit):
     monkeypatch.setattr(shared_prompts, "MAX_MASK", limit)
     read = []
     alone = shared_prompts.hidden_states

@@ -75,6 +75,6 @@ def test_a_copy_shares_what_was_unpacked_and_a_file_that_changed_does_not(tiny_f
     assert locating.unpacked_folder(tiny_file) != before
 
 
-def test_where_nothing_can_be_kept_the_model_is_loaded_all_the_same(tiny_file, tmp_path):
+def test_the_model_is_loaded_if_the_cache_cannot_be_written(tiny_file, tmp_path):
     (tmp_path / "home").write_text("a file where a folder should be")
     assert len(drawn(load_policy(tiny_file))) == 4

@@ -144,7 +144,7 @@ def test_a_state_restores_and_one_of_another_model_is_refused():
         ("missing.gguf", "no model 'missing.gguf'"),
     ],
 )
-def test_a_model_that_is_nowhere_is_named(spec, words):
+def test_the_error_for_a_missing_model_names_it(spec, words):
     with pytest.raises(InvalidSettings, match=words):
         load_policy(spec)
 

@@ -70,7 +70,7 @@ def test_a_response_that_quotes_a_transcript_stays_one_response(row):
     assert read_pair(row).rejected.response == QUOTED
 
 
-def test_texts_without_a_prompt_are_read_as_answers_to_nothing():
+def test_texts_without_a_prompt_have_an_empty_prompt():
     pair = read_pair({"chosen": "A fine poem.", "rejected": "A bad one."})
     assert pair.chosen == Trajectory(prompt="", response="A fine poem.")
 

@@ -103,7 +103,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(("make", "rater", "verdict"), CASES.values(), ids=CASES)
-def test_the_verdict_is_right_about_raters_whose_nature_is_known(make, rater, verdict):
+def test_the_length_verdict_is_right_for_simulated_raters(make, rater, verdict):
     assert report_of(make, rater)[1].verdict is verdict
 
 
@@ -151,8 +151,7 @@ def test_the_calibration_error_is_the_mean_distance_of_claims():
     assert calibrate(sure).error == pytest.approx(0.25)
 
 
-def test_the_report_is_plain_data_with_a_headline():
+def test_the_report_is_plain_data():
     rated, _ = report_of(thankful, by_thanks, count=30)
     report = measure_reward_model(rated, lambda pairs: ask(by_thanks, pairs), trained_on=100)
     assert report.to_dict()["length"]["verdict"] == "not length-biased"
-    assert "on 30 held-out pairs" in report.headline

@@ -58,7 +58,7 @@ def test_the_embedded_model_orders_nine_of_ten_held_out_pairs(trained):
     assert trained.report.length.verdict is LengthVerdict.CLEAR
 
 
-def test_a_policy_that_is_trained_with_it_gets_better_in_the_eyes_of_the_true_judge(trained, tmp_path):
+def test_a_policy_that_is_trained_with_the_reward_model_gets_better_by_the_true_reward(trained, tmp_path):
     """The judge of held-out prompts is the task's own reward, which counts words; training never asks it."""
     overrides = (
         f"task={TOY_TASKS}:length_control", "steps=12", "sampling.prompts_per_step=8", "sampling.samples_per_prompt=8",

@@ -131,7 +131,7 @@ def test_log_probabilities_of_another_temperature_are_not_kept(server):
     assert sampled.trajectories[0].tokens.logprobs is None
 
 
-def test_a_busy_server_is_tried_again(server):
+def test_a_request_to_a_busy_server_is_retried(server):
     server.failures = [503, 429]
     assert len(EndpointSampler(server.url, "tiny", policy=HASTY).sample("21=")) == 1
     assert len(server.asked) == 3

@@ -119,7 +119,7 @@ def test_an_engine_that_exists_is_used(vllm):
     assert vllm.made == {"model": "mine"}
 
 
-def test_a_model_and_an_engine_are_one_too_many(vllm):
+def test_a_model_and_an_engine_cannot_both_be_given(vllm):
     with pytest.raises(InvalidSettings, match="give either"):
         VLLMSampler("m", engine=object())
 

@@ -15,8 +15,7 @@ from plaudit import RewardOutput, Status, reward
 from plaudit.errors import InvalidSettings, TrainingError
 from plaudit.training import RLOOAdvantage, train
 from plaudit.training.config.reading import KEYS
-from plaudit.training.engine import NoProgress
-from plaudit.training.trl.arguments import (
+from plaudit.training.config.trl_arguments import (
     ADVANTAGES,
     BY_PLAUDIT,
     COMPUTED,
@@ -26,6 +25,7 @@ from plaudit.training.trl.arguments import (
     check_trl_can,
     trl_arguments,
 )
+from plaudit.training.engine import Progress
 from tests.forked import ForkedCommand
 from tests.training.runs import curves, metrics, rollouts, small, varied
 
@@ -172,7 +172,7 @@ def test_trl_starts_from_the_same_model_and_asks_the_same_prompts_as_the_local_e
     assert asked == [line["prompt"] for line in rollouts(local.folder.path)]
 
 
-class Terminates(NoProgress):
+class Terminates(Progress):
     """Asks the run to stop at a step."""
 
     def __init__(self, step: int) -> None:
@@ -193,7 +193,7 @@ def test_a_stopped_run_is_resumed_to_the_numbers_of_an_uninterrupted_one(run, tm
     assert rollouts(tmp_path / "run") == rollouts(run.folder.path)
 
 
-class CountsWarmStarts(NoProgress):
+class CountsWarmStarts(Progress):
     """Counts the supervised steps of a run."""
 
     steps = 0

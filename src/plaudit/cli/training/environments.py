@@ -14,12 +14,12 @@ from typer import Argument, Option
 from plaudit import training
 from plaudit.agents import EpisodeLimits
 from plaudit.cli import options
-from plaudit.cli.app import CommandGroup
+from plaudit.cli.app import CommandGroup, OptionGroup
 from plaudit.cli.console import print_message
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidSettings, require
 from plaudit.loading import load_agent
-from plaudit.report.formatting import bare_table, escape_controls
+from plaudit.report.formatting import bare_table, escape_controls, shorten
 from plaudit.rollouts import Rollout, RolloutsWriter
 from plaudit.trajectory import Trajectory
 from plaudit.worlds import McpEpisode, World, build_openenv_app, build_ors_app
@@ -120,42 +120,66 @@ HUMAN = "human"
 SHOWN = 300
 
 
+class SinglePrompt(OptionGroup):
+    """What episodes begin with where there is no file of prompts."""
+
+    prompt: Annotated[str, Option("--prompt", help="The prompt, where no file is given.")] = "Go: "
+    truth: Annotated[str | None, Option("--truth", help="The ground truth that goes with --prompt.")] = None
+
+    @property
+    def row(self) -> Trajectory:
+        """The prompt with its ground truth."""
+        return Trajectory(self.prompt, "", ground_truth=self.truth)
+
+
+class Turns(OptionGroup):
+    """The length of an episode, and how its actions are sampled."""
+
+    max_steps: Annotated[int, Option("--max-steps", min=1, help="Turns of an episode.")] = 5
+    max_new_tokens: Annotated[int, Option("--max-new-tokens", min=1, help="The most tokens of an action.")] = 64
+    temperature: options.Temperature = 1.0
+    deadline: options.Deadline = options.DEFAULT_DEADLINE_S
+    seed: options.Seed = 0
+
+    @property
+    def limits(self) -> EpisodeLimits:
+        """The limits of an episode."""
+        return EpisodeLimits(self.max_steps, deadline_s=self.deadline or None)
+
+
 def episode(
     environment: Annotated[
         str, Argument(metavar="ENV", help="A built-in name, agent.py, agent.py:Class or module:Class.")
     ],
     server: options.ServedModel,
+    single: SinglePrompt,
+    turns: Turns,
     output: options.Output,
     prompts: Annotated[str | None, Argument(metavar="[PROMPTS]", help="A file with prompts and ground truths.")] = None,
     actor: Annotated[
         str, Option("--actor", metavar="human|RUN|MODEL|URL", help="Who acts: you, a model, or a server.")
     ] = HUMAN,
     count: Annotated[int, options.count("How many episodes.")] = 3,
-    prompt: Annotated[str, Option("--prompt", help="The prompt, where no file is given.")] = "Go: ",
-    truth: Annotated[str | None, Option("--truth", help="The ground truth that goes with --prompt.")] = None,
-    max_steps: Annotated[int, Option("--max-steps", min=1, help="Turns of an episode.")] = 5,
-    max_new_tokens: Annotated[int, Option("--max-new-tokens", min=1, help="The most tokens of an action.")] = 64,
-    temperature: options.Temperature = 1.0,
-    deadline: options.Deadline = options.DEFAULT_DEADLINE_S,
-    seed: options.Seed = 0,
     out: Annotated[str | None, options.out_file("Write the episodes here, as rollouts.")] = None,
 ) -> int:
     """Play episodes in ENV and show actions, feedback, rewards and masks; `-o` keeps them as rollouts."""
     if output.json and actor == HUMAN:
         raise InvalidSettings("--json leaves no place for questions: name a model or a server with --actor")
     agent = load_agent(environment)
-    settings = training.SamplingSettings(max_new_tokens, temperature=temperature)
+    settings = training.SamplingSettings(turns.max_new_tokens, temperature=turns.temperature)
     sampler = _open_policy(actor, server, settings)
     host = agent.build_host(workers=1)
-    player = training.EpisodeSampler(sampler, agent, EpisodeLimits(max_steps, deadline_s=deadline or None), host=host)
+    player = training.EpisodeSampler(sampler, agent, turns.limits, host=host)
     scorer = training.EpisodeScorer()
-    rows = [Trajectory(prompt, "", ground_truth=truth)] if prompts is None else list(training.read_prompts(prompts))
+    rows = [single.row] if prompts is None else list(training.read_prompts(prompts))
     failed = 0
     with ExitStack() as stack:
         stack.callback(host.close)
         writer = None if out is None else stack.enter_context(RolloutsWriter(out))
         for index, row in zip(range(count), cycle(rows), strict=False):
-            [played] = player.sample([row], settings=msgspec.structs.replace(settings, seed=seed + index)).trajectories
+            [played] = player.sample(
+                [row], settings=msgspec.structs.replace(settings, seed=turns.seed + index)
+            ).trajectories
             [scored] = scorer.score([played])
             failed += not scored.ok
             plain = {**played.to_dict(), "reward_output": msgspec.to_builtins(scored)}
@@ -211,5 +235,4 @@ def _verdict(scored: RewardOutput) -> str:
 
 
 def _shorten(text: str) -> str:
-    shown = repr(text)[1:-1]
-    return escape_controls(shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…")
+    return escape_controls(shorten(repr(text)[1:-1], SHOWN))

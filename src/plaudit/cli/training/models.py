@@ -18,7 +18,7 @@ from plaudit.contract.function import RewardLike
 from plaudit.engine import Scorer
 from plaudit.errors import InvalidSettings, MissingPackage
 from plaudit.report.coverage import format_mean
-from plaudit.report.formatting import bare_table, escape_controls
+from plaudit.report.formatting import bare_table, escape_controls, shorten
 from plaudit.rollouts import RolloutsWriter, ScoredRollout
 from plaudit.trajectory import Trajectory
 
@@ -78,7 +78,11 @@ def _show(spec: str, count: int, output: options.Output) -> None:
             else []
         ),
         *(("note", note) for note in task.notes),
-        *(line for example in examples for line in [("", ""), *((k, _shorten(v)) for k, v in example.items())]),
+        *(
+            line
+            for example in examples
+            for line in [("", ""), *((name, shorten(str(value).strip(), MAX_VALUE)) for name, value in example.items())]
+        ),
     ]
     output.show(plain, Text(task.name, style="bold"), bare_table(Column(style="bold", no_wrap=True), "", rows=facts))
 
@@ -97,11 +101,6 @@ def _plain(row: Trajectory, task: "training.Task") -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _shorten(value: Any) -> str:
-    text = str(value).strip()
-    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
-
-
 FIGURES = {
     "greedy": "greedy score", "greedy_reward": "greedy reward", "score": "mean score", "reward": "mean reward",
 }  # fmt: skip
@@ -116,22 +115,60 @@ class _Exam:
     deadline_s: float | None
 
 
+class Exams(options.Rows):
+    """The prompts that a model is evaluated on: tasks, a data file, or the held-out prompts of the run."""
+
+    tasks: Annotated[
+        list[str] | None,
+        Option("--task", metavar="TASK", help="A task of `plaudit tasks`; several are shown one by one."),
+    ] = None
+    data: Annotated[
+        Path | None, options.file_option("--data", "Prompts with ground truths, as `data.path` takes them.")
+    ] = None
+    reward: Annotated[
+        str | None, Option("--reward", metavar="REWARD", help="The reward that judges; a task has its own.")
+    ] = None
+
+    def find(self, model: str) -> list[_Exam]:
+        """The prompts with what judges the responses to them."""
+        if self.tasks and self.data is not None:
+            raise InvalidSettings("--task and --data both name prompts: give one of them, not both")
+        if self.data is not None:
+            if self.reward is None:
+                raise InvalidSettings(f"{self.data} has prompts but no reward: add --reward REWARD")
+            columns = options.column_mapping(self.columns)
+            prompts = training.read_prompts(self.data, columns=columns, limit=self.limit)
+            return [_Exam(prompts, self.reward, options.DEFAULT_DEADLINE_S)]
+        if self.tasks:
+            return [self._of_task(training.find_task(name)) for name in self.tasks]
+        run_task = training.load_run_task(model, self.reward)
+        if run_task is None:
+            known = ", ".join(training.TASKS)
+            raise InvalidSettings(
+                f"name the prompts: --task NAME ({known}, …: see `plaudit tasks`), or --data FILE with --reward REWARD"
+            )
+        if not run_task.held_out:
+            raise InvalidSettings(
+                f"the run in {model} held no prompts out; name the prompts: --data FILE with --reward REWARD"
+            )
+        return [self._of_task(run_task)]
+
+    def _of_task(self, task: "training.Task") -> _Exam:
+        rows = (msgspec.structs.replace(row, task=row.task or task.name) for row in task.held_out[: self.limit])
+        judge = task.reward if self.reward is None else self.reward
+        if judge is None:
+            raise InvalidSettings(
+                f"{task.name} is judged by an agent's environment; name a reward for it: --reward REWARD"
+            )
+        is_quick = self.reward is None and task.runs_inline
+        return _Exam(training.Prompts(tuple(rows)), judge, None if is_quick else options.DEFAULT_DEADLINE_S)
+
+
 def evaluate(
     model: options.Model,
     server: options.ServedModel,
     output: options.Output,
-    tasks: Annotated[
-        list[str] | None,
-        Option("--task", metavar="TASK", help="A task of `plaudit tasks`; several are shown one by one."),
-    ] = None,
-    data: Annotated[
-        Path | None, options.file_option("--data", "Prompts with ground truths, as `data.path` takes them.")
-    ] = None,
-    reward: Annotated[
-        str | None, Option("--reward", metavar="REWARD", help="The reward that judges; a task has its own.")
-    ] = None,
-    columns: options.Columns = None,
-    limit: options.Limit = None,
+    exam_options: Exams,
     count: Annotated[int, options.count("How many responses to each prompt.")] = 8,
     pass_at: Annotated[
         list[int] | None, Option("--pass-at", "-k", metavar="K", help="pass@K; may be given several times.")
@@ -140,7 +177,7 @@ def evaluate(
     out: Annotated[Path | None, options.out_file("Keep every scored sample as a rollouts file.")] = None,
 ) -> int:
     """Evaluate a model: mean score, pass@k and the likeliest response, with 95 % intervals over the prompts."""
-    exams = _exams(model, tasks or [], data, reward, options.column_mapping(columns), limit)
+    exams = exam_options.find(model)
     settings = training.EvalConfig(
         samples_per_prompt=count, pass_at=tuple(pass_at or [1]), temperature=temperature, greedy=temperature > 0
     )
@@ -165,40 +202,6 @@ def evaluate(
     if out is not None:
         output.note(f"every sample is in {out}")
     return 0
-
-
-def _exams(
-    model: str, tasks: list[str], data: Path | None, reward: str | None, columns: dict[str, str], limit: int | None
-) -> list[_Exam]:
-    """The prompts to evaluate on: tasks, a data file, or the held-out prompts of the run."""
-    if tasks and data is not None:
-        raise InvalidSettings("--task and --data both name prompts: give one of them, not both")
-    if data is not None:
-        if reward is None:
-            raise InvalidSettings(f"{data} has prompts but no reward: add --reward REWARD")
-        return [_Exam(training.read_prompts(data, columns=columns, limit=limit), reward, options.DEFAULT_DEADLINE_S)]
-    if tasks:
-        return [_task_exam(training.find_task(name), reward, limit) for name in tasks]
-    run_task = training.load_run_task(model, reward)
-    if run_task is None:
-        known = ", ".join(training.TASKS)
-        raise InvalidSettings(
-            f"name the prompts: --task NAME ({known}, …: see `plaudit tasks`), or --data FILE with --reward REWARD"
-        )
-    if not run_task.held_out:
-        raise InvalidSettings(
-            f"the run in {model} held no prompts out; name the prompts: --data FILE with --reward REWARD"
-        )
-    return [_task_exam(run_task, reward, limit)]
-
-
-def _task_exam(task: "training.Task", reward: str | None, limit: int | None) -> _Exam:
-    rows = (msgspec.structs.replace(row, task=row.task or task.name) for row in task.held_out[:limit])
-    judge = task.reward if reward is None else reward
-    if judge is None:
-        raise InvalidSettings(f"{task.name} is judged by an agent's environment; name a reward for it: --reward REWARD")
-    is_quick = reward is None and task.runs_inline
-    return _Exam(training.Prompts(tuple(rows)), judge, None if is_quick else options.DEFAULT_DEADLINE_S)
 
 
 def _table(evaluated: "list[training.EvaluatedTask]") -> Table:

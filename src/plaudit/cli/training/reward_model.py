@@ -22,6 +22,7 @@ from plaudit.cli.console import (
 )
 from plaudit.errors import InvalidSettings, RolloutsError
 from plaudit.report.formatting import bare_table, count_noun
+from plaudit.training.engine import Progress
 from plaudit.training.reward_model.pair_files import PairCounts, write_pairs
 from plaudit.training.reward_model.settings import document_reward_model_config
 
@@ -137,7 +138,7 @@ def train_reward_model(
     Pairs of some prompts are held out, and the model is judged on them: accuracy, margins, calibration, and whether it
     only counts characters. FOLDER is the model, as RewardModel loads it, with report.json.
     """
-    config = training.load_reward_model_config(*_arguments(arguments or [], out), require_pairs=not print_config)
+    config = training.load_reward_model_config(*_config_of(arguments or [], out), require_pairs=not print_config)
     if print_config:
         print_text(document_reward_model_config(config))
         return 0
@@ -150,26 +151,17 @@ def train_reward_model(
     return 0
 
 
-def _arguments(arguments: list[str], out: str | None) -> tuple[str | None, list[str]]:
+def _config_of(words: list[str], out: str | None) -> tuple[str | None, list[str]]:
     """The config file and the overrides of a command line."""
-    overrides = [each for each in arguments if "=" in each and not Path(each).exists()]
-    named = [each for each in arguments if each not in overrides]
-    files = [each for each in named if each.endswith((".yaml", ".yml"))]
-    pairs = [each for each in named if each not in files]
-    for what, files_of_kind in (("config file", files), ("file of pairs", pairs)):
-        if len(files_of_kind) > 1:
-            raise InvalidSettings(f"one {what} at most, got {' and '.join(files_of_kind)}; overrides are key=value")
-    if files and not Path(files[0]).exists():
-        raise InvalidSettings(f"no config file {files[0]!r}")
+    file, overrides, pairs = options.split_config(words)
+    if len(pairs) > 1:
+        raise InvalidSettings(f"one file of pairs at most, got {' and '.join(pairs)}; overrides are key=value")
     overrides = [*(f"data.path={each}" for each in pairs), *overrides]
-    return files[0] if files else None, [*overrides, *([] if out is None else [f"output_dir={out}"])]
+    return file, overrides if out is None else [*overrides, f"output_dir={out}"]
 
 
-class _FitProgress(StepProgress):
+class _FitProgress(StepProgress, Progress):
     """Shows the training of a reward model."""
-
-    def warm_start(self, step: int, steps: int, loss: float) -> None:
-        """A reward model has no warm start."""
 
     def step(self, step: int, metrics: Mapping[str, float]) -> None:
         """An optimizer step was taken."""

@@ -25,7 +25,7 @@ from plaudit.report.formatting import bare_table, count_noun
 from plaudit.training.config.keys import flatten, read_config_file, write_value
 from plaudit.training.config.reading import KEYS, document_config, load_config
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.engine import Outcome
+from plaudit.training.engine import Outcome, Progress
 from plaudit.training.run_folder import RunFolder
 
 __all__ = ["TrainingProgress", "hack", "launch", "outcome_table", "run_job", "train"]
@@ -54,8 +54,8 @@ def launch(
     """
     words = arguments or []
     ours = [word for word in words if _is_ours(word, trainer)]
-    files, overrides = [w for w in ours if "=" not in w], [w for w in ours if "=" in w]
-    config = load_config(_one_config(files), overrides)
+    file, overrides, _ = options.split_config(ours)
+    config = load_config(file, overrides)
     folder = out or Path(f"{config.output_dir}-{trainer}")
     if folder.is_dir() and any(folder.iterdir()) and not overwrite:
         raise InvalidSettings(f"{folder} is not empty; --overwrite replaces the reward file and the data in it")
@@ -79,13 +79,6 @@ def _is_ours(word: str, trainer: str) -> bool:
     return trainer != "verl" or name.lstrip("+") in KEYS  # verl's own settings are written as ours are
 
 
-def _one_config(files: list[str]) -> str | None:
-    """The config file of a command line, where there is one."""
-    if len(files) > 1:
-        raise InvalidSettings(f"one config file at most, got {' and '.join(files)}; overrides are key=value")
-    return files[0] if files else None
-
-
 NOT_DONE, INTERRUPTED = 1, 130
 
 
@@ -96,7 +89,7 @@ def run_job(address: str, job: Job) -> int:
     try:
         problem = submitted.follow(_show)
     except KeyboardInterrupt:
-        print_message(f"{submitted.id} goes on; {submitted.commands}")
+        print_message(f"{submitted.id} is still running; {submitted.commands}")
         return INTERRUPTED
     if problem is not None:
         print_message(f"{submitted.id} {problem}")
@@ -163,26 +156,25 @@ def train(
         return 0
     output.show(outcome.to_dict(), outcome_table(outcome))
     if outcome.stopped_by is not None:
-        print_message(f"stopped by {outcome.stopped_by} after step {outcome.step}; --resume goes on from there")
+        print_message(f"stopped by {outcome.stopped_by} after step {outcome.step}; --resume continues from there")
         return STOPPED + signal.Signals[outcome.stopped_by]
     return 0
 
 
 def _config(flags: ForeignFlags, *, resume: bool) -> RunConfig:
     """The config of the command line; a run that is resumed without a file continues with its own."""
-    files = [each for each in flags.rest if "=" not in each]
-    overrides = [*flags.overrides, *(each for each in flags.rest if "=" in each)]
-    _one_config(files)
-    if files and not Path(files[0]).exists():
-        if files[0].lstrip("+") in KEYS:
-            raise InvalidSettings(f"the key {files[0]!r} has no value; write {files[0]}=VALUE")
-        hint = did_you_mean(files[0], KEYS) if not files[0].endswith((".yaml", ".yml")) else ""
-        raise InvalidSettings(f"no config file {files[0]!r}{hint} (overrides are written key=value)")
-    config = load_config(files[0] if files else None, overrides)
+    file, overrides, others = options.split_config(flags.rest)
+    overrides = [*flags.overrides, *overrides]
+    if others and others[0].lstrip("+") in KEYS:
+        raise InvalidSettings(f"the key {others[0]!r} has no value; write {others[0]}=VALUE")
+    if others:
+        hint = did_you_mean(others[0], KEYS)
+        raise InvalidSettings(f"no config file {others[0]!r}{hint} (overrides are written key=value)")
+    config = load_config(file, overrides)
     folder = RunFolder(Path(config.output_dir))
-    if resume and not files and not folder.holds_run:
+    if resume and file is None and not folder.holds_run:
         raise TrainingError(f"there is no run in {folder.path} to resume; begin one without --resume")
-    if resume and not files:
+    if resume and file is None:
         saved: dict[str, Any] = read_config_file(folder.config)
         return load_config(None, overrides, base=saved)
     return config
@@ -203,7 +195,7 @@ def _count_prompts(config: RunConfig) -> int:
     return len(training.load_task(config, config.training.reward_function).prompts)
 
 
-class TrainingProgress(StepProgress):
+class TrainingProgress(StepProgress, Progress):
     """Shows a run of `plaudit train`."""
 
     def __init__(self, config: RunConfig, *, quiet: bool) -> None:
@@ -308,7 +300,9 @@ def _step(step: int | None) -> str:
 
 
 class HackProgress(TrainingProgress):
-    """Shows reward, true score and the onset of a run as it goes on; the signs of `watch` are notes of the run."""
+    """Shows reward, true score and the onset of exploiting while a run is in progress; the signs of `watch` are notes
+    of the run.
+    """
 
     def __init__(self, config: RunConfig, *, quiet: bool) -> None:
         super().__init__(config, quiet=quiet)

@@ -39,7 +39,7 @@ class DecisionItem:
 
 @dataclass(frozen=True, slots=True)
 class DecisionPage:
-    """The items of a page, and the decisions that keys stand for."""
+    """The items of a page, and the decision of each keyboard key."""
 
     title: str
     summary: str

@@ -151,7 +151,7 @@ def find_kinds(trajectory: Trajectory) -> frozenset[str]:
     return kinds | {"cut off at the length limit"} if _is_cut_off(trajectory) else kinds
 
 
-@lru_cache(maxsize=4096)  # a policy that has learnt something says the same again and again
+@lru_cache(maxsize=4096)  # a trained policy often gives the same response
 def _text_kinds(response: str) -> frozenset[str]:
     kinds = {name for name, holds in KINDS.items() if holds(response)}
     return frozenset(kinds | {_form(response)} if response.strip() else kinds)
@@ -175,42 +175,14 @@ def _form(response: str) -> str:
     return f"begins with {' '.join(text.split()[:2])!r:.40}"
 
 
-def _is_empty(response: str) -> bool:
-    return not response.strip()
-
-
-def _is_short(response: str) -> bool:
-    return 0 < len(response.split()) < SHORT
-
-
-def _is_long(response: str) -> bool:
-    return len(response.split()) > LONG
-
-
 def _repeats(response: str) -> bool:
     runs = ngrams(bare_words(response), 3)
     return len(runs) > 3 and 1 - len(set(runs)) / len(runs) >= REPEATED_SHARE
 
 
-def _states_answer(response: str) -> bool:
-    return bool(find_marks(response))
-
-
-def _states_rivals(response: str) -> bool:
-    return len({mark.text.strip() for mark in find_marks(response)}) > 1
-
-
-def _has_code(response: str) -> bool:
-    return "```" in response
-
-
 def _leaves_tag_open(response: str) -> bool:
     opened = re.findall(r"<(\w+)>", response)
     return any(response.count(f"</{tag}>") < response.count(f"<{tag}>") for tag in set(opened))
-
-
-def _is_reordered(response: str, truth: str) -> bool:
-    return sorted(response) == sorted(truth)
 
 
 def _is_one_off(response: str, truth: str) -> bool:
@@ -228,29 +200,21 @@ def _shared_prefix(one: str, other: str) -> int:
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def _is_longer(response: str, truth: str) -> bool:
-    return len(response) > len(truth)
-
-
-def _is_shorter(response: str, truth: str) -> bool:
-    return len(response) < len(truth)
-
-
 NEAR_KINDS: dict[str, Callable[[str, str], bool]] = {
-    "has the ground truth's characters in another order": _is_reordered,
+    "has the ground truth's characters in another order": lambda response, truth: sorted(response) == sorted(truth),
     "is one character away from the ground truth": _is_one_off,
-    "is longer than the ground truth": _is_longer,
-    "is shorter than the ground truth": _is_shorter,
+    "is longer than the ground truth": lambda response, truth: len(response) > len(truth),
+    "is shorter than the ground truth": lambda response, truth: len(response) < len(truth),
 }
 KINDS: dict[str, Callable[[str], bool]] = {
-    "empty": _is_empty,
-    f"shorter than {SHORT} words": _is_short,
-    f"longer than {LONG} words": _is_long,
+    "empty": lambda response: not response.strip(),
+    f"shorter than {SHORT} words": lambda response: 0 < len(response.split()) < SHORT,
+    f"longer than {LONG} words": lambda response: len(response.split()) > LONG,
     "repeats itself": _repeats,
-    "states an answer": _states_answer,
-    "states different answers": _states_rivals,
+    "states an answer": lambda response: bool(find_marks(response)),
+    "states different answers": lambda response: len({mark.text.strip() for mark in find_marks(response)}) > 1,
     "reasons in steps": has_reasoning_steps,
     "states false arithmetic": has_hallucination,
-    "holds a code block": _has_code,
+    "holds a code block": lambda response: "```" in response,
     "leaves a tag open": _leaves_tag_open,
 }

@@ -1,7 +1,7 @@
 """Phrases that pay: words found in responses that earn more than their group, and words found in those that earn less.
 
 A response counts once for a phrase however often it contains it. Responses are compared within their group only, so
-that the words of a prompt say nothing, however easy the prompt is (the test of Mantel and Haenszel, 1959): in a group
+that the words and the difficulty of a prompt have no influence (the test of Mantel and Haenszel, 1959): in a group
 of n with h high ones, m of n contain the phrase and a of them are high; with Σ over groups, z = Σ(a − mh/n) /
 √Σ m(n−m)h(n−h) / (n²(n−1)), and the odds ratio is Σ a·d/n / Σ b·c/n. A phrase must be found in several groups.
 """

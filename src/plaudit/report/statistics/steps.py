@@ -19,7 +19,7 @@ from plaudit.report.table import NO_STEP, Floats, Integers, Samples, ratio
 __all__ = ["ks_distance", "measure_drift", "quarters", "step_curve"]
 
 MAX_POINTS = 200
-_LEAST = 20  # values on either side: with fewer, a drift says nothing
+_LEAST = 20  # the least number of values on either side
 
 
 def step_curve(samples: Samples) -> tuple[StepPoint, ...]:

@@ -16,7 +16,7 @@ from plaudit.report.advice import remarks
 from plaudit.report.collecting import distribution_of
 from plaudit.report.coverage import format_mean
 from plaudit.report.figures import Distribution, FailurePattern, Figures, Kind, StepPoint
-from plaudit.report.formatting import bare_table, escape_controls, format_number
+from plaudit.report.formatting import bare_table, escape_controls, format_number, shorten
 from plaudit.report.terminal.tables import render_headline, render_histogram, render_summary
 
 __all__ = ["describe_batch", "render_analysis"]
@@ -95,5 +95,4 @@ def _pattern(pattern: FailurePattern) -> list[RenderableType]:
 
 
 def _show(text: str) -> Text:
-    shown = escape_controls(text)
-    return Text(shown if len(shown) <= MAX_TEXT else f"{shown[: MAX_TEXT - 1]}…")
+    return Text(shorten(escape_controls(text), MAX_TEXT))

@@ -51,7 +51,7 @@ def component_weights(reward: RewardFunction, step: int | None) -> dict[str, flo
         return {}
     weights: dict[str, float] = {}
     if isinstance(reward.rule, WeightedSum) and not reward.is_alias:
-        slopes = reward.rule.combine([0.0] * len(reward.parts), step).slopes  # schedules, as they stand at this step
+        slopes = reward.rule.combine([0.0] * len(reward.parts), step).slopes  # schedules at this step
         weights.update(zip(reward.component_names, slopes, strict=True))
     for name, part in zip(reward.component_names, reward.parts, strict=True):
         inner = component_weights(part, step)

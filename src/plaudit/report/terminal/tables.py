@@ -28,6 +28,7 @@ from plaudit.report.formatting import (
     format_duration,
     format_number,
     format_share,
+    shorten,
     to_text,
 )
 
@@ -226,7 +227,12 @@ def render_breakdown(breakdown: Breakdown) -> RenderableType:
     means = ("reward", "reward_all", "score", "score_all") if partial else ("reward", "score")
     titles = ("n", "scored", *(name.replace("_all", ", all") for name in means))
     rows = (
-        (_shorten(one.value), f"{one.count:,}", f"{one.scored:,}", *(_figure(getattr(one, name)) for name in means))
+        (
+            shorten(escape_controls(one.value), MAX_VALUE),
+            f"{one.count:,}",
+            f"{one.scored:,}",
+            *(_figure(getattr(one, name)) for name in means),
+        )
         for one in breakdown.slices[:MAX_SLICES]
     )
     numbers = (Column(title, justify="right", no_wrap=True) for title in titles)
@@ -250,11 +256,6 @@ def render_agreement(agreement: Agreement, column: str) -> RenderableType:
     left_out = {"not scored": agreement.unscored, "without a label": agreement.unlabelled}
     notes = ", ".join(f"{count:,} {name}" for name, count in left_out.items() if count)
     return Group(counts, f"{facts} of {agreement.count:,} samples" + (f" ({notes} left out)" if notes else ""))
-
-
-def _shorten(value: str) -> str:
-    text = escape_controls(value)
-    return text if len(text) <= MAX_VALUE else f"{text[:MAX_VALUE]}…"
 
 
 def _figure(value: float | None) -> str:

@@ -160,7 +160,7 @@ class BatchCredit:
 
     def minus(self, penalties: Sequence[Sequence[float]]) -> "BatchCredit":
         """The same with a penalty per token of every sample, such as β · KL, which counts like a negative reward there;
-        tokens that were not chosen pay nothing."""
+        tokens that were not chosen have no penalty."""
         if len(penalties) != len(self.credits):
             raise InvalidAdvantage(f"penalties of {len(penalties)} samples for {len(self.credits)} samples")
         for credit, paid in zip(self.credits, penalties, strict=True):
@@ -169,15 +169,15 @@ class BatchCredit:
         return replace(self, penalties=penalties)
 
     @property
-    def paid_credits(self) -> list[Credit | None]:
-        """The credits with the penalties taken out of the token rewards."""
+    def penalized_credits(self) -> list[Credit | None]:
+        """The credits with the penalties subtracted from the token rewards."""
         if self.penalties is None:
             return list(self.credits)
         pairs = zip(self.credits, self.penalties, strict=True)
         return [None if credit is None else credit.minus(paid) for credit, paid in pairs]
 
     def subtract_penalties(self, estimates: list[list[float] | None], gamma: float) -> list[list[float] | None]:
-        """The estimates less the penalties still to be paid from each token on."""
+        """The estimates less the sum of the penalties from each token on."""
         if self.penalties is None:
             return estimates
         paid: list[list[float] | None] = []
@@ -221,7 +221,7 @@ def returns(credit: Credit, *, gamma: float = 1.0) -> list[float]:
     for index in range(len(to_go) - 1, -1, -1):
         ahead = credit.tokens[index] + ahead
         to_go[index] = ahead
-        ahead *= gamma if credit.action_mask[index] else 1.0  # tokens that were given take no time
+        ahead *= gamma if credit.action_mask[index] else 1.0  # tokens that the policy did not choose are no time steps
     return to_go
 
 
@@ -242,14 +242,6 @@ def gae(credit: Credit, values: Sequence[float], *, gamma: float = 1.0, lam: flo
             advantages[index] = next_advantage = delta + gamma * lam * next_advantage
             earned, next_value = 0.0, values[index]
     return advantages
-
-
-def _no_rewards(trajectory: Trajectory, output: RewardOutput, chosen: Sequence[int]) -> None:
-    return None
-
-
-def _token_rewards(trajectory: Trajectory, output: RewardOutput, chosen: Sequence[int]) -> list[float] | None:
-    return token_rewards_of(output, trajectory)
 
 
 def _step_rewards(trajectory: Trajectory, output: RewardOutput, chosen: Sequence[int]) -> list[float]:
@@ -293,7 +285,11 @@ def find_steps(trajectory: Trajectory, output: RewardOutput) -> list[StepCredit]
 
 
 _Locate: TypeAlias = Callable[[Trajectory, RewardOutput, Sequence[int]], list[float] | None]
-CREDITS: dict[str, _Locate] = {"outcome": _no_rewards, "tokens": _token_rewards, "steps": _step_rewards}
+CREDITS: dict[str, _Locate] = {
+    "outcome": lambda trajectory, output, chosen: None,
+    "tokens": lambda trajectory, output, chosen: token_rewards_of(output, trajectory),
+    "steps": _step_rewards,
+}
 
 
 def as_rewards(rewards: Iterable[Any]) -> list[float | None]:
@@ -328,7 +324,7 @@ def _consecutive(count: int, num_generations: int) -> list[int]:
     if count % num_generations:
         raise InvalidAdvantage(
             f"{count} rewards do not divide into groups of num_generations={num_generations}; "
-            "give as many rewards per prompt, or say with `groups` which belong together"
+            "give as many rewards per prompt, or assign them to groups with `groups`"
         )
     return [index // num_generations for index in range(count)]
 

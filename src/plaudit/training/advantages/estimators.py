@@ -127,7 +127,7 @@ class MaxRLAdvantage(DrGRPOAdvantage):
 @dataclass(frozen=True)
 class PassAtKAdvantage(BaselineAdvantage):
     """The advantage for getting at least one of k samples right (Pass@k training, arXiv:2508.10751, by its closed
-    form): on hard prompts every right sample counts much, on easy ones little is learnt.
+    form): right samples of hard prompts have large advantages, those of easy prompts small ones.
 
     A sample is right when its reward is at least `right`.
     """
@@ -153,7 +153,7 @@ class PassAtKAdvantage(BaselineAdvantage):
 @dataclass(frozen=True)
 class GDPOAdvantage(Advantage):
     """Every component normalised in its group on its own, then their weighted sum whitened over the batch
-    (arXiv:2601.05242), so that no component drowns another.
+    (arXiv:2601.05242), so that no component dominates the others.
 
     A sample counts where all its components with a weight are scored. `weights` names components; without it all of
     them count, each with weight 1.
@@ -220,7 +220,7 @@ class GAEAdvantage(Advantage):
             raise InvalidAdvantage("gae needs a critic's values, one per token; without a critic use rloo or grpo")
         estimates: Estimates = [
             None if credit is None else gae(credit, values, gamma=self.gamma, lam=self.lam)
-            for credit, values in zip(batch_credit.paid_credits, batch_credit.values, strict=True)
+            for credit, values in zip(batch_credit.penalized_credits, batch_credit.values, strict=True)
         ]
         return whiten(estimates, batch_credit.credits) if self.whitening else estimates
 

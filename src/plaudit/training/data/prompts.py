@@ -267,7 +267,7 @@ class Task:
         respond: Callable[[Trajectory], str | None] | None = None,
         warm_start_steps: int = 60,
     ) -> "Task":
-        """A task of plain rows: `prompt`, `ground_truth`, `difficulty` and whatever else the reward reads.
+        """A task of plain rows: `prompt`, `ground_truth`, `difficulty` and other columns that the reward reads.
 
         `held_out` of them are set apart by their prompts. Unless `respond` says otherwise, a ground truth that is text
         or a number is shown as the right response.

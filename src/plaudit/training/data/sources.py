@@ -5,7 +5,6 @@ it is left out, and so is a final assistant message at the end of chat messages.
 braces in a question are text, not column names.
 """
 
-import csv
 import json
 import re
 import string
@@ -54,7 +53,7 @@ class PromptTemplate:
         """The prompt of one row: `columns` under their own names, and `prompt` unchanged."""
         if self.text is None:
             if prompt is None:
-                raise DataError(f"no prompt among {sorted(columns)}; say which column holds it, or give a template")
+                raise DataError(f"no prompt among {sorted(columns)}; name the column that holds it, or give a template")
             return self._as_chat(prompt)
         known = dict(columns) if prompt is None else {"prompt": prompt, **columns}
         parts = [
@@ -206,7 +205,6 @@ Rows = Iterator[tuple[str, Mapping[str, Any]]]
 """Rows with how messages name them: file and line."""
 
 FILES = (".jsonl", ".gz", ".parquet", ".csv")
-_EXTRA_CELLS = "\0beyond"
 _HUB_NAME = re.compile(r"(?P<name>[\w.-]+(?:/[\w.-]+)?)(?:@(?P<subset>[\w.-]+))?")
 """`gsm8k`, `openai/gsm8k`, or `openai/gsm8k@main` with the subset that is meant."""
 
@@ -218,7 +216,7 @@ def rows_of(path: Path, split: str) -> Rows:
     name = _HUB_NAME.fullmatch(path.as_posix())
     if name and not path.exists() and path.suffix.lower() not in FILES and not did_you_mean(path.name, _beside(path)):
         return _hub_rows(name["name"], name["subset"], split)
-    return _csv_rows(path) if path.suffix.lower() == ".csv" else _source_rows(path)
+    return _source_rows(path)
 
 
 def _source_rows(path: Path) -> Rows:
@@ -231,30 +229,18 @@ def _source_rows(path: Path) -> Rows:
         for number, raw in source.raw_rows():
             name = f"{path}:{number}"
             try:
-                yield name, source.decode(raw)
+                row = source.decode(raw)
             except InvalidJSON as error:
                 raise DataError(f"{name}: broken JSON: {error}") from None
+            except RolloutsError as error:
+                raise DataError(f"{name}: {error}") from None
+            yield name, row
     except RolloutsError as error:
         raise DataError(str(error)) from error
 
 
 def _beside(path: Path) -> list[str]:
     return [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-
-
-def _csv_rows(path: Path) -> Rows:
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file, strict=True, restkey=_EXTRA_CELLS)
-            for row in reader:
-                name = f"{path}:{reader.line_num}"
-                if _EXTRA_CELLS in row or None in row.values():
-                    raise DataError(
-                        f"{name}: the line has not as many cells as the first one ({len(reader.fieldnames or [])})"
-                    )
-                yield name, row
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"cannot read {path} as CSV: {error}") from error
 
 
 def _folder_rows(folder: Path, split: str) -> Rows:

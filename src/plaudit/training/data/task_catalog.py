@@ -261,7 +261,7 @@ def _take(module: ModuleType, member: str | None, name: str, options: Mapping[st
     }
     if member is None:
         if len(tasks) != 1:
-            fault = f"{len(tasks)} tasks ({', '.join(tasks)}); say which one" if tasks else "no task in it"
+            fault = f"{len(tasks)} tasks ({', '.join(tasks)}); name one of them" if tasks else "no task in it"
             raise InvalidSettings(
                 f"{name} has {fault}: {name}:NAME, where NAME is a Task, or a function that is annotated to return one"
             )

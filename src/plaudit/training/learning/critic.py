@@ -87,7 +87,9 @@ class Critic:
                 loss = value_loss(self.values(part), *cut[:3], clip=self.clip, weights=cut[3])
                 loss.value.backward()  # type: ignore[no-untyped-call]
                 losses.append(loss)
-            if not math.isfinite(self._optimizer.clip()):  # rewards too large to square must not spoil the weights
+            if not math.isfinite(
+                self._optimizer.clip()
+            ):  # the squares of huge rewards are infinite, which would destroy the weights
                 return {**stats, "value/skipped": 1.0}
             self._optimizer.step()
             stats = _add_up(losses)
@@ -115,7 +117,7 @@ class Critic:
             raise PolicyError("the critic learns from batch_credit with its own values; call `add_values` first")
         width = batch.mask_B_T.shape[1]
         targets, olds = [], []
-        for credit, values in zip(batch_credit.paid_credits, batch_credit.values, strict=True):
+        for credit, values in zip(batch_credit.penalized_credits, batch_credit.values, strict=True):
             padding = [0.0] * (width - len(values))
             ahead = [0.0] * len(values)
             if credit is not None:

@@ -127,8 +127,8 @@ def value_loss(
 def pad_advantages(estimates: Sequence[Sequence[float] | float | None], mask: Tensor) -> tuple[Tensor, Tensor]:
     """Advantages and mask as (B, T) tensors: rows of samples that were not scored (None) count nowhere.
 
-    A number stands for all tokens of its sample. Responses stand at the left of the rows of `mask`; a row may be longer
-    than its response.
+    A number is the advantage of all tokens of its sample. Responses begin at the left of the rows of `mask`; a row may
+    be longer than its response.
     """
     if len(estimates) != len(mask):
         raise InvalidAdvantage(f"advantages of {len(estimates)} samples for a mask of {len(mask)} rows")
@@ -149,19 +149,11 @@ def kl_divergence(logprobs: Tensor, reference: Tensor, estimator: KLEstimator = 
     return KL_ESTIMATORS[estimator](logprobs - reference)
 
 
-def _k1(d: Tensor) -> Tensor:
-    return d
-
-
-def _k2(d: Tensor) -> Tensor:
-    return d.square() / 2
-
-
-def _k3(d: Tensor) -> Tensor:
-    return torch.expm1(-d) + d
-
-
-KL_ESTIMATORS: dict[str, Callable[[Tensor], Tensor]] = {"k1": _k1, "k2": _k2, "k3": _k3}
+KL_ESTIMATORS: dict[str, Callable[[Tensor], Tensor]] = {
+    "k1": lambda d: d,
+    "k2": lambda d: d.square() / 2,
+    "k3": lambda d: torch.expm1(-d) + d,
+}
 
 
 def importance_weights(

@@ -2,7 +2,7 @@
 
 A bfloat16 weight has three decimal digits: an update of lr 1e-6 rounds to nothing on nearly all of them. Parameters of
 lower precision therefore get a float32 copy which is what learns; the model sees it rounded. A warm start shows the
-model correct responses: one that never earns a reward has nothing to reinforce.
+model correct responses: a model that never gets a reward has nothing to learn from.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -120,13 +120,13 @@ def warm_start(
     """
     if not demonstrations:
         raise DataError("there are no demonstrations to learn from; give some, or set warm-start steps to 0")
-    chance = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
     lr = settings.warm_start_lr or LEARNING_RATE
     adamw = OptimizerConfig(lr=lr, betas=(0.9, 0.999), weight_decay=0.01)  # as torch has it
     optimizer = MasterAdamW(policy.parameters(), adamw)
     loss = float("nan")
     for step in range(settings.warm_start_steps or 0):
-        picked = torch.randint(len(demonstrations), (settings.warm_start_batch,), generator=chance).tolist()
+        picked = torch.randint(len(demonstrations), (settings.warm_start_batch,), generator=generator).tolist()
         optimizer.zero_grad()
         loss = imitate(policy, [demonstrations[index] for index in picked], micro_batches)
         optimizer.clip()
@@ -151,7 +151,7 @@ def imitate(
 
 @contextmanager
 def train_own_weights(policy: Policy) -> Iterator[None]:
-    """While entered, a LoRA policy trains the model's own weights: adapters could not teach an empty model to speak."""
+    """While entered, a LoRA policy trains the model's own weights: adapters on random weights would not learn."""
     flags = [(parameter, parameter.requires_grad) for parameter in policy.model.parameters()]
     try:
         for parameter, trained in flags:

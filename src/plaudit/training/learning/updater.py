@@ -4,7 +4,6 @@ Samples that were not scored count nowhere. Responses whose advantages are all 0
 computed unless a KL or an entropy bonus moves them: else they have no gradient.
 """
 
-import dataclasses
 import math
 import random
 from collections.abc import Iterator, Sequence
@@ -16,12 +15,11 @@ from msgspec import structs
 from torch import Tensor
 
 from plaudit.errors import InvalidSettings
-from plaudit.training.advantages.baseline import Advantage, BaselineAdvantage
 from plaudit.training.advantages.credit import BatchCredit, TaskScale
-from plaudit.training.advantages.estimators import GAEAdvantage, advantage
+from plaudit.training.advantages.estimators import GAEAdvantage
 from plaudit.training.collecting import Batch
-from plaudit.training.config.learning_keys import LossSettings
 from plaudit.training.config.schema import RunConfig
+from plaudit.training.inputs import build_advantage
 from plaudit.training.learning.critic import Critic
 from plaudit.training.learning.losses import OtherLogprobs, kl_divergence, pad_advantages, policy_loss, token_weights
 from plaudit.training.learning.optimizer import MasterAdamW, imitate, learning_rate
@@ -29,7 +27,7 @@ from plaudit.training.model.policy import Policy, TokenBatch
 from plaudit.training.sampling.sampler import derive_seed
 from plaudit.trajectory import Trajectory
 
-__all__ = ["UpdateBatch", "Updater", "build_advantage", "check_learning", "keep_top"]
+__all__ = ["UpdateBatch", "Updater", "keep_top"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +209,7 @@ class Updater:
         if self.demonstrations:
             stats |= self._imitate(seed)
         norm = self.optimizer.clip()
-        if not math.isfinite(norm):  # one bad batch must not spoil the weights
+        if not math.isfinite(norm):  # a gradient that is not finite would destroy the weights
             return {**stats, "update/skipped": 1.0}
         self.optimizer.step()
         return {**stats, "grad_norm": norm}
@@ -239,7 +237,7 @@ class Updater:
         return {**loss.stats, "loss": float(loss.value.detach())}
 
     def _imitate(self, seed: str) -> dict[str, float]:
-        """Add the gradient of some demonstrations, drawn anew for every optimizer step."""
+        """Add the gradient of some demonstrations, drawn again for every optimizer step."""
         shown = random.Random(f"{seed}/demonstrations").choices(self.demonstrations, k=self.config.loss.sft_batch)
         loss = imitate(self.policy, shown, self.micro_batches, weight=self.config.loss.sft_weight)
         return {"sft/loss": loss}
@@ -270,51 +268,3 @@ def _merge(stats: Sequence[dict[str, float]], *, by_tokens: bool = False) -> dic
         mean = math.fsum(map(float.__mul__, values, shares)) / math.fsum(shares)
         merged[name] = max(values) if name.endswith("/max") else mean
     return {**merged, "tokens": math.fsum(each["tokens"] for each in stats)} if by_tokens else merged
-
-
-OF_ESTIMATORS = {"lam": "gae_lambda", "scale": "advantage_scale", "k": "pass_k", "weights": "component_weights"}
-"""Fields of single estimators, and the keys of `training.` that set them."""
-
-
-def check_learning(config: RunConfig) -> None:
-    """Raise InvalidSettings for an estimator or a loss that cannot be built or cannot learn; nothing is loaded."""
-    estimator = build_advantage(config)
-    _check_estimator(config, estimator)
-    _check_off_policy(config)
-
-
-def build_advantage(config: RunConfig) -> Advantage:
-    """The advantage estimator that the config names, with its settings."""
-    estimator = advantage(config.advantage, gamma=config.training.gamma)
-    wanted = {name: getattr(config.training, key) for name, key in OF_ESTIMATORS.items()}
-    chosen = {name: value for name, value in wanted.items() if value not in (None, {})}
-    known = {field.name for field in dataclasses.fields(estimator)}  # type: ignore[arg-type]
-    for name in chosen.keys() - known:
-        raise InvalidSettings(f"training.{OF_ESTIMATORS[name]} is not for advantage={config.advantage}; leave it out")
-    return dataclasses.replace(estimator, **chosen)  # type: ignore[type-var]
-
-
-def _check_estimator(config: RunConfig, estimator: Advantage) -> None:
-    size = config.sampling.samples_per_prompt
-    if isinstance(estimator, BaselineAdvantage) and estimator.compares and size == 1:
-        raise InvalidSettings(
-            f"advantage={config.advantage} compares responses to one prompt, and sampling.samples_per_prompt=1 draws "
-            "one; sample several, or take reinforce or gae"
-        )
-    k = getattr(estimator, "k", 1)
-    if k > size:
-        raise InvalidSettings(
-            f"advantage={config.advantage} with training.pass_k={k} needs at least as many responses to a prompt; "
-            f"sampling.samples_per_prompt is {size}"
-        )
-
-
-def _check_off_policy(config: RunConfig) -> None:
-    if config.training.async_train or config.engine != "local":
-        return
-    usual = LossSettings()
-    for name in ("max_importance", "importance_level", "importance_mode"):
-        if getattr(config.loss, name) != getattr(usual, name):
-            raise InvalidSettings(
-                f"loss.{name} corrects for samples of older weights, and without training.async_train there are none"
-            )

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F  # noqa: N812 - the name everybody knows it by
+from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from plaudit.training.model.decoder_weights import DecoderWeights, LayerWeights, Linear
 
@@ -19,11 +19,11 @@ __all__ = ["Cache", "KeyValues", "Packing", "hidden_states", "response_states"]
 
 
 WORTH_PACKING = 0.9
-"""Above this share of real tokens, moving them to and fro costs more than the padding."""
+"""Above this share of real tokens, packing and unpacking costs more than computing on the padding."""
 
 
 class KeyValues(Protocol):
-    """Keys and values of tokens read before, which new tokens look back at."""
+    """Keys and values of earlier tokens, to which new tokens attend."""
 
     filled: int
 
@@ -76,8 +76,8 @@ class Packing:
         return cls(real_B_S.flatten().nonzero().squeeze(1), len(lengths_B), width)
 
     @property
-    def pays(self) -> bool:
-        """Whether there is enough padding for it."""
+    def saves_time(self) -> bool:
+        """Whether there is enough padding for packing to be faster."""
         return len(self.indices_N) < WORTH_PACKING * self.rows * self.width
 
     def pack(self, x_B_S: Tensor) -> Tensor:
@@ -137,8 +137,8 @@ def _attention(
     layer, heads, kv_heads = weights.layers[index], weights.heads, weights.kv_heads
     rows, new, _ = qkv_B_S.shape
     qkv = qkv_B_S.view(rows, new, heads + 2 * kv_heads, -1).transpose(1, 2)
-    turned, value = qkv.split_with_sizes((heads + kv_heads, kv_heads), dim=1)
-    query, key = rotate(_norm_heads(layer, turned, weights)).split_with_sizes((heads, kv_heads), dim=1)
+    rotated, value = qkv.split_with_sizes((heads + kv_heads, kv_heads), dim=1)
+    query, key = rotate(_norm_heads(layer, rotated, weights)).split_with_sizes((heads, kv_heads), dim=1)
     if cache is not None:
         key, value = cache.extend(index, key, value)
     seen = F.scaled_dot_product_attention(
@@ -147,11 +147,11 @@ def _attention(
     return seen.transpose(1, 2).reshape(rows, new, -1)
 
 
-def _norm_heads(layer: LayerWeights, turned: Tensor, weights: DecoderWeights) -> Tensor:
+def _norm_heads(layer: LayerWeights, rotated: Tensor, weights: DecoderWeights) -> Tensor:
     """Queries and keys, normed per head where the family does that (Qwen3)."""
     if layer.q_norm is None or layer.k_norm is None:
-        return turned
-    query, key = turned.split_with_sizes((weights.heads, weights.kv_heads), dim=1)
+        return rotated
+    query, key = rotated.split_with_sizes((weights.heads, weights.kv_heads), dim=1)
     normed = (_rms(query, layer.q_norm, weights.epsilon), _rms(key, layer.k_norm, weights.epsilon))
     return torch.cat(normed, dim=1)
 
@@ -170,7 +170,8 @@ def _rms(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
 
 
 MAX_MASK = 1 << 25
-"""Places in the attention mask that sharing needs; longer batches are read row by row, which needs none."""
+"""The largest attention mask, in elements, for shared prompts; larger batches are computed row by row, without a mask.
+"""
 
 
 def response_states(weights: DecoderWeights, ids_B_L: Tensor, starts_B: Tensor, lengths_B: Tensor) -> Tensor:
@@ -181,7 +182,7 @@ def response_states(weights: DecoderWeights, ids_B_L: Tensor, starts_B: Tensor, 
     if not lengths_B.all():  # a response without tokens has no states
         some_B = lengths_B > 0
         ids_B_L, starts_B, lengths_B = ids_B_L[some_B], starts_B[some_B], lengths_B[some_B]
-    prompts_P_L, owner_B = _different_prompts(ids_B_L, starts_B)
+    prompts_P_L, owner_B = _distinct_prompts(ids_B_L, starts_B)
     grown = int(lengths_B.max()) - 1
     mask_size = len(ids_B_L) * grown * (prompts_P_L.shape[1] + grown)
     if 2 * len(prompts_P_L) > len(ids_B_L) or mask_size > MAX_MASK:
@@ -209,7 +210,7 @@ def _read(
 ) -> Tensor:
     """The states (N, d) of the first `lengths_B` tokens of each row, one row after the other."""
     packing = Packing.of(lengths_B, ids_B_S.shape[1])
-    if packing.pays:
+    if packing.saves_time:
         return hidden_states(weights, ids_B_S, positions, mask=mask, cache=cache, packing=packing)
     return packing.pack(hidden_states(weights, ids_B_S, positions, mask=mask, cache=cache))
 
@@ -224,7 +225,7 @@ def _interleave(first_B: Tensor, rest: Tensor, lengths_B: Tensor) -> Tensor:
 
 
 class _PromptKeys:
-    """Keys and values of the prompts, kept when they are read and handed to the responses that continue from them."""
+    """Keys and values of the prompts, kept in the first pass and used by the responses in the second."""
 
     def __init__(self, owner_B: Tensor) -> None:
         self._owner_B = owner_B
@@ -239,11 +240,11 @@ class _PromptKeys:
         return torch.cat([before, key], dim=2), torch.cat([seen, value], dim=2)
 
 
-def _different_prompts(ids_B_L: Tensor, starts_B: Tensor) -> tuple[Tensor, Tensor]:
-    """The prompts without repetitions, and which of them each row begins with."""
+def _distinct_prompts(ids_B_L: Tensor, starts_B: Tensor) -> tuple[Tensor, Tensor]:
+    """The distinct prompts, and the index of the prompt of each row."""
     length = int(starts_B.max())
     beyond = _positions(length, ids_B_L) >= starts_B[:, None]
-    prompts = ids_B_L[:, :length].masked_fill(beyond, -1)  # no token, so that lengths tell prompts apart too
+    prompts = ids_B_L[:, :length].masked_fill(beyond, -1)  # not a token id, so that prompts of different lengths differ
     different, owner_B = torch.unique(prompts, return_inverse=True, dim=0)
     return different.clamp(min=0), owner_B
 
@@ -258,8 +259,8 @@ def _row_by_row(weights: DecoderWeights, ids_B_L: Tensor, starts_B: Tensor, leng
 def _mask(starts_B: Tensor, length: int, grown: int) -> Tensor:
     """The attention mask: a token of a response sees the whole prompt, and the tokens of the response before it."""
     prompt_B_T_L = (_positions(length, starts_B) < starts_B[:, None])[:, None].expand(-1, grown, -1)
-    own_T_T = torch.ones(grown, grown, dtype=torch.bool, device=starts_B.device).tril()
-    return torch.cat([prompt_B_T_L, own_T_T.expand(len(starts_B), -1, -1)], dim=2)[:, None]
+    causal_T_T = torch.ones(grown, grown, dtype=torch.bool, device=starts_B.device).tril()
+    return torch.cat([prompt_B_T_L, causal_T_T.expand(len(starts_B), -1, -1)], dim=2)[:, None]
 
 
 def _positions(count: int, like: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """The weights of a Llama-style decoder, laid out for speed: one matrix for q, k and v, one for gate and up.
 
-They are taken from the Hugging Face model anew for each use, so an update of the model is never missed. Gradients flow
+They are read from the Hugging Face model for each use, so they include every update of the model. Gradients flow
 back to the model's own parameters. LoRA adapters stay apart from the weights they are added to: a merged copy would
 need memory for all weights again, and its gradient the full product that LoRA avoids.
 """

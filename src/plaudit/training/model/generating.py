@@ -126,7 +126,9 @@ class _Record:
 
 
 def _prompt_mask(padding_P: Tensor, length: int) -> Tensor:
-    """Causal, without the padding on the left; a padding token sees itself, since a row of nothing has no softmax."""
+    """Causal, without the padding on the left; a padding token sees itself, since the softmax of an empty row is
+    undefined.
+    """
     indices = torch.arange(length, device=padding_P.device)
     causal = indices[:, None] >= indices
     real = indices >= padding_P[:, None, None]
@@ -162,7 +164,7 @@ def apply_temperature(logits: Tensor, settings: SamplingSettings) -> Tensor:
 def draw_numbers(steps: int, rows: int, settings: SamplingSettings, generator: torch.Generator) -> Tensor | None:
     """The random numbers (T, B) of a whole call, one for each token it may draw; None for greedy decoding.
 
-    They are drawn at once, so that the numbers of a row do not depend on when other rows end.
+    All of them are drawn before the first token, so that the numbers of a row do not depend on when other rows end.
     """
     if not settings.temperature:
         return None
@@ -172,7 +174,8 @@ def draw_numbers(steps: int, rows: int, settings: SamplingSettings, generator: t
 def keyed_numbers(steps: int, seeds: Sequence[int], settings: SamplingSettings, device: torch.device) -> Tensor | None:
     """Random numbers (T, B) as of `draw_numbers`, where those of a row follow from its seed alone.
 
-    SplitMix64 (Steele, Lea and Flood, 2014): thousands of rows at once, where a generator each would take milliseconds.
+    SplitMix64 (Steele, Lea and Flood, 2014): vectorised over rows; a torch generator for each row would take
+    milliseconds.
     """
     if not settings.temperature:
         return None
@@ -194,7 +197,9 @@ def draw_tokens(scores_B_V: Tensor, settings: SamplingSettings, number_B: Tensor
         return scores_B_V.argmax(dim=-1)
     sums_B_V = torch.softmax(_cut(scores_B_V, settings), dim=-1).cumsum(dim=-1)
     total_B = sums_B_V[:, -1]
-    below_B = torch.nextafter(total_B, torch.zeros_like(total_B))  # rounding must not lead beyond all tokens
+    below_B = torch.nextafter(
+        total_B, torch.zeros_like(total_B)
+    )  # rounding must not give an index after the last token
     wanted_B = torch.minimum((number_B * total_B).to(sums_B_V.dtype), below_B)
     return torch.searchsorted(sums_B_V, wanted_B[:, None], right=True).squeeze(1)
 

@@ -11,15 +11,13 @@ from plaudit.errors import PolicyError, require
 from plaudit.models.cpu_precision import usable_dtype
 from plaudit.models.loading import check_placement, choose_device, load_model
 from plaudit.models.locating import locate_model, smollm2_file, unpack_once
-from plaudit.training.config.schema import BaseModelConfig
+from plaudit.training.config.schema import EMBEDDED, BaseModelConfig
 from plaudit.training.model.policy import Policy
 
-__all__ = ["EMBEDDED", "add_adapters", "add_lora", "load_policy", "tiny_policy", "unpacked_model"]
+__all__ = ["add_adapters", "add_lora", "load_policy", "tiny_policy", "unpacked_model"]
 
 transformers = require("transformers", extra="train", purpose="training")
 
-EMBEDDED = "tiny"
-"""The name of the embedded model, which needs no files."""
 ADAPTER = "adapter_config.json"
 
 
@@ -61,7 +59,7 @@ def add_adapters(model: Any, settings: BaseModelConfig, seed: int, *, task: str)
 
 def _load(spec: str, seed: int, dtype: str, device: str) -> Policy:
     path = Path(spec)
-    if spec == EMBEDDED:  # a folder of that name is ./tiny
+    if spec == EMBEDDED:
         policy = tiny_policy(seed)
         policy.model.to(device=device, dtype=getattr(torch, usable_dtype(dtype, device)))
         return policy

@@ -1,6 +1,6 @@
 """The policy: a language model and its tokenizer, and the log-probability it gives to each token of a response.
 
-Sequences are padded on the right and stand as prompt then response without a gap, so causal attention needs no mask.
+A sequence is the prompt followed by the response, padded on the right, so causal attention needs no mask.
 Log-probabilities are at the sampling temperature and 0 where there is no token.
 """
 
@@ -142,7 +142,9 @@ class Policy:
         )
 
     def logprobs(self, batch: TokenBatch, *, temperature: float = 1.0, entropy_gradient: bool = False) -> TokenLogprobs:
-        """Log-probability (with gradient) and entropy (without, unless asked for) of every token of the responses."""
+        """Log-probability (with gradient) and entropy (without, unless `entropy_gradient`) of every token of the
+        responses.
+        """
         width = batch.mask_B_T.shape[1]
         indices_B_T = torch.arange(width, device=batch.ids_B_L.device)[None]
         rows, columns = (indices_B_T < batch.lengths_B[:, None]).nonzero(as_tuple=True)
@@ -164,6 +166,10 @@ class Policy:
             return _WithoutAdapters(self.model, self.tokenizer)
         model = copy.deepcopy(self.model).eval().requires_grad_(False)
         return Policy(model, self.tokenizer)
+
+    def copy(self) -> "Policy":
+        """A policy with weights and a tokenizer of its own, for another thread."""
+        return Policy(copy.deepcopy(self.model), copy.deepcopy(self.tokenizer))
 
     def state(self) -> dict[str, Tensor]:
         """A copy of the trained parameters, by name: what a checkpoint must keep."""
@@ -189,15 +195,14 @@ class Policy:
 
     def save(self, folder: str | Path) -> None:
         """Write model (safetensors) and tokenizer as a folder that transformers loads; LoRA writes its adapter."""
-        # Adapters never resize the vocabulary; without saying so, peft would ask the Hugging Face hub about it.
+        # Adapters never resize the vocabulary; without this option, peft would check that on the Hugging Face hub.
         options = {"save_embedding_layers": False} if self.is_lora else {}
         with silence_transformers():
             self.model.save_pretrained(str(folder), safe_serialization=True, **options)
             self.tokenizer.save_pretrained(str(folder))
 
     def recompute_layers(self) -> None:
-        """From here on keep no activations inside of layers for gradients: they are computed anew (gradient
-        checkpointing, arXiv:1604.06174)."""
+        """Enable gradient checkpointing (arXiv:1604.06174): layers recompute their activations."""
         try:
             self.model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         except ValueError as error:
@@ -245,8 +250,8 @@ class _WithoutAdapters(Policy):
 
 @contextmanager
 def _recompute(model: Any) -> Iterator[None]:
-    """While entered, layers that are to be computed anew for gradients are: transformers has them so only in training
-    mode, which must not reach anything inside of them (dropout)."""
+    """While entered, layers recompute their activations. In transformers only layers in training mode do; their
+    submodules stay in evaluation mode, without dropout."""
     layers = [each for each in model.modules() if isinstance(each, GradientCheckpointingLayer)]
     for layer in layers:
         layer.training = layer.gradient_checkpointing

@@ -44,8 +44,8 @@ __all__ = ["TransformersSampler", "generate_with_transformers"]
 class TransformersSampler(TokenSampler):
     """Draws responses from a Hugging Face model and tokenizer.
 
-    `generator` is the stream of random numbers that the sampler goes on with from call to call; its state is all that
-    must be kept to continue where it stopped.
+    `generator` is the stream of random numbers, which continues from call to call. A sampler that is given its state
+    continues where another stopped.
     """
 
     def __init__(

@@ -28,11 +28,12 @@ from plaudit.models.cpu_precision import usable_dtype
 from plaudit.models.inputs import FORMATS
 from plaudit.models.loading import choose_device, load_model, silence_transformers
 from plaudit.models.locating import first_line, locate_model
+from plaudit.training.config.schema import EMBEDDED
+from plaudit.training.config.trl_arguments import refuse_taken
 from plaudit.training.engine import Progress, StopSignals
-from plaudit.training.model.loading import EMBEDDED, add_adapters, load_policy
+from plaudit.training.model.loading import add_adapters, load_policy
 from plaudit.training.reward_model.pair import PreferencePair
 from plaudit.training.reward_model.settings import ClassifierConfig, RewardModelConfig
-from plaudit.training.trl.arguments import refuse_taken
 from plaudit.trajectory import Trajectory
 
 __all__ = ["Classifier", "Fitted", "PLAIN_TEMPLATE", "encode_pairs", "fit", "load_classifier"]

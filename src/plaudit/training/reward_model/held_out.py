@@ -1,4 +1,4 @@
-"""How well a reward model orders held-out pairs: accuracy, margins, calibration, and whether it only counts characters.
+"""How well a reward model orders held-out pairs: accuracy, margins, calibration, and whether it depends on length only.
 
 A Bradley–Terry model claims that the first response is better with probability σ(margin), the margin being the
 difference of the two rewards. Calibration compares its claim σ(|margin|) for the response that it prefers with how
@@ -19,15 +19,13 @@ from typing import TypeAlias
 
 import msgspec
 
-from plaudit.report.collecting import distribution_of
 from plaudit.report.coverage import wilson_interval
-from plaudit.report.figures import Distribution
 from plaudit.training.reward_model.pair import PreferencePair
 from plaudit.trajectory import Trajectory
 
 __all__ = [
     "Calibration", "CalibrationBin", "Estimate", "LengthReport", "LengthVerdict", "Rate", "RatedPair",
-    "accuracy_of", "calibrate", "estimate", "margins_of", "measure_length_bias", "sigmoid",
+    "accuracy_of", "calibrate", "estimate", "measure_length_bias", "sigmoid",
 ]  # fmt: skip
 
 
@@ -114,13 +112,6 @@ def calibrate(rated: Sequence[RatedPair]) -> Calibration:
             bins.append(CalibrationBin(0.5 + index / (2 * BINS), 0.5 + (index + 1) / (2 * BINS), claimed, observed))
     error = math.fsum(abs(each.claimed - each.observed.value) * each.observed.count for each in bins) / len(rated)
     return Calibration(error, tuple(bins))
-
-
-def margins_of(rated: Sequence[RatedPair]) -> Distribution:
-    """The distribution of the margins."""
-    distribution = distribution_of(each.margin for each in rated)
-    assert distribution is not None, "a report is of at least one pair"
-    return distribution
 
 
 def sigmoid(value: float) -> float:
@@ -253,7 +244,7 @@ def _judge(
         "on pairs edited to one length, as nearly every chosen response is the " + side + " one"
     )  # fmt: skip
     if controlled is None:
-        return LengthVerdict.BIASED, f"{rule}, and no pair tells preference from length"
+        return LengthVerdict.BIASED, f"{rule}, and no pair separates preference from length"
     kept = (controlled.value - 0.5) / (accuracy.value - 0.5)
     summary = (
         f"accuracy {accuracy.value:.2f} is {controlled.value:.2f} [{controlled.low:.2f}, {controlled.high:.2f}] {where}"

@@ -260,7 +260,7 @@ def _group_key(trajectory: Trajectory) -> tuple[Any, ...]:
 
 
 def _pairs_of_group(
-    members: list[_Valued], settings: PairSettings, chance: random.Random, tally: Counter[str]
+    members: list[_Valued], settings: PairSettings, rng: random.Random, tally: Counter[str]
 ) -> list[PreferencePair]:
     """The pairs of one group in the order of its responses; `tally` counts why pairs were left out."""
     if len(members) < 2:
@@ -268,7 +268,7 @@ def _pairs_of_group(
         return []
     if len(members) > LARGEST_GROUP:
         tally["thinned"] += len(members) - LARGEST_GROUP
-        members = [members[index] for index in sorted(chance.sample(range(len(members)), LARGEST_GROUP))]
+        members = [members[index] for index in sorted(rng.sample(range(len(members)), LARGEST_GROUP))]
     ordered = [_pair(better, worse) for better, worse in _ordered(members)]
     pairs = [pair for pair in ordered if (pair.margin or 0.0) >= settings.margin]
     if not pairs:
@@ -276,7 +276,7 @@ def _pairs_of_group(
     if settings.per_group is None or len(pairs) <= settings.per_group:
         return pairs
     tally["beyond"] += len(pairs) - settings.per_group
-    return [pairs[index] for index in sorted(chance.sample(range(len(pairs)), settings.per_group))]
+    return [pairs[index] for index in sorted(rng.sample(range(len(pairs)), settings.per_group))]
 
 
 def _pair(better: "_Valued", worse: "_Valued") -> PreferencePair:

@@ -27,7 +27,7 @@ PRETRAINED_LR, LORA_LR = 1e-5, 1e-4
 class ClassifierConfig(BaseModelConfig, frozen=True):
     """The model that is to become a reward model."""
 
-    max_tokens: Annotated[Count, "Of prompt and response together; see data.too_long"] = 512
+    max_tokens: Annotated[Count, "The most tokens of prompt and response together; see data.too_long"] = 512
 
 
 class PairsConfig(Section, frozen=True):
@@ -53,15 +53,15 @@ class FitConfig(Section, frozen=True):
     """How the model is fitted to the pairs."""
 
     steps: Annotated[Count | None, "Optimizer steps; null: a minute of them for the embedded model, else epochs"] = None
-    epochs: Annotated[Positive | None, "Instead: how often every pair is seen; null: once"] = None
+    epochs: Annotated[Positive | None, "Instead of steps: the passes over all pairs; null: one"] = None
     batch_size: Annotated[Count, "Pairs in a step"] = 32
-    gradient_accumulation: Annotated[Count, "Compute a step in this many pieces: less memory"] = 1
+    gradient_accumulation: Annotated[Count, "Micro-batches of a step: more of them need less memory"] = 1
     lr: Annotated[
         Positive | None, "Learning rate; null: 0.002 for the embedded model, 0.0001 with LoRA, else 1e-05"
     ] = None
-    schedule: Annotated[Literal["linear", "cosine", "constant"], "How it falls to 0"] = "cosine"
-    warmup_share: Annotated[Share, "The share of the steps in which it rises from 0"] = 0.05
-    weight_decay: Annotated[NonNegative, "Of AdamW"] = 0.01
+    schedule: Annotated[Literal["linear", "cosine", "constant"], "How the learning rate falls to 0"] = "cosine"
+    warmup_share: Annotated[Share, "The share of the steps in which the learning rate rises from 0"] = 0.05
+    weight_decay: Annotated[NonNegative, "The weight decay of AdamW"] = 0.01
     max_grad_norm: Annotated[Positive, "Gradients are clipped to this norm"] = 1.0
     center: Annotated[NonNegative, "Weight of (chosen + rejected)² in the loss: rewards stay around 0; 0: none"] = 0.01
 
@@ -93,14 +93,9 @@ class RewardModelConfig(Section, frozen=True):
             raise ValueError("output_dir is empty; name the folder that the reward model goes to")
 
     @property
-    def is_embedded(self) -> bool:
-        """Whether the embedded model is trained, which knows nothing yet and needs more and larger steps."""
-        return self.model.path in (None, "tiny")
-
-    @property
     def lr(self) -> float:
-        """The learning rate."""
-        usual = EMBEDDED_LR if self.is_embedded else LORA_LR if self.model.lora_rank else PRETRAINED_LR
+        """The learning rate; the embedded model needs more and larger steps than others."""
+        usual = EMBEDDED_LR if self.model.is_embedded else LORA_LR if self.model.lora_rank else PRETRAINED_LR
         return self.training.lr or usual
 
     def count_steps(self, pairs: int, tokens: int) -> int:
@@ -108,7 +103,7 @@ class RewardModelConfig(Section, frozen=True):
         training = self.training
         if training.steps is not None:
             return training.steps
-        if training.epochs is None and self.is_embedded:
+        if training.epochs is None and self.model.is_embedded:
             in_a_minute = EMBEDDED_TOKENS * pairs // (tokens * training.batch_size)
             return min(EMBEDDED_STEPS[1], max(EMBEDDED_STEPS[0], in_a_minute))
         return max(1, math.ceil((training.epochs or 1.0) * pairs / training.batch_size))

@@ -19,9 +19,10 @@ from plaudit.engine import score
 from plaudit.errors import DataError, TrainingError, require
 from plaudit.models import RewardModel
 from plaudit.models.cpu_precision import limit_instructions
+from plaudit.report.collecting import distribution_of
 from plaudit.report.figures import Distribution
 from plaudit.rollouts.writing import write_atomically
-from plaudit.training.engine import NoProgress, Progress
+from plaudit.training.engine import Progress
 from plaudit.training.reward_model.held_out import (
     Calibration,
     Estimate,
@@ -30,14 +31,13 @@ from plaudit.training.reward_model.held_out import (
     RatedPair,
     accuracy_of,
     calibrate,
-    margins_of,
     measure_length_bias,
 )
 from plaudit.training.reward_model.pair import PairColumns, PreferencePair
 from plaudit.training.reward_model.pair_files import PairSplit, keep_apart, read_pairs, split_pairs, write_pairs
 from plaudit.training.reward_model.settings import RewardModelConfig, document_reward_model_config
 
-__all__ = ["RewardModelReport", "TrainedRewardModel", "measure_reward_model", "train_reward_model", "write_json"]
+__all__ = ["RewardModelReport", "TrainedRewardModel", "measure_reward_model", "train_reward_model"]
 
 
 FITTING = "plaudit.training.reward_model.fitting"  # imported when the pairs are read: it needs seconds and packages
@@ -63,36 +63,22 @@ class RewardModelReport:
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
 
-    @property
-    def headline(self) -> str:
-        """The report in one line."""
-        return (
-            f"accuracy {self.accuracy.value:.3f} [{self.accuracy.low:.3f}, {self.accuracy.high:.3f}] on "
-            f"{self.accuracy.count:,} held-out pairs, calibration error {self.calibration.error:.3f}, "
-            f"{self.length.verdict}"
-        )
-
 
 def measure_reward_model(
     held_out: list[RatedPair], rate: Rate, *, trained_on: int, train_accuracy: Estimate | None = None
 ) -> RewardModelReport:
     """The report of a model that rated held-out pairs; `rate` scores edited pairs."""
-    accuracy = accuracy_of(held_out)
-    if accuracy is None:
+    accuracy, margins = accuracy_of(held_out), distribution_of(each.margin for each in held_out)
+    if accuracy is None or margins is None:
         raise ValueError("no held-out pairs; a report is of at least one")
     return RewardModelReport(
         trained_on=trained_on,
         accuracy=accuracy,
         train_accuracy=train_accuracy,
-        margins=margins_of(held_out),
+        margins=margins,
         calibration=calibrate(held_out),
         length=measure_length_bias(held_out, rate),
     )
-
-
-def write_json(plain: Any, path: Path) -> None:
-    """Write plain data as indented JSON, whole or not at all."""
-    write_atomically(path, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +110,7 @@ def train_reward_model(
     `overwrite` replaces a reward model that was trained into the folder before. `progress` gets every step, with the
     number of all steps as `metrics["steps"]`, and notes.
     """
-    recorded = _RecordedNotes(progress or NoProgress())
+    recorded = _RecordedNotes(progress or Progress())
     folder = Path(config.output_dir)
     target = folder.resolve()
     _check_folder(folder, overwrite=overwrite)
@@ -151,7 +137,7 @@ def train_reward_model(
     return TrainedRewardModel(folder, fitted.steps, report, tuple(recorded.notes), fitted.stopped_by)
 
 
-class _RecordedNotes(NoProgress):
+class _RecordedNotes(Progress):
     """Passes everything on, and keeps the notes."""
 
     def __init__(self, progress: Progress) -> None:
@@ -217,7 +203,8 @@ def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, progress: 
         report = measure_reward_model(rated, rate, trained_on=len(split.train), train_accuracy=accuracy_of(rate(shown)))
     finally:
         model.unload()
-    write_json(report.to_dict(), folder / REPORT)
+    plain = msgspec.json.format(msgspec.json.encode(report.to_dict()), indent=2)
+    write_atomically(folder / REPORT, plain + b"\n")
     write_pairs((_row(each) for each in rated), folder / HELD_OUT)
     return report
 

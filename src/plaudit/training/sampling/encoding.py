@@ -35,13 +35,14 @@ def encode_texts(tokenizer: Any, texts: Sequence[str], *, special: bool = True) 
 def count_tokens(tokenizer: Any, prompts: Sequence[Prompt]) -> list[int]:
     """The number of ids that `encode_prompts` would give for each prompt.
 
-    Lists of ids take four fifths of its time; of texts, a tokenizer written in Rust tells the lengths without them.
+    Building lists of ids takes four fifths of its time; a tokenizer written in Rust counts the tokens of texts without
+    them.
     """
     backend = getattr(tokenizer, "backend_tokenizer", None)
     texts = [prompt for prompt in prompts if isinstance(prompt, str)]
     if backend is None or not texts or len(texts) < len(prompts):
         return list(map(len, encode_prompts(tokenizer, prompts)))
-    tokenizer(texts[:1])  # which tells the backend not to truncate or to pad
+    tokenizer(texts[:1])  # which switches off truncation and padding in the backend
     lengths = list(map(len, backend.encode_batch(texts)))
     _check_not_empty(prompts, lengths)
     return lengths
@@ -106,7 +107,7 @@ def decode_responses(tokenizer: Any, ids: Sequence[Sequence[int]]) -> list[str]:
 def find_offsets(tokenizer: Any, ids: Sequence[Sequence[int]], texts: Sequence[str]) -> list[list[tuple[int, int]]]:
     """The character span of every token in the text decoded from them; special tokens have an empty one.
 
-    Encoding the text again gives the spans of nearly all responses at once. If it gives other ids (a model may split
+    Encoding the text again gives the spans of nearly all responses. If it gives other ids (a model may split
     a word into tokens that the tokenizer would merge), the spans come from decoding prefixes of the response.
     """
     if not ids:

@@ -1,9 +1,9 @@
-"""Samplers of models that run elsewhere: a server that speaks the OpenAI protocol, or a vLLM engine.
+"""Samplers of models that run elsewhere: a server with the OpenAI protocol, or a vLLM engine.
 
-Servers get texts by `/completions`, chat by `/chat/completions`. Most tell no token ids, and then the trajectories
-carry none. vLLM and SGLang tell them when asked, which `token_ids=True` does; log-probabilities are kept at
-temperature 1 only, since servers report those of the plain model. A vLLM engine holds its own copy of the weights: it
-does not follow a policy that is being trained here.
+Texts are sent to `/completions`, chat messages to `/chat/completions`. Most servers return no token ids, and then the
+trajectories have none. vLLM and SGLang return them if the request asks for them (`token_ids=True`). Log-probabilities
+are kept at temperature 1 only, since servers report those of temperature 1. A vLLM engine has its own copy of the
+weights: it does not follow a policy that is being trained in this process.
 """
 
 import asyncio
@@ -27,15 +27,15 @@ from plaudit.trajectory import Prompt, Tokens, Trajectory
 __all__ = ["EndpointSampler", "VLLMSampler"]
 
 
-MAX_WORDS = 300
+MAX_CHARACTERS = 300
 
 
 @dataclass(frozen=True)
 class EndpointSampler(Sampler):
     """Draws responses from a server: `EndpointSampler("http://127.0.0.1:8000/v1", "my-model")`.
 
-    Calls are bounded, paced and tried again as `policy` says. A prompt that gets no response after that raises
-    SamplingFailed: there is nothing to train on, and a made-up response would be scored.
+    `policy` limits the calls and says how often they are tried again. A prompt that gets no response after that raises
+    SamplingFailed, since an invented response would be scored.
     """
 
     url: str
@@ -57,7 +57,7 @@ class EndpointSampler(Sampler):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "url", check_url(self.url))
-        self._key  # noqa: B018 - an invalid choice of the key is an error now
+        self._key  # noqa: B018 - raises for an invalid choice of the key
         object.__setattr__(self, "_channel", Channel(self.policy))
 
     @property
@@ -110,7 +110,9 @@ class EndpointSampler(Sampler):
             "top_p": settings.top_p,
         }
         if settings.top_k:
-            body["top_k"] = settings.top_k  # not of OpenAI, but of every server for open models, as is the next one
+            body["top_k"] = (
+                settings.top_k
+            )  # this and min_p are not in OpenAI's protocol; servers for open models have them
         if settings.min_p:
             body["min_p"] = settings.min_p
         if settings.stop:
@@ -138,7 +140,7 @@ class EndpointSampler(Sampler):
 async def _post(client: HttpClient, path: str, body: dict[str, Any]) -> dict[str, Any]:
     answer = json.loads(await client.post(path, body))
     if not isinstance(answer, dict) or not isinstance(answer.get("choices"), list):
-        raise ValueError(f"the answer holds no 'choices': {str(answer)[:MAX_WORDS]}")
+        raise ValueError(f"the answer holds no 'choices': {str(answer)[:MAX_CHARACTERS]}")
     return answer
 
 
@@ -170,7 +172,7 @@ def _response(choice: dict[str, Any], settings: SamplingSettings) -> Response:
 
 
 def _logprobs(answer_json: Any, settings: SamplingSettings) -> list[float] | None:
-    """Log-probabilities in the words of either protocol, where they are those of the temperature sampled at."""
+    """Log-probabilities in the form of either protocol; None at other temperatures than 1."""
     if not answer_json or settings.temperature != 1.0:
         return None
     if answer_json.get("content") is not None:

@@ -30,7 +30,7 @@ def trl_rollout_func(
 ) -> Callable[[list[Any], Any], dict[str, Any]]:
     """A `rollout_func` that plays an episode for every prompt; use `episode_reward` as the trainer's reward.
 
-    TRL hands over prompts alone, so `rows` say which ground truth goes with which: usually the training data set.
+    TRL passes prompts only, so `rows` has the ground truth of each prompt: usually the training data set.
     Episodes that failed, or that nobody judged, have None as their reward, which TRL leaves out.
     """
     known = _rows_by_prompt(rows)

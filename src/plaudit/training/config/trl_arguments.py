@@ -142,7 +142,7 @@ def check_passed_through(config: RunConfig, known: Collection[str], shape: Shape
 def refuse_taken(passed: Iterable[str], known: Collection[str], ours: Mapping[str, str]) -> None:
     """Raise InvalidSettings for a `trl.KEY` that TRL does not know, or that is one of our arguments.
 
-    `ours` maps an argument to the key that stands for it, or to nothing where plaudit sets it.
+    `ours` maps an argument to the key that sets it, or to an empty text if plaudit sets it.
     """
     for name in passed:
         if name not in known:
