@@ -2,10 +2,11 @@
 
 import re
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from plaudit.errors import InvalidTrajectory
@@ -387,3 +388,23 @@ def test_rule_20_a_mark_holds_nothing_that_leaves_its_answer_open(number, inside
 @given(NUMBERS, st.sampled_from([r"\smash{{{}}}", r"\color{{white}}{}", r"\raisebox{{1cm}}{{{}}}"]))
 def test_rule_21_an_answer_beside_an_unknown_command_is_none(number, command):
     assert not is_right(number, command.format(rf"\boxed{{{number}}}"))
+
+
+PIECES = [
+    *MARKS.values(), "{}", "**{}**", "${}$", r"\({}\)", "x = {}", "- {}\n", "({})", "[{}]", "\\{{{}\\}}", "a) {}",
+    "{},", "or", "and", "not", "wait", "no", "actually", "either", "between", "to", "|", "/", "=", "\\ne", "<", "\n",
+    "\n\n", ".", ";", "?", "<think>", "</think>", "```\n", "I get {}", "it is {}", "option (A) {}",
+    r"\text{{ or {}}}", r"\pm {}", "{}.5", "$", "{{", "}}", "Case 1: {}", "Final answer:", "Answer (b): {}",
+    r"\fbox{{{}}}", "Correction: {}", "in words: {}",
+]  # fmt: skip
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(st.sampled_from(PIECES), min_size=2, max_size=9), st.lists(NUMBERS, min_size=9, max_size=9, unique=True)
+)
+def test_rule_22_no_response_is_paid_for_two_different_values(pieces, numbers):
+    response = " ".join(piece.format(number) for piece, number in zip(pieces, numbers, strict=False))
+    values = numbers[: len(pieces)]
+    truths = [*values, *(f"{one}, {other}" for one, other in combinations(values, 2))]
+    assert sum(is_right(truth, response) for truth in truths) <= 1, response

@@ -56,7 +56,7 @@ _MARKUP = compile_late(
     r"|[$*_`}{~\s&]+"
 )
 _CLAUSE = _pattern(
-    r"[,;(，；]|\b(?:but(?<!nothing but)(?<!anything but)(?<!everything but)|yet|so|and|because|since)\b"
+    r"[,;(，；]|\b(?:but(?<!nothing but)(?<!anything but)(?<!everything but)|yet|so|(?<!\d )and|because|since)\b"
 )
 _PART = compile_late(r",(?=\s*[^\W\d])|[;(]|\s[—–-]+\s(?=[^\W\d])")
 _ITEM = compile_late(r"\n\s*(?:\d+[.)]|[-*•])\s")
@@ -70,14 +70,16 @@ _COMMAND = compile_late(r"\\([a-zA-Z]+)")
 _NEGATION = (
     r"(?:n['’]t\b|\bnot\b(?! only\b)|\b(?:might|may|could)\s(?:\w+\s)?(?:think|say|guess|expect|believe)\b"
     r"|\b(?:never|no|nope|neither|nor|none|nobody|nothing|anything|cannot|hardly|nicht|kein\w*|pas|jamais|nunca"
-    r"|reject\w*|discard\w*|wrong\w*|incorrect\w*|false\w*|mistak\w+|impossible|unlikely|doubt|deny|suppose|pretend|imagine|either|except"
-    r"|instead of|rather than|other than|different from|rule out|forget|guess\w*|(?<!second )thought)\b|不|没|并非)"
+    r"|reject\w*|discard\w*|wrong\w*|incorrect\w*|false\w*|mistak\w+|impossible|unlikely|doubt|deny|suppose|pretend"
+    r"|imagine|either|rule out|forget|guess\w*|(?<!second )thought"
+    r"|(?:except|instead of|rather than|other than|different from)(?!\W*\d)"
+    r"|(?:might|may|could) be(?=\W*$))\b|不|没|并非)"
 )
 _NEGATED = _pattern(_NEGATION)
 # "The number of people who did not vote is 4": what is counted may be negated.
 _QUANTITY = _pattern(
     rf"\W*(?:\w+\s)?(?:the|how)\s(?:(?!answer|{_NEGATION})\w+\s){{1,3}}?(?:of|that|who|which|with|many|much)\b.*"
-    r"\b(?:is|are|was|were|equals|be)\W*"
+    r"\b(?:is|are|was|were|equals|be)[^a-z]*"
 )
 _BAD = (
     r"(?:wrong|incorrect|false|untrue|mistaken|invalid|rejected|an? (?:\w+ )?(?:mistake|error|guess)"
@@ -192,7 +194,9 @@ OFFERS: tuple[Offer, ...] = (
         "following",
         r"^\W*(?:(?:or|alternatively|otherwise|actually|correction|edit|update|backup|maybe|perhaps|no|wait|hmm+"
         r"|oops|sorry|rather|really|final|if not|if that|on second thoughts?|on reflection|then again|in fact|I mean)"
-        rf"\b{_APART}*)+{_GAP}@\W*$",
+        rf"\b{_APART}*)+{_GAP}@\W*$"
+        r"|^\W*(?:I|please|let['’]s|let us|my|our|make|use|read|take|count|recomputing)\b"
+        rf"{_GAP}{_APART}@\W*(?:instead)?\W*$",
     ),
     _offer(
         "statement",
