@@ -4,7 +4,7 @@ The defaults are those under which the labelled data agrees best; a switch never
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -85,9 +85,8 @@ _TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "
 def policy_from_switches(switches: Mapping[str, Any], base: MathPolicy | None = None) -> MathPolicy:
     """The policy with these switches, the others as in `base`; raises InvalidSettings for an unknown switch."""
     changed = {name: _value(name, value) for name, value in switches.items()}
-    current = {name: getattr(base, name) for name in _DEFAULTS} if base else _DEFAULTS
     try:
-        return MathPolicy(**{**current, **changed})
+        return replace(base or MathPolicy(), **changed)
     except ValueError as error:
         raise InvalidSettings(f"no such policy: {error}") from error
 
@@ -106,14 +105,9 @@ def _value(name: str, value: Any) -> Any:
         raise InvalidSettings(
             f"no switch named {name!r}{did_you_mean(name, _DEFAULTS)} (there are {', '.join(_DEFAULTS)})"
         )
-    default = _DEFAULTS[name]
-    plain = _TRUTHS.get(value.casefold(), value) if isinstance(value, str) and isinstance(default, bool) else value
-    if isinstance(default, bool):
-        if isinstance(plain, bool):
-            return plain
-        raise InvalidSettings(f"{name} is yes or no, got {value!r}")
+    kind = type(_DEFAULTS[name])
     try:
-        return type(default)(plain)
-    except (TypeError, ValueError) as error:
-        choices = ", ".join(type(default)) if isinstance(default, StrEnum) else "a whole number"
-        raise InvalidSettings(f"{name} is one of {choices}; got {value!r}") from error
+        return _TRUTHS[str(value).casefold()] if kind is bool else kind(value)
+    except (KeyError, TypeError, ValueError) as error:
+        expected = {bool: "yes or no", int: "a whole number"}.get(kind) or f"one of {', '.join(kind)}"
+        raise InvalidSettings(f"{name} is {expected}, got {value!r}") from error

@@ -22,7 +22,6 @@ from plaudit.verify.math.parsing.tree import (
     nodes,
     number,
     operations,
-    rewrite,
     spend,
     substitute,
     symbols,
@@ -57,12 +56,7 @@ def same_value(left: Node, right: Node) -> bool | None:
         return left.value == right.value
     names = sorted(symbols(left) | symbols(right))
     verdict = _at_whole_numbers(left, right, names) if names and counts_something(left, right) else None
-    if verdict is None:
-        verdict = _at_points(left, right, names)
-    if verdict is not True and any(symbol.endswith("()") for symbol in names):
-        products = _read_as_products(left), _read_as_products(right)
-        return same_value(*products) or verdict if products != (left, right) else verdict
-    return verdict
+    return _at_points(left, right, names) if verdict is None else verdict
 
 
 def fingerprint(node: Node) -> int | None:
@@ -187,22 +181,6 @@ def _rounds_an_unknown(left: Node, right: Node) -> bool:
     """Whether a letter that is not usually an integer is rounded: ⌊x⌋, not ⌊n/2⌋."""
     calls = [each for side in (left, right) for each in nodes(side) if each.op is Op.CALL]
     return any(each.leaf in ("floor", "ceil") and symbols(each) & _MEASURING for each in calls)
-
-
-def _is_application(node: Node) -> bool:
-    """Whether a letter before a bracket may be a factor; before a number, as in "I(0)", it hardly is."""
-    if node.op is not Op.CALL or not node.leaf.endswith("()") or len(node.args) != 1:
-        return False
-    return node.leaf[0] not in "fgh(" and node.args[0].value is None
-
-
-def _read_as_products(node: Node) -> Node:
-    def change(inner: Node) -> Node:
-        if not _is_application(inner):
-            return inner
-        return Node(Op.MULTIPLY, (Node(Op.NAME, (), inner.leaf.removesuffix("()")), *inner.args))
-
-    return rewrite(node, change)
 
 
 _FLOAT_DIGITS = 15

@@ -260,9 +260,9 @@ def _is_applied(node: Node, cursor: Cursor) -> bool:
         return False
     if node.leaf in _APPLIED or node.leaf.isupper():
         return True
-    ahead = cursor.tokens[cursor.index + 1 : cursor.index + 3]
+    before, ahead = cursor.tokens[cursor.index - 1], cursor.tokens[cursor.index + 1 : cursor.index + 3]
     if len(ahead) == 2 and ahead[0].kind is Kind.NAME and ahead[1].text == ")":
-        return True
+        return before.kind is Kind.NAME
     return _is_side(cursor)
 
 
