@@ -72,7 +72,7 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     one = parse_plain_number(truth)
     other = parse_plain_number(answer) if one is not None else None
     if one is not None and other is not None and (one == other or not ("." in answer or policy.rounded_answers)):
-        equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))
+        equal = one == other or (policy.rounding and is_rounded(truth, one, other))
         is_open = other.denominator == 1 or one != other or "." in answer  # 2/26 counts as written, 28/2 does not
         if equal and is_open and not policy.unevaluated and _is_reducible_beside(answer, truth):
             return _not_worked_out(Method.NUMBER, answer, "a fraction")
@@ -101,7 +101,7 @@ def _decide_unified(truth: str, answer: str, policy: MathPolicy) -> Decision:
         return Decision(None, Method.TEXT, f"the {which} is empty", which)
     if truth == answer:
         return Decision(True, Method.TEXT, "the same text")
-    if policy.bare_choice and same_choice(truth, answer):
+    if same_choice(truth, answer):
         return Decision(True, Method.CHOICE, "the same choice")
     if (counted := _in_words(truth, answer)) is not None:
         return Decision(counted, Method.NUMBER, f"{quote(answer)} is {'' if counted else 'not '}{quote(truth)}")
