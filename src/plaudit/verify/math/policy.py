@@ -91,7 +91,7 @@ def _value(name: str, value: Any) -> Any:
         raise InvalidSettings(
             f"no switch named {name!r}{did_you_mean(name, _DEFAULTS)} (there are {', '.join(_DEFAULTS)})"
         )
-    kind = type(_DEFAULTS[name])
+    kind: Any = type(_DEFAULTS[name])
     try:
         return _TRUTHS[str(value).casefold()] if kind is bool else kind(value)
     except (KeyError, ValueError) as error:
