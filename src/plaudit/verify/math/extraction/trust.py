@@ -168,7 +168,9 @@ def _offer(name: str, field: str, pattern: str) -> Offer:
     )
 
 
-_GAP = r"(?:(?!\b(?:not|than|instead|would)\b|n['’]t)[^\d\n]){0,40}?"
+_BETWEEN = r"(?:(?!\b(?:not|than|instead|would%s)\b|n['’]t)[^\d\n]){0,40}?"
+_GAP = _BETWEEN % ""
+_GAP_TO_OBJECT = _BETWEEN % "|with|for|in|of|if|when|step|part|page|problem|question|number"
 _SIGNS = r"[^\w=+-]*"
 _APART = r"(?:[^\w-]|-(?![\d.]))"  # what stands before a value, but for its sign
 _IT = (
@@ -198,7 +200,7 @@ OFFERS: tuple[Offer, ...] = (
         r"|oops|sorry|rather|really|final|if not|if that|on second thoughts?|on reflection|then again|in fact|i mean)"
         rf"\b{_APART}*)+{_GAP}@\W*$"
         r"|^\W*(?:i|please|let['’]s|let us|my|our|make|use|read|take|count|recomputing)\b"
-        rf"{_GAP}{_APART}@\W*(?:instead)?\W*$",
+        rf"{_GAP_TO_OBJECT}{_APART}@\W*(?:instead)?\W*$",
     ),
     _offer(
         "statement",
