@@ -199,8 +199,9 @@ OFFERS: tuple[Offer, ...] = (
         r"^\W*(?:(?:or|alternatively|otherwise|actually|correction|edit|update|backup|maybe|perhaps|no|wait|hmm+"
         r"|oops|sorry|rather|really|final|if not|if that|on second thoughts?|on reflection|then again|in fact|i mean)"
         rf"\b{_APART}*)+{_GAP}@\W*$"
-        r"|^\W*(?:i|please|let['’]s|let us|my|our|make|use|read|take|count|recomputing)\b"
-        rf"{_GAP_TO_OBJECT}{_APART}@\W*(?:instead)?\W*$",
+        r"|^\W*(?:i|please|let['’]s|let us|my|our|make|change|use|read|take|count)\b"
+        rf"(?:{_GAP_TO_OBJECT}|[^\d\n]{{0,20}}\b(?:go with|settle for|opt for)){_APART}@\W*$"
+        rf"|^\D*{_APART}@\W+instead\W*$",
     ),
     _offer(
         "statement",

@@ -54,7 +54,7 @@ _PROPERTY = compile_late(
     re.IGNORECASE,
 )
 _CLAUSE_END = compile_late(r"[,;]\s")
-_CONDITION = compile_late(r"\W*(?:[a-z]+ed\s)?(?:at|when|where|if|for|since|because)\b")
+_CONDITION = compile_late(r"\W*(?:[a-z]+ed\s)?(?:at|when|where|if|for|since|because)\b(?!.*(?:,|\band)\s)", re.DOTALL)
 _BOLD = compile_late(r"(?<![\w)}\]])\*\*(?P<bold>[^*\n]{1,60})\*\*(?!\s*:)|\\textbf\s?\{(?P<latex>[^{}\n]{1,60})\}")
 _LABELLING = compile_late(r":\s*$|^(?:step|case|part|final|answer|solution|note|given|problem|method)\b", re.IGNORECASE)
 _DIGIT_OR_MATH = compile_late(r"[\d\\$=]|^\(?[A-Z]\)?$")
@@ -206,7 +206,9 @@ def _find_ending(sentence: str, policy: MathPolicy) -> Mark | None:
     formula = _find_last_formula(sentence)
     if formula and _PROPERTY.match(sentence, formula.end):
         return None
-    if formula and (not _has_number(sentence[formula.end :]) or _ROUGHLY.match(sentence, formula.end)):
+    if formula and not _has_number(sentence[formula.end :]):
+        return formula
+    if formula and (_ROUGHLY.match(sentence, formula.end) or _CONDITION.match(sentence, formula.end)):
         return formula
     if not policy.last_number:
         return None
@@ -260,7 +262,7 @@ def _find_last_formula(sentence: str) -> Mark | None:
     if not groups:
         return None
     stated = [group for group in groups if _is_said(sentence, group[0].start())]
-    group = stated[-1] if stated and _CONDITION.match(sentence, stated[-1][-1].end()) else groups[-1]
+    group = next((group for group in stated if _CONDITION.match(sentence, group[-1].end())), groups[-1])
     contents = ", ".join(str(formula[formula.lastgroup or 0]).strip() for formula in group)
     return Mark(contents, Source.MATH, group[0].start(), group[-1].end()) if _has_ink(contents) else None
 
