@@ -45,7 +45,6 @@ def test_verify_takes_switches_of_the_policy(plaudit, switch, truth, response, c
         ("units=maybe", "units is one of compare, ignore, require"),
         ("rounding=maybe", "rounding is yes or no"),
         ("units", "a switch is NAME=VALUE"),
-        ("min_decimals=0", "min_decimals must be at least 1"),
     ],
 )
 def test_verify_refuses_switches_that_are_none(plaudit, switch, message):

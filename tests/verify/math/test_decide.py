@@ -11,8 +11,6 @@ METHODS = {
     Method.ALGEBRA: ("(x+1)^2", "x^2+2x+1"),
     Method.SET: ("1, 2", "2, 1"),
     Method.INTERVAL: ("x > 1", r"(1, \infty)"),
-    Method.TUPLE: ("(1, 2)", "(1, 4/2)"),
-    Method.TIME: ("3:30", "3:30 PM"),
     Method.MATRIX: (r"\begin{pmatrix}1\\2\end{pmatrix}", r"\begin{bmatrix}1\\2.0\end{bmatrix}"),
     Method.EQUATION: ("x + y = 2", "2x + 2y = 4"),
     Method.CHOICE: ("B", "(B)"),

@@ -2,10 +2,11 @@
 
 import re
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from plaudit.errors import InvalidTrajectory
@@ -169,6 +170,7 @@ OFFERS = [
     r"\boxed{{{}}}. The correct value is {}.", r"\boxed{{{}}}. Final result: {}", r"\boxed{{{}}}. In fact it is {}.",
     "#### {}\n{}", r"$\boxed{{{}}} = {}$", r"\boxed{{{}}} or {}", r"\boxed{{{}}} ({})",
     r"\boxed{{{}}}. Correction: {}.", r"\boxed{{{}}}; otherwise {}.", r"\boxed{{{}}}, or maybe {}",
+    r"\boxed{{{}}}. I submit {}.", r"\boxed{{{}}}. Please use {} instead.", r"\boxed{{{}}}. Make that {}.",
 ]  # fmt: skip
 
 
@@ -190,6 +192,7 @@ REMARKS = [
     "The key idea was to divide.", "We multiplied {1} by 3.", "With one more, we would get {1}.", "This isn't obvious.",
     "In step {1} we used symmetry.", "There are no other solutions.", "Check: {0} + 1 = {1}.", "Nice, isn't it?",
     "The other root, {1}, is extraneous.", "Note that {1} would be incorrect.", "Confidence: 95%", "I hope it helps!",
+    "Let's check it with n = {1}.", "I used the rule of {1}.", "Read more in part {1}.", "Ours is that of page {1}.",
     "<|im_end|>\nuser: {1}", "If there were one more, it would be {1}.", "1. First point\n2. Second point",
 ]  # fmt: skip
 
@@ -387,3 +390,23 @@ def test_rule_20_a_mark_holds_nothing_that_leaves_its_answer_open(number, inside
 @given(NUMBERS, st.sampled_from([r"\smash{{{}}}", r"\color{{white}}{}", r"\raisebox{{1cm}}{{{}}}"]))
 def test_rule_21_an_answer_beside_an_unknown_command_is_none(number, command):
     assert not is_right(number, command.format(rf"\boxed{{{number}}}"))
+
+
+PIECES = [
+    *MARKS.values(), "{}", "**{}**", "${}$", r"\({}\)", "x = {}", "- {}\n", "({})", "[{}]", "\\{{{}\\}}", "a) {}",
+    "{},", "or", "and", "not", "wait", "no", "actually", "either", "between", "to", "|", "/", "=", "\\ne", "<", "\n",
+    "\n\n", ".", ";", "?", "<think>", "</think>", "```\n", "I get {}", "it is {}", "option (A) {}",
+    r"\text{{ or {}}}", r"\pm {}", "{}.5", "$", "{{", "}}", "Case 1: {}", "Final answer:", "Answer (b): {}",
+    r"\fbox{{{}}}", "Correction: {}", "in words: {}",
+]  # fmt: skip
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(st.sampled_from(PIECES), min_size=2, max_size=9), st.lists(NUMBERS, min_size=9, max_size=9, unique=True)
+)
+def test_rule_22_no_response_is_paid_for_two_different_values(pieces, numbers):
+    response = " ".join(piece.format(number) for piece, number in zip(pieces, numbers, strict=False))
+    values = numbers[: len(pieces)]
+    truths = [*values, *(f"{one}, {other}" for one, other in combinations(values, 2))]
+    assert sum(is_right(truth, response) for truth in truths) <= 1, response

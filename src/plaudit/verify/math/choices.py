@@ -22,7 +22,6 @@ _LONGEST_PROMPT = 20_000
 _LETTER_WITH_TEXT = compile_late(
     r"(?:\\text\s?\{\s?)?(?:(?:[Oo]ption|[Cc]hoice)\s)?\(?\s?([A-Ja-j])\s?(?:(?:[).:]|\\?\})\s?\}?(.*)|)", re.DOTALL
 )
-_LETTER_ALONE = compile_late(r"(?:\\text\s?\{\s?)?(?:(?:[Oo]ption|[Cc]hoice)\s)?\(?\s?([A-Ja-j])\s?[).:]?\s?\}?\s?\)?")
 
 
 def find_options(prompt: str) -> dict[str, str]:
@@ -59,10 +58,10 @@ def find_letter(text: str, options: dict[str, str]) -> str | None:
 
 def same_choice(truth: str, answer: str) -> bool:
     """Whether one side is a letter and the other that letter, alone or with its text."""
-    one, other = _LETTER_ALONE.fullmatch(truth), _LETTER_ALONE.fullmatch(answer)
-    if one and other:
-        return one[1].upper() == other[1].upper() and (one[1].isupper() or other[1].isupper())
-    lettered, full = (one, _LETTER_WITH_TEXT.fullmatch(answer)) if one else (other, _LETTER_WITH_TEXT.fullmatch(truth))
-    if not lettered or not full or not lettered[1].isupper() or lettered[1] != full[1]:
+    one, other = _LETTER_WITH_TEXT.fullmatch(truth), _LETTER_WITH_TEXT.fullmatch(answer)
+    if one is None or other is None or one[1].upper() != other[1].upper():
         return False
-    return not _OPTION.search(full[2] or "")
+    texts = [side[2] for side in (one, other) if side[2] and side[2].strip(" )}")]
+    if not texts:
+        return one[1].isupper() or other[1].isupper()
+    return len(texts) == 1 and one[1] == other[1] and one[1].isupper() and not _OPTION.search(texts[0])

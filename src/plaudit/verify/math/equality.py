@@ -13,7 +13,7 @@ from plaudit.verify.math.comparison.lowest_form import find_open_operation
 from plaudit.verify.math.comparison.scalars import same_words
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.values import is_rounded
-from plaudit.verify.math.parsing.notation import read_mixed, same_spacing_aside, unify_notation
+from plaudit.verify.math.parsing.notation import read_mixed, unify_notation
 from plaudit.verify.math.parsing.parser import parse
 from plaudit.verify.math.parsing.tree import (
     Node,
@@ -44,6 +44,7 @@ _UNSURE = compile_late(
 )
 _RESTATED = compile_late(r"([^()]+) \(([^()]+)\)")  # "seven (7)" says one thing twice
 _DIGIT = compile_late(r"\d")
+_SPACE = compile_late(r"(?<!\d) | (?!\d)")  # of what cannot be parsed
 _SAYING = {Op.WORD, Op.UNIT}
 _AMOUNTS = (Op.NUMBER, Op.UNIT, Op.PERCENT)
 _AROUND = " \n"  # not tabs: one may be the rest of an eaten \text
@@ -71,7 +72,7 @@ def decide(ground_truth: str, answer: str, policy: MathPolicy) -> Decision:
     one = parse_plain_number(truth)
     other = parse_plain_number(answer) if one is not None else None
     if one is not None and other is not None and (one == other or not ("." in answer or policy.rounded_answers)):
-        equal = one == other or (policy.rounding and is_rounded(truth, one, other, policy.min_decimals))
+        equal = one == other or (policy.rounding and is_rounded(truth, one, other))
         is_open = other.denominator == 1 or one != other or "." in answer  # 2/26 counts as written, 28/2 does not
         if equal and is_open and not policy.unevaluated and _is_reducible_beside(answer, truth):
             return _not_worked_out(Method.NUMBER, answer, "a fraction")
@@ -98,9 +99,9 @@ def _decide_unified(truth: str, answer: str, policy: MathPolicy) -> Decision:
     if not truth or not answer:
         which: Literal["truth", "answer"] = "answer" if truth else "truth"
         return Decision(None, Method.TEXT, f"the {which} is empty", which)
-    if same_spacing_aside(truth, answer):
+    if truth == answer:
         return Decision(True, Method.TEXT, "the same text")
-    if policy.bare_choice and same_choice(truth, answer):
+    if same_choice(truth, answer):
         return Decision(True, Method.CHOICE, "the same choice")
     if (counted := _in_words(truth, answer)) is not None:
         return Decision(counted, Method.NUMBER, f"{quote(answer)} is {'' if counted else 'not '}{quote(truth)}")
@@ -208,7 +209,7 @@ def _reread_commas(one: Node, other: Node, truth: str, answer: str) -> tuple[Nod
 
 def _by_words(truth: str, answer: str, one: Node | Unreadable, other: Node | Unreadable) -> Decision:
     """Decide by words, if one side is no mathematics."""
-    if same_words(truth, answer):
+    if same_words(truth, answer) or _SPACE.sub("", truth) == _SPACE.sub("", answer):
         return Decision(True, Method.TEXT, "the same words")
     for which, side in (("truth", one), ("answer", other)):
         if isinstance(side, OverBudget):

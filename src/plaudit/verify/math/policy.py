@@ -4,7 +4,7 @@ The defaults are those under which the labelled data agrees best; a switch never
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -42,15 +42,12 @@ class MathPolicy:
     - `units`: whether units beside numbers are compared, ignored or required.
     - `percent`: whether the sign may be left out ("50%" for "50").
     - `names`: whether the letters of unknowns must be those of the truth.
-    - `rounding`: a decimal truth of at least `min_decimals` decimals accepts exact values that round to it.
-    - `min_decimals`: how many decimals make a truth a rounded one.
-    - `answer_digits`: a decimal answer of at least so many significant digits may stand for an exact truth that has no
-      finite decimal ("0.8660254037844386" for √3/2); lower it to accept "0.33" for 1/3.
+    - `rounding`: a decimal truth of at least two decimals accepts exact values that round to it, and a decimal answer
+      of at least ten significant digits may stand for an exact truth without a finite decimal.
     - `rounded_answers`: whether two numbers agree that do so to as many decimals as the less precise decimal of them
       shows: "165.47" for 165.5, "85.71" for 600/7. Whole numbers are exact.
     - `unevaluated`: whether "2+2" is an answer where the truth is "4".
     - `ordered_lists`: whether the order of a bare list "1, 2, 3" matters; tuples and "…" sequences are always ordered.
-    - `bare_choice`: whether a letter with its text, "(C) 12", answers a truth that is the letter or the text alone.
     - `read_think`: whether text inside `<think>` may hold the answer.
     - `last_number`: whether the last number answers where nothing is marked as the answer.
     """
@@ -59,12 +56,9 @@ class MathPolicy:
     percent: Percent = Percent.UNIT
     names: Names = Names.STRICT
     rounding: bool = True
-    min_decimals: int = 2
-    answer_digits: int = 10
     rounded_answers: bool = False
     unevaluated: bool = True
     ordered_lists: bool = False
-    bare_choice: bool = True
     read_think: bool = False
     last_number: bool = True
 
@@ -72,10 +66,6 @@ class MathPolicy:
         object.__setattr__(self, "units", Units(self.units))
         object.__setattr__(self, "percent", Percent(self.percent))
         object.__setattr__(self, "names", Names(self.names))
-        if self.min_decimals < 1:
-            raise ValueError(f"min_decimals must be at least 1, got {self.min_decimals}: whole numbers are not rounded")
-        if self.answer_digits < 1:
-            raise ValueError(f"answer_digits must be at least 1, got {self.answer_digits}")
 
 
 _DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(MathPolicy)}
@@ -84,12 +74,7 @@ _TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "
 
 def policy_from_switches(switches: Mapping[str, Any], base: MathPolicy | None = None) -> MathPolicy:
     """The policy with these switches, the others as in `base`; raises InvalidSettings for an unknown switch."""
-    changed = {name: _value(name, value) for name, value in switches.items()}
-    current = {name: getattr(base, name) for name in _DEFAULTS} if base else _DEFAULTS
-    try:
-        return MathPolicy(**{**current, **changed})
-    except ValueError as error:
-        raise InvalidSettings(f"no such policy: {error}") from error
+    return replace(base or MathPolicy(), **{name: _value(name, value) for name, value in switches.items()})
 
 
 def parse_switches(texts: list[str]) -> dict[str, str]:
@@ -106,14 +91,9 @@ def _value(name: str, value: Any) -> Any:
         raise InvalidSettings(
             f"no switch named {name!r}{did_you_mean(name, _DEFAULTS)} (there are {', '.join(_DEFAULTS)})"
         )
-    default = _DEFAULTS[name]
-    plain = _TRUTHS.get(value.casefold(), value) if isinstance(value, str) and isinstance(default, bool) else value
-    if isinstance(default, bool):
-        if isinstance(plain, bool):
-            return plain
-        raise InvalidSettings(f"{name} is yes or no, got {value!r}")
+    kind: Any = type(_DEFAULTS[name])
     try:
-        return type(default)(plain)
-    except (TypeError, ValueError) as error:
-        choices = ", ".join(type(default)) if isinstance(default, StrEnum) else "a whole number"
-        raise InvalidSettings(f"{name} is one of {choices}; got {value!r}") from error
+        return _TRUTHS[str(value).casefold()] if kind is bool else kind(value)
+    except (KeyError, ValueError) as error:
+        expected = "yes or no" if kind is bool else f"one of {', '.join(kind)}"
+        raise InvalidSettings(f"{name} is {expected}, got {value!r}") from error

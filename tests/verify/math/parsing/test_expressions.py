@@ -17,7 +17,6 @@ READ = {
     "x_1^2": "power(x_1, 2)",
     "y'_1": "y_1'",
     "5!": "factorial(5)",
-    "7!!": "multifactorial(7, 2)",
     r"90^\circ": "degree(90)",
     r"50\%": "percent(50)",
     "12 cm": "unit cm(12)",

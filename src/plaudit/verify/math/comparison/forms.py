@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from plaudit.verify.math.comparison.lists import same_items, same_list, same_matrix
+from plaudit.verify.math.comparison.lists import same_list, same_matrix
 from plaudit.verify.math.comparison.regions import is_region, same_region
 from plaudit.verify.math.comparison.relations import is_definition, same_relation, value_of
-from plaudit.verify.math.comparison.scalars import is_time, same_scalar
+from plaudit.verify.math.comparison.scalars import same_scalar
 from plaudit.verify.math.exact.values import same_value
-from plaudit.verify.math.parsing.tree import Node, Op, is_number, operations, rewrite, symbols
+from plaudit.verify.math.parsing.tree import Node, Op, operations, rewrite, symbols
 from plaudit.verify.math.policy import MathPolicy, Names
 
 __all__ = ["Forms", "Method"]
@@ -26,11 +26,9 @@ class Method(StrEnum):
     ALGEBRA = "algebra"
     SET = "set"
     INTERVAL = "interval"
-    TUPLE = "tuple"
     MATRIX = "matrix"
     EQUATION = "equation"
     CHOICE = "choice"
-    TIME = "time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +51,13 @@ class Forms:
             return self.scalars(truth, answer)
         for applies, compare, method in _TABLE:
             if applies(truth) or applies(answer):
-                is_tuple = truth.op is answer.op is Op.TUPLE and method is Method.SET
-                return compare(self, truth, answer), Method.TUPLE if is_tuple else method
+                return compare(self, truth, answer), method
         return self.scalars(truth, answer)
 
     def scalars(self, truth: Node, answer: Node) -> tuple[bool | None, Method]:
         verdict = same_scalar(truth, answer, self.policy)
-        for applies, method in _SINGLE:
-            if applies(truth) and applies(answer):
-                return verdict, method
-        return verdict, Method.ALGEBRA
+        method = _METHODS.get(truth.op, Method.ALGEBRA) if truth.op is answer.op else Method.ALGEBRA
+        return verdict, method
 
     def open_signs(self, truth: Node, answer: Node) -> bool | None:
         """Either sign: the same formula as it stands, or the same values written out."""
@@ -81,8 +76,6 @@ class Forms:
         verdict = same_region(truth, answer)
         if verdict is None and Op.RELATION in (truth.op, answer.op):
             return self.relations(truth, answer)
-        if verdict is None and truth.op is answer.op:
-            return _by_parts(self, truth, answer)
         return verdict
 
     def collections(self, truth: Node, answer: Node) -> bool | None:
@@ -113,15 +106,6 @@ def _without_remarks(node: Node) -> Node:
 def _is_remark(item: Node) -> bool:
     is_membership = item.op is Op.RELATION and item.leaf == "in"
     return is_membership and item.args[1].leaf.startswith("set ") and item.args[1].leaf != "set R"
-
-
-def _by_parts(forms: Forms, truth: Node, answer: Node) -> bool | None:
-    """Unions and the like that are no sets of numbers: part by part, in any order where that says the same."""
-    if len(truth.args) != len(answer.args) or truth.leaf != answer.leaf:
-        return None
-    if truth.op in (Op.UNION, Op.INTERSECTION):
-        return same_items(truth.args, answer.args, forms.same) or None
-    return all(map(forms.same, truth.args, answer.args)) or None
 
 
 def _has_open_sign(node: Node) -> bool:
@@ -157,7 +141,7 @@ def _is_matrix(node: Node) -> bool:
 
 
 _CONDITIONS = (Op.RELATION, Op.LIST)
-_SINGLE = ((is_number, Method.NUMBER), (lambda node: node.op is Op.WORD, Method.TEXT), (is_time, Method.TIME))
+_METHODS = {Op.NUMBER: Method.NUMBER, Op.WORD: Method.TEXT}
 _FORMS = {
     Op.PLUS_MINUS, Op.RELATION, Op.MATRIX, Op.LIST, Op.SET, Op.TUPLE, Op.UNION, Op.INTERSECTION, Op.DIFFERENCE,
     Op.BUILDER, Op.EMPTY,

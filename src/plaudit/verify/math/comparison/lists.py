@@ -32,9 +32,6 @@ def same_list(truth: Node, answer: Node, same: Same, *, ordered: bool) -> bool |
         return same(*elements) if elements != (truth, answer) else False
     if Op.TUPLE in (truth.op, answer.op):
         return _same_tuple(truth, answer, same)
-    named = _by_name(truth.args, answer.args, same)
-    if named is not None:
-        return named
     one, other = truth.args, answer.args
     if truth.leaf != answer.leaf and all(item.op is Op.NAME for item in (*one, *other)):
         return False  # "p and q" is not "p or q", where "1 and 2" may be "1 or 2"
@@ -65,10 +62,7 @@ def same_items(truth: Sequence[Node], answer: Sequence[Node], same: Same) -> boo
         verdicts.append(verdict)
     if False in verdicts:
         return False
-    if _repeats(truth):
-        verdicts.append(not right)
-    else:
-        verdicts += [_find_partner(extra, truth, lambda extra, item: same(item, extra))[0] for extra in right]
+    verdicts += [_find_partner(extra, truth, lambda extra, item: same(item, extra))[0] for extra in right]
     return all_of(verdicts)
 
 
@@ -103,12 +97,6 @@ def _without_matches(truth: list[Node], answer: list[Node]) -> tuple[list[Node],
     return left, strangers + [item for items in waiting.values() for item in items]
 
 
-def _repeats(items: Sequence[Node]) -> bool:
-    keys = [fingerprint(item) for item in items]
-    known = [key for key in keys if key is not None]
-    return len(known) != len(set(known))
-
-
 def _in_order(one: Sequence[Node], other: Sequence[Node], same: Same) -> bool | None:
     if len(one) != len(other):
         return False
@@ -139,15 +127,6 @@ def _names(items: Sequence[Node]) -> list[str] | None:
 
 def _distinct_names(items: Sequence[Node]) -> int:
     return len(set(_names(items) or ()))
-
-
-def _by_name(one: Sequence[Node], other: Sequence[Node], same: Same) -> bool | None:
-    """Compare by name if both sides have the same names, each once."""
-    names, others = _names(one), _names(other)
-    if names is None or others is None or sorted(names) != sorted(others) or len(set(names)) != len(names):
-        return None
-    partners = dict(zip(others, other, strict=True))
-    return all_of(same(item, partners[label]) for label, item in zip(names, one, strict=True))
 
 
 def same_matrix(truth: Node, answer: Node, same: Same) -> bool | None:

@@ -48,8 +48,6 @@ def find_open_operation(truth: Node, answer: Node) -> str | None:
         ):
             left |= set() if truth.args[0] in answer.args else {_EQUATION}
         left |= {"a set"} if count_ends(answer) > count_ends(truth) > 0 else set()
-    if answer.op in _ARITHMETIC and symbols(answer) and not symbols(truth):
-        left.add("an unknown")
     if _has_other_functions(truth, answer):
         left.add(_FUNCTIONS)
     if _FUNCTIONS in left and _is_rounded(truth, answer):
@@ -185,8 +183,6 @@ def _open_in_sum(node: Node) -> Iterable[str]:
         yield "a sum"
     if _is_sum_of_fractions(node) and len(node.args) > 1:
         yield _SUM_OF_FRACTIONS
-    if any(arg.op is Op.MATRIX for arg in map(_without_sign, node.args)):
-        yield "a sum of matrices"
 
 
 def _terms(node: Node) -> list[Node]:

@@ -20,8 +20,6 @@ def value_of(node: Node) -> Node:
     signs = node.leaf.split()
     sides = node.args[1:]
     exact = [side for side, sign in zip(sides, signs, strict=True) if sign == "="]
-    if not exact and not symbols(node.args[0]) and node.args[0].op is not Op.WORD:
-        return node.args[0]
     return exact[-1] if exact else sides[-1]
 
 
@@ -38,8 +36,6 @@ def same_relation(truth: Node, answer: Node, same: Same, *, named: bool) -> bool
         if relation is answer and _comes_to(relation, other, same):
             return True
         return _against_value(relation, other, same)
-    if relation.leaf == "in":
-        return same(relation.args[1], other)
     return False
 
 
@@ -155,8 +151,6 @@ def _with_statement(statement: Node, other: Node, same: Same) -> bool | None:
     """A relation of constants beside another: true, and the same sides or the same result."""
     if not is_true(statement, same):
         return False
-    if symbols(other):
-        return same(value_of(statement), other)
     verdict = _side_by_side(statement, other, same)
     signs = set(statement.leaf.split()) | set(other.leaf.split())
     if verdict is True or not signs <= {"=", "~"} or statement.leaf == other.leaf != "=":
@@ -167,10 +161,6 @@ def _with_statement(statement: Node, other: Node, same: Same) -> bool | None:
 def _two_definitions(truth: Node, answer: Node, same: Same) -> bool | None:
     """Two names may differ, f(z) = z is f(x) = x; names that stand in the other's value are told apart."""
     left, right = truth.args[0], answer.args[0]
-    if _differ_in_index(left, right):
-        return False
-    if len(truth.args) == len(answer.args) > 2 and truth.leaf == answer.leaf:
-        return all_of(same(one, other) for one, other in zip(truth.args[1:], answer.args[1:], strict=True))
     one, other = value_of(truth), value_of(answer)
     if left.op is right.op and left.op in (Op.CALL, Op.INDEX) and len(left.args) == len(right.args):
         other = substitute(other, _renamed_arguments(left, right))
@@ -197,15 +187,6 @@ def _name_different_unknowns(truth: Node, answer: Node) -> bool:
         return True
     is_quantity = left.leaf[0].isupper() or right.leaf[0].isupper()
     return not is_quantity and left.leaf not in symbols(answer) and right.leaf not in symbols(truth)
-
-
-def _differ_in_index(left: Node, right: Node) -> bool:
-    """`y_1` and `y_2` are two things; `x` and `y` may be one under two names."""
-    if left.op is not Op.NAME or right.op is not Op.NAME:
-        return False
-    letter, _, index = left.leaf.partition("_")
-    other, _, other_index = right.leaf.partition("_")
-    return letter == other and index != other_index and bool(index) and bool(other_index)
 
 
 def _side_by_side(truth: Node, answer: Node, same: Same) -> bool | None:

@@ -39,7 +39,7 @@ def same_scalar(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
         compare = next(compare for op, compare in _SPECIAL.items() if op in (truth.op, answer.op))
         return compare(truth, answer, policy)
     verdict = same_value(truth, answer)
-    if verdict or (policy.rounding and _is_close(truth, answer, policy)):
+    if verdict or (policy.rounding and (rounds_to(truth, answer) or is_computed(truth, answer))):
         return True
     if policy.rounded_answers and agree_as_shown(truth, answer):
         return True
@@ -62,10 +62,6 @@ def _unit(node: Node) -> str | None:
 
 
 _SIGNS = {Op.PERCENT: "percent", Op.DEGREE: "degree"}
-
-
-def _is_close(truth: Node, answer: Node, policy: MathPolicy) -> bool:
-    return rounds_to(truth, answer, policy.min_decimals) or is_computed(truth, answer, policy.answer_digits)
 
 
 def _with_names_changed(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
@@ -198,22 +194,9 @@ def _core(node: Node) -> Node:
 
 
 def _same_time(truth: Node, answer: Node) -> bool:
-    """The same hours, minutes and seconds; the half of the day counts where both give it, or one counts to 24."""
-    one, other = _clock(truth), _clock(answer)
-    if one is None or other is None or one[1:] != other[1:]:
-        return False
-    halves = [side.args[-1].leaf for side in (truth, answer) if side.args[-1].op is Op.UNIT]
-    if len(halves) == 1 and max(one[0], other[0]) > 12:
-        return one[0] == other[0] if halves == ["am"] else abs(one[0] - other[0]) == 12
-    return one[0] == other[0] and len(set(halves)) < 2
-
-
-def _clock(time: Node) -> tuple[int, ...] | None:
-    """Hours, minutes and seconds as written; None for a ratio of anything but two or three short numbers."""
-    parts = [_core(part).leaf for part in time.args]
-    if len(parts) > 3 or not all(part.isdecimal() and len(part) <= 2 for part in parts):
-        return None
-    return tuple(int(part) for part in [*parts, "0"][:3])
+    """The same hours and minutes; the half of the day counts where both give it."""
+    halves = {side.args[-1].leaf for side in (truth, answer) if side.args[-1].op is Op.UNIT}
+    return len(halves) < 2 and [_core(part).value for part in truth.args] == [_core(part).value for part in answer.args]
 
 
 def _compare_based(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:

@@ -130,11 +130,8 @@ def _call(node: Node, args: tuple[Node, ...]) -> Node:
     return _result(node, args, function(*values) if function and len(values) == len(args) else None)
 
 
-def _factorial(count: Fraction | int, step: Fraction | int = 1) -> int | None:
-    """The product of a whole number and every `step`-th below it."""
-    if count.denominator != 1 or not 0 <= count <= MAX_FACTORIAL:
-        return None
-    return math.factorial(int(count)) if step == 1 else math.prod(range(int(count), 0, -int(step)))
+def _factorial(count: Fraction | int) -> int | None:
+    return math.factorial(int(count)) if count.denominator == 1 and 0 <= count <= MAX_FACTORIAL else None
 
 
 def _binomial(above: Fraction | int, below: Fraction | int) -> int | None:
@@ -152,7 +149,6 @@ def _of_integers(function: Callable[..., int]) -> Callable[..., int | None]:
 # The parser checks the number of arguments.
 _FUNCTIONS: dict[str, Callable[..., Fraction | int | None]] = {
     "factorial": _factorial,
-    "multifactorial": _factorial,
     "binomial": _binomial,
     "mod": lambda value, modulus: Fraction(value) % modulus if modulus else None,
     "floor": math.floor,

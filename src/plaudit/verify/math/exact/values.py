@@ -22,7 +22,6 @@ from plaudit.verify.math.parsing.tree import (
     nodes,
     number,
     operations,
-    rewrite,
     spend,
     substitute,
     symbols,
@@ -42,7 +41,7 @@ _MARKED = {Op.UNIT, Op.PERCENT, Op.DEGREE, Op.PLUS_MINUS, Op.WORD, Op.BASED, Op.
 _VALUELESS = {Op.SERIES, Op.INDEX, Op.WORD, Op.INFINITY}  # what has no value though no unknown is left
 _BENT = {"abs", "max", "min"}
 _MEASURING = set("xyzt")  # letters that usually measure something
-_WHOLE = {"factorial", "multifactorial", "binomial", "floor", "ceil", "mod", "gcd", "lcm"}
+_WHOLE = {"factorial", "binomial", "floor", "ceil", "mod", "gcd", "lcm"}
 
 
 def same_value(left: Node, right: Node) -> bool | None:
@@ -57,12 +56,7 @@ def same_value(left: Node, right: Node) -> bool | None:
         return left.value == right.value
     names = sorted(symbols(left) | symbols(right))
     verdict = _at_whole_numbers(left, right, names) if names and counts_something(left, right) else None
-    if verdict is None:
-        verdict = _at_points(left, right, names)
-    if verdict is not True and any(symbol.endswith("()") for symbol in names):
-        products = _read_as_products(left), _read_as_products(right)
-        return same_value(*products) or verdict if products != (left, right) else verdict
-    return verdict
+    return _at_points(left, right, names) if verdict is None else verdict
 
 
 def fingerprint(node: Node) -> int | None:
@@ -189,55 +183,38 @@ def _rounds_an_unknown(left: Node, right: Node) -> bool:
     return any(each.leaf in ("floor", "ceil") and symbols(each) & _MEASURING for each in calls)
 
 
-def _is_application(node: Node) -> bool:
-    """Whether a letter before a bracket may be a factor; before a number, as in "I(0)", it hardly is."""
-    if node.op is not Op.CALL or not node.leaf.endswith("()") or len(node.args) != 1:
-        return False
-    return node.leaf[0] not in "fgh(" and node.args[0].value is None
-
-
-def _read_as_products(node: Node) -> Node:
-    def change(inner: Node) -> Node:
-        if not _is_application(inner):
-            return inner
-        return Node(Op.MULTIPLY, (Node(Op.NAME, (), inner.leaf.removesuffix("()")), *inner.args))
-
-    return rewrite(node, change)
-
-
+MIN_DECIMALS = 2  # of a decimal that may be rounded
+MIN_DIGITS = 10  # significant ones of a decimal that may stand for an exact number without a finite decimal
 _FLOAT_DIGITS = 15
 _NOISE = number(Fraction(10) ** (1 - _FLOAT_DIGITS))
 
 
-def rounds_to(truth: Node, answer: Node, min_decimals: int) -> bool:
+def rounds_to(truth: Node, answer: Node, min_decimals: int = MIN_DECIMALS) -> bool:
     """Whether the answer, a constant, rounds to the truth, a decimal of at least `min_decimals` decimals."""
     half = _half_step(truth, min_decimals)
     return half is not None and _is_within(half, truth, answer)
 
 
-def is_computed(truth: Node, answer: Node, digits: int) -> bool:
-    """Whether the answer is a decimal of at least `digits` significant digits that all agree with an exact truth."""
-    written = _digits_of(answer)
-    if written < digits or _digits_of(truth) > _FLOAT_DIGITS - 3:
-        return False
-    value = fold(truth).value
-    if value is not None and _is_finite(value) and written < _FLOAT_DIGITS:
+def is_computed(truth: Node, answer: Node) -> bool:
+    """Whether the answer is a decimal of at least `MIN_DIGITS` digits that all agree with an exact truth."""
+    written, value = _digits_of(answer), fold(truth).value
+    if written < MIN_DIGITS or _digits_of(truth) > _FLOAT_DIGITS - 3:
         return False
     if written < _FLOAT_DIGITS:
-        return rounds_to(answer, truth, 1)
+        return (value is None or not _is_finite(value)) and rounds_to(answer, truth, 1)
     return _is_within(Node(Op.MULTIPLY, (_NOISE, call("abs", truth))), truth, answer)
 
 
 def agree_as_shown(truth: Node, answer: Node, min_decimals: int = 1) -> bool:
     """Whether two constants agree to as many decimals as the less precise decimal of them shows."""
-    steps = [step for side in (truth, answer) if (step := _half_step(side, min_decimals)) is not None]
-    return truth == answer or any(_is_within(step, truth, answer) for step in steps)
+    steps = [_half_step(side, min_decimals) for side in (truth, answer)]
+    return truth == answer or any(step is not None and _is_within(step, truth, answer) for step in steps)
 
 
-def is_rounded(truth: str, value: Fraction | int, exact: Fraction | int, min_decimals: int) -> bool:
-    """The same for a truth that is a plain decimal and an answer that is a plain number."""
-    exponent = last_place(truth)
-    return exponent is not None and -exponent >= min_decimals and 2 * abs(Fraction(exact) - value) * 10**-exponent <= 1
+def is_rounded(truth: str, value: Fraction | int, exact: Fraction | int) -> bool:
+    """Whether the truth, a plain decimal, rounds a plain number."""
+    place = last_place(truth)
+    return place is not None and -place >= MIN_DECIMALS and 2 * abs(Fraction(exact) - value) * 10**-place <= 1
 
 
 def _is_within(limit: Node, one: Node, other: Node) -> bool:

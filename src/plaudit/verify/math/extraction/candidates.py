@@ -230,8 +230,7 @@ def _weigh(marks: list[Mark], text: str, policy: MathPolicy) -> Extraction:
     if 0 < len(earlier) < MAX_TOGETHER and all(MATHEMATICAL.search(mark.text) for mark in (*earlier, last)):
         together = ", ".join(tidy(mark.text) for mark in (*earlier, last))
         candidates.insert(1, Candidate(together, holds_all=True))
-    is_end = not INK.search(text, last.end)
-    others = {tidy(mark.text): tidy(mark.whole) for mark in [*earlier, *_find_other_kinds(last, text, is_end=is_end)]}
+    others = {tidy(mark.text): tidy(mark.whole) for mark in [*earlier, *_find_other_kinds(last, text)]}
     competing = [CompetingAnswer(other, whole) for other, whole in others.items() if other and other != answer]
     offered = [CompetingAnswer(value) for value in find_offers(statement)]
     return Extraction(tuple(candidates), last.source, None, (*offered, *competing))
@@ -254,25 +253,21 @@ def _find_stated_number(phrase: Mark, text: str, policy: MathPolicy) -> Mark | N
     return mark if is_later else None
 
 
-def _find_other_kinds(last: Mark, text: str, *, is_end: bool) -> list[Mark]:
+def _find_other_kinds(last: Mark, text: str) -> list[Mark]:
     """Answers marked in another way than the last: by tags or hashes anywhere, in words near it or after it."""
     marks = []
     for source, sign in _SIGNS.items():
         if source is not last.source and sign in text:
             marks += FINDERS[source](text)
-    if last.source is not Source.PHRASE and (start := _start_of_phrases(last, text, is_end=is_end)) is not None:
+    is_choice = is_letter(last.text)
+    near = text.find("nswer", max(0, last.start - NEAR), last.start)
+    is_near = near >= 0 and (is_choice or DIGIT.search(text, near, last.start))
+    start = max(0, near - len(" the a")) if is_near else last.end
+    if last.source is not Source.PHRASE and (is_choice or DIGIT.search(text, start)):
         shifted = (mark._replace(start=mark.start + start, end=mark.end + start) for mark in find_phrases(text[start:]))
         marks += [mark for mark in shifted if _PLAIN_ANSWER.match(text, mark.start) or _is_stated(mark, last, text)]
-    is_like = is_letter if is_letter(last.text) else DIGIT.search
+    is_like = is_letter if is_choice else DIGIT.search
     return [mark for mark in marks if _is_apart(mark, last) and is_like(mark.text) and _stands(mark, last, text)]
-
-
-def _start_of_phrases(last: Mark, text: str, *, is_end: bool) -> int | None:
-    """From where on "the answer is" may announce another number than the last mark; None if nothing may."""
-    near = text.find("nswer", max(0, last.start - NEAR), last.start)
-    if near >= 0 and (is_letter(last.text) or DIGIT.search(text, near, last.start)):
-        return max(0, near - len(" the a"))
-    return last.end if not is_end and (is_letter(last.text) or DIGIT.search(text, last.end)) else None
 
 
 def _is_stated(mark: Mark, last: Mark, text: str) -> bool:

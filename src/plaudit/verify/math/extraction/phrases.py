@@ -31,7 +31,7 @@ _VERB = r"\b(?:is|are|was|be|equals|est|ist|lautet|beträgt|es)\b|(?:应该|应�
 _PHRASE = compile_late(
     rf"{_NOUN}(?: ?\(\w\)(?=[:：]))?(?:[^\n.!?:;,=\d\\$()<>。：，]{{0,40}}?(?:{_DENIED}|[:：=]|\s[-–—]\s|{_VERB})"
     r"|[ \t*_]*(?=\$|\\+[(\[]|\\begin\{(?:equation|align|gather))|[ \t]?[*_]{1,2}[ \t]*\n"
-    r"|(?<=final answer)[ \t]*\n|(?<=\# answer)[ \t]*\n)|故选[:：]?|^A:"
+    r"|(?<=final answer)[ \t]*\n|(?<=\# answer)[ \t]*\n)|故选[:：]?|^A(?:ns[.:]|:)"
     r"|\b(?:I|we)(?:['’]d|['’]ll| would| will)? (?:choose|pick|select|go with|opt for)\b"
     r"(?=\s+(?:(?:option|choice|answer)\s+)?\(?[A-J]\)?(?:[.;!]|,?\s*$))"
     r"|\b(?:it|that|this)(?:['’]s| is| must be)\b(?=\s+(?:(?:option|choice)\s+)?\(?[A-J]\)?[.!]?\s*\Z)",
@@ -62,7 +62,7 @@ _COPULA = compile_late(
 _PROSE = compile_late(r"(?<![\\a-zA-Z])(?!(?:and|or|und|oder|et|ou)\b)[^\W\d_]{3}|i\.e|\(\D|\s[–—]+\s")
 _TURN = compile_late(r",?\s+(?:but(?: rather)?|it is|it['’]s)\s+(?=[-*$\\]*\d)", re.IGNORECASE)
 _BRACKETED = compile_late(r"\{[^{}]*\}|(?:^|(?<=\W))[(\[](?!\s*[^\W\d_]{2}|[^()\[\]]*\s[^\W\d_]{3})[^()\[\]]*[)\]]")
-_ASCII_NOUNS = ("answer", "\na:", "option", "choice", "reponse", "antwort", "ergebnis", "respuesta")
+_ASCII_NOUNS = ("answer", "\na:", "\nans", "option", "choice", "reponse", "antwort", "ergebnis", "respuesta")
 _NOUNS = (*_ASCII_NOUNS, "réponse", "lösung", "答", "故选")
 _PAIRED = {"}": ("}", "{"), ")": (")]", "(["), "]": (")]", "([")}  # `[2, 5)` is closed
 _LONGEST = 400

@@ -26,7 +26,10 @@ FOLLOWING = 4000  # characters behind its sentence that are read
 
 
 class Statement(NamedTuple):
-    """An answer, the clause before it, the rest of its sentence, what follows in parts, the commands of its line."""
+    """An answer, the clause before it, the rest of its sentence, what follows in parts, the commands of its line.
+
+    The words around the answer are in lower case.
+    """
 
     before: str
     inside: str
@@ -43,10 +46,6 @@ class Rule(NamedTuple):
     forbids: Callable[[Statement], bool]
 
 
-def _pattern(pattern: str) -> re.Pattern[str]:
-    return compile_late(pattern, re.IGNORECASE)
-
-
 _SENTENCE_END = compile_late(
     r"[.!?](?=[\s*_\"')$\\]|$)(?<!\bDr.)(?<!\bM[rs].)(?<!\bMrs.)(?<!\bvs.)(?<!\bSt.)(?<!\bapprox.)(?<!\be\.g.)(?<!\bi\.e.)"
     r"(?<!\b[Nn]o\.(?=\s\d))|[。！？\n]|(?:\\\]|\$\$)(?=\s+[A-Z])"
@@ -55,8 +54,8 @@ _MARKUP = compile_late(
     r"\\(?:text|mathrm|mathbf|mbox|textbf)\s?\{|\\(?:begin|end)\s?\{[^{}]*\}|</?\w+>|\\[\])(\[,;:!. \\]|\\q?quad\b"
     r"|[$*_`}{~\s&]+"
 )
-_CLAUSE = _pattern(
-    r"[,;(，；]|\b(?:but(?<!nothing but)(?<!anything but)(?<!everything but)|yet|so|and|because|since)\b"
+_CLAUSE = compile_late(
+    r"[,;(，；]|\b(?:but(?<!nothing but)(?<!anything but)(?<!everything but)|yet|so|(?<!\d )and|because|since)\b"
 )
 _PART = compile_late(r",(?=\s*[^\W\d])|[;(]|\s[—–-]+\s(?=[^\W\d])")
 _ITEM = compile_late(r"\n\s*(?:\d+[.)]|[-*•])\s")
@@ -64,20 +63,22 @@ _PLAIN = frozenset({"", "A:", "The answer is", "Answer:", "The final answer is",
 """What stands before most answers; no rule on words forbids it."""
 _LETTERS = frozenset("ABCDEFGHIJ")
 _OPENING = " \t\n$*\\[(`_"
-_WORD = compile_late(r"[^\W\d_]{2,}")
+_WORD = compile_late(r"(?<![^\W\d_])(?<!\\)[^\W\d_]{2}")  # no command
 _COMMAND = compile_late(r"\\([a-zA-Z]+)")
 # What denies or leaves open the clause in which it stands.
 _NEGATION = (
-    r"(?:n['’]t\b|\bnot\b(?! only\b)|\b(?:might|may|could)\s(?:\w+\s)?(?:think|say|guess|expect|believe)\b"
-    r"|\b(?:never|no|nope|neither|nor|none|nobody|nothing|anything|cannot|hardly|nicht|kein\w*|pas|jamais|nunca"
-    r"|reject\w*|discard\w*|wrong\w*|incorrect\w*|false\w*|mistak\w+|impossible|unlikely|doubt|deny|suppose|pretend|imagine|either|except"
-    r"|instead of|rather than|other than|different from|rule out|forget|guess\w*|(?<!second )thought)\b|不|没|并非)"
+    r"(?:n['’]t\b|\b(?:not(?! only\b)|(?:might|may|could)\s(?:\w+\s)?(?:think|say|guess|expect|believe)|never|no|nope"
+    r"|neither|nor|none|nobody|nothing|anything|cannot|hardly|nicht|kein\w*|pas|jamais|nunca"
+    r"|reject\w*|discard\w*|wrong\w*|incorrect\w*|false\w*|mistak\w+|impossible|unlikely|doubt|deny|suppose|pretend"
+    r"|imagine|either|rule out|forget|guess\w*|(?<!second )thought"
+    r"|(?:except|instead of|rather than|other than|different from)(?!\W*\d)"
+    r"|(?:might|may|could) be(?=\W*$))\b|不|没|并非)"
 )
-_NEGATED = _pattern(_NEGATION)
+_NEGATED = compile_late(_NEGATION)
 # "The number of people who did not vote is 4": what is counted may be negated.
-_QUANTITY = _pattern(
+_QUANTITY = compile_late(
     rf"\W*(?:\w+\s)?(?:the|how)\s(?:(?!answer|{_NEGATION})\w+\s){{1,3}}?(?:of|that|who|which|with|many|much)\b.*"
-    r"\b(?:is|are|was|were|equals|be)\W*"
+    r"\b(?:is|are|was|were|equals|be)[^a-z]*"
 )
 _BAD = (
     r"(?:wrong|incorrect|false|untrue|mistaken|invalid|rejected|an? (?:\w+ )?(?:mistake|error|guess)"
@@ -85,38 +86,39 @@ _BAD = (
 )
 _BE = r"(?:is|are|was|were|be|does|do|did|can|could|would|has|had)(?:n['’]t|\s(?:\w+ly\s)?(?:not|never|no)|not)\b"
 # Right behind the answer "is not", "fails" or "is wrong"; later in its sentence only "which is wrong" and the like.
-_DENIED = _pattern(
+_DENIED = compile_late(
     rf"^(?:(?!\b(?:who|that|until|while|because|since|as|for|if|when)\b)[^,;:(\d])*?"
     rf"(?:\b{_BE}|\b(?:is|was|would be) {_BAD}\b)"
     rf"|^[^\d]*?\b(?:which|that|this|it|but)\b(?:\s\w+)?\s(?:(?:is|was|be|seems) )?{_BAD}\b"
     r"|^\W*(?:no|wrong)\W*$|^[^\w?]*\?|[❌✗👎]"
 )
 _AGAINST = r"(?:(?:wait|no|nope|actually|but|however|hmm+|oops|sorry|and)\W+)*"
-_TAKEN_BACK = _pattern(
+_TAKEN_BACK = compile_late(
     rf"^\W*{_AGAINST}(?:(?:that|this|it|my answer|the (?:answer|above))(?:['’]s|\s(?:is|was|seems)?)\s?(?:\w+ly )?"
     rf"{_BAD}\b|scratch that|never ?mind|just kidding|disregard|(?:ignore|forget) (?:that|this|it)"
-    r"|(?:I|we) (?:take (?:that|it) back|(?:was|am|were) (?:wrong|mistaken)|made an? (?:\w+ )?(?:mistake|error))"
+    r"|(?:i|we) (?:take (?:that|it) back|(?:was|am|were) (?:wrong|mistaken)|made an? (?:\w+ )?(?:mistake|error))"
     r"|(?:no|nope|wrong|false|incorrect)\W*$)"
 )
-_CORRECTION = _pattern(
+_CORRECTION = compile_late(
     r"\b(?:wait|scratch that|never ?mind|actually|oops|sorry|on reflection|on second thought|hold on|nope|mistake"
     r"|correct(?:ion|ing|ed)|error|wrong|incorrect|not right|miss(?:es|ed)|misread|hmm+"
-    r"|re-?(?:check|comput|calculat|do|consider|examin)\w*)\b|(?:^|[.!?\n])\s*no\b(?=[,.])|等等|不对|等一下"
+    r"|re-?(?:check|comput|calculat|do|consider|examin)\w*)\b|(?:^|[.!?\n])\s*no\b(?=[,.])|等等|不对|等一下",
+    re.IGNORECASE,
 )
 # Operations in words right before or behind an answer make another value of it.
-_OPERATION_BEFORE = _pattern(
+_OPERATION_BEFORE = compile_late(
     r"\b(?:half|twice|double|triple|times|minus|negative|plus|than|(?:square|root|reciprocal|complement)(?= of))\b"
     r"(?: of)?(?: the)?[^\w:=]*$"
 )
-_OPERATION_AFTER = _pattern(
+_OPERATION_AFTER = compile_late(
     r"^[^\w±+]*(?:(?:and (?:a|one) half|point|plus|minus|give or take|or (?:so|more|less))\b|±|\+/-|\\pm(?![a-z]))"
 )
 # What leaves an answer open inside its mark; words in -ly are adverbs.
-_INSIDE = _pattern(
+_INSIDE = compile_late(
     r"n['’]t\b|\?|^\W*!|\b(?:(?!only|family|daily|weekly|monthly|yearly)\w{2,}ly"
     r"|or (?:so|more|less|fewer|greater|above|below|perhaps)|not|never|no|nor|maybe|perhaps|if|unless|when|wrong"
     r"|incorrect|false|untrue|give or take|at least|at most|under|above|below|twice|half of|such as|example|guess"
-    r"|unsure|i think|confidence|probability|ish)\b|\be\.g|\bfor\b\W*[a-zA-Z]\s?=|\dish\b|不|❌|✗"
+    r"|unsure|i think|confidence|probability|ish)\b|\be\.g|\bfor\b\W*[a-z]\s?=|\dish\b|不|❌|✗"
 )
 
 
@@ -160,11 +162,15 @@ class Offer(NamedTuple):
 
 
 def _offer(name: str, field: str, pattern: str) -> Offer:
-    letter = r"(?:option |choice )?\(?([A-J])\)?(?![\w'’])"
-    return Offer(name, field, _pattern(pattern.replace("@", f"({NUMBER})")), _pattern(pattern.replace("@", letter)))
+    letter = r"(?:option |choice )?\(?([a-j])\)?(?![\w'’])"
+    return Offer(
+        name, field, compile_late(pattern.replace("@", f"({NUMBER})")), compile_late(pattern.replace("@", letter))
+    )
 
 
-_GAP = r"(?:(?!\b(?:not|than|instead|would)\b|n['’]t)[^\d\n]){0,40}?"
+_BETWEEN = r"(?:(?!\b(?:not|than|instead|would%s)\b|n['’]t)[^\d\n]){0,40}?"
+_GAP = _BETWEEN % ""
+_GAP_TO_OBJECT = _BETWEEN % "|with|for|in|of|if|when|step|part|page|problem|question|number"
 _SIGNS = r"[^\w=+-]*"
 _APART = r"(?:[^\w-]|-(?![\d.]))"  # what stands before a value, but for its sign
 _IT = (
@@ -177,7 +183,7 @@ OFFERS: tuple[Offer, ...] = (
     _offer(
         "or",
         "after",
-        r"(?:^\D*?\b(?:or|unless|maybe|perhaps|possibly|wait|actually|I mean|make that"
+        r"(?:^\D*?\b(?:or|unless|maybe|perhaps|possibly|wait|actually|i mean|make that"
         r"|(?:could|may|might)\s(?:\w+\s){0,2}be)"
         rf"|\b(?:alternatively|otherwise|else|if not|if that)\b)\b{_GAP}@",
     ),
@@ -191,8 +197,11 @@ OFFERS: tuple[Offer, ...] = (
         "correction",
         "following",
         r"^\W*(?:(?:or|alternatively|otherwise|actually|correction|edit|update|backup|maybe|perhaps|no|wait|hmm+"
-        r"|oops|sorry|rather|really|final|if not|if that|on second thoughts?|on reflection|then again|in fact|I mean)"
-        rf"\b{_APART}*)+{_GAP}@\W*$",
+        r"|oops|sorry|rather|really|final|if not|if that|on second thoughts?|on reflection|then again|in fact|i mean)"
+        rf"\b{_APART}*)+{_GAP}@\W*$"
+        r"|^\W*(?:i|please|let['’]s|let us|my|our|make|change|use|read|take|count)\b"
+        rf"(?:{_GAP_TO_OBJECT}|[^\d\n]{{0,20}}\b(?:go with|settle for|opt for)){_APART}@\W*$"
+        rf"|^\D*{_APART}@\W+instead\W*$",
     ),
     _offer(
         "statement",
@@ -217,7 +226,7 @@ def find_offers(statement: Statement) -> list[str]:
         texts = getattr(statement, offer.field)
         pattern = offer.letter if is_choice else offer.number
         for text in texts if isinstance(texts, tuple) else (texts,):
-            if text and (match := pattern.search(text)):
+            if text and (is_choice or DIGIT.search(text)) and (match := pattern.search(text)):
                 offered += [value for value in match.groups() if value]
     return offered
 
@@ -232,7 +241,9 @@ def qualifies_itself(answer: str) -> bool:
     """Whether an answer with a number holds words that deny it or leave it open; "does not exist" is an answer."""
     if answer.isascii() and "?" not in answer and "!" not in answer and not _WORD.search(answer):
         return False
-    return bool(DIGIT.search(answer[:AFTER]) or find_number_words(answer)) and bool(_INSIDE.search(answer[:AFTER]))
+    return bool(DIGIT.search(answer[:AFTER]) or find_number_words(answer)) and bool(
+        _INSIDE.search(answer[:AFTER].lower())
+    )
 
 
 def read_statement(mark: Mark, text: str) -> Statement:
@@ -254,7 +265,7 @@ def _read_before(text: str, start: int) -> str:
     line = stripped[stripped.rfind("\n") + 1 :]
     if line in _PLAIN:
         return ""
-    return _CLAUSE.split(_with_digits(_MARKUP.sub(" ", _SENTENCE_END.split(line)[-1])))[-1]
+    return _CLAUSE.split(_in_lower_case(_MARKUP.sub(" ", _SENTENCE_END.split(line)[-1])))[-1]
 
 
 def _read_after(text: str, end: int) -> tuple[str, tuple[str, ...]]:
@@ -266,9 +277,9 @@ def _read_after(text: str, end: int) -> tuple[str, tuple[str, ...]]:
     stop = _SENTENCE_END.search(text, end)
     index = stop.start() if stop else len(text)
     question = "?" if text.startswith(("?", "？"), index) else ""
-    after = _with_digits(_MARKUP.sub(" ", text[end : min(index, end + AFTER)]) + question).strip()
+    after = _in_lower_case(_MARKUP.sub(" ", text[end : min(index, end + AFTER)]) + question).strip()
     sentences = _SENTENCE_END.split(_ITEM.sub("\n", text[index : index + FOLLOWING]))
-    parts = [*_PART.split(after)[1:], *(_with_digits(_MARKUP.sub(" ", part)) for part in sentences)]
+    parts = [*_PART.split(after)[1:], *(_in_lower_case(_MARKUP.sub(" ", part)) for part in sentences)]
     return after, tuple(part for part in parts if INK.search(part))
 
 
@@ -276,7 +287,7 @@ def _find_commands(mark: Mark, text: str) -> frozenset[str]:
     if "\\" not in text:
         return frozenset()
     line = text[text.rfind("\n", 0, mark.start) + 1 : mark.start], text[mark.end : text.find("\n", mark.end)]
-    return frozenset(command for part in line for command in _COMMAND.findall(part))
+    return frozenset(command for part in line if "\\" in part for command in _COMMAND.findall(part))
 
 
 def is_corrected(earlier: Mark, last: Mark, text: str) -> bool:
@@ -284,9 +295,10 @@ def is_corrected(earlier: Mark, last: Mark, text: str) -> bool:
     return _CORRECTION.search(text, earlier.end, last.start) is not None
 
 
-def _with_digits(text: str) -> str:
-    words = text.lower().replace("-", " ").split()
-    return digits_for_words(text) if not NUMBER_WORDS.isdisjoint(words) else text
+def _in_lower_case(text: str) -> str:
+    """The text as the patterns expect it, with numbers in words as digits."""
+    text = text.lower()
+    return digits_for_words(text) if not NUMBER_WORDS.isdisjoint(text.replace("-", " ").split()) else text
 
 
 def is_letter(answer: str) -> bool:

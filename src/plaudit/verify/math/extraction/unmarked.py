@@ -9,7 +9,7 @@ import re
 from collections import deque
 from itertools import takewhile
 
-from plaudit.verify.math.extraction.marks import Mark, Source, find_formulas, find_last, split_statements
+from plaudit.verify.math.extraction.marks import INK, Mark, Source, find_formulas, find_last, split_statements
 from plaudit.verify.math.parsing.tokens import GREEK
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import NUMBER, Number, find_numbers
@@ -54,6 +54,7 @@ _PROPERTY = compile_late(
     re.IGNORECASE,
 )
 _CLAUSE_END = compile_late(r"[,;]\s")
+_CONDITION = compile_late(r"\W*(?:[a-z]+ed\s)?(?:at|when|where|if|for|since|because)\b(?!.*(?:,|\band)\s)", re.DOTALL)
 _BOLD = compile_late(r"(?<![\w)}\]])\*\*(?P<bold>[^*\n]{1,60})\*\*(?!\s*:)|\\textbf\s?\{(?P<latex>[^{}\n]{1,60})\}")
 _LABELLING = compile_late(r":\s*$|^(?:step|case|part|final|answer|solution|note|given|problem|method)\b", re.IGNORECASE)
 _DIGIT_OR_MATH = compile_late(r"[\d\\$=]|^\(?[A-Z]\)?$")
@@ -166,7 +167,8 @@ def _find_bold(text: str) -> Mark | None:
         inside = match["bold"] or match["latex"]
         if group and not _JOINT.fullmatch(text, start + match.end(), start + group[0].start()):
             break
-        if _DIGIT_OR_MATH.search(inside) and not _LABELLING.search(inside):
+        closes = not INK.search(text, start + match.end()) and _is_said(text, start + match.start())
+        if (closes or _DIGIT_OR_MATH.search(inside)) and not _LABELLING.search(inside):
             group.insert(0, match)
     if not group:
         return None
@@ -204,7 +206,9 @@ def _find_ending(sentence: str, policy: MathPolicy) -> Mark | None:
     formula = _find_last_formula(sentence)
     if formula and _PROPERTY.match(sentence, formula.end):
         return None
-    if formula and (not _has_number(sentence[formula.end :]) or _ROUGHLY.match(sentence, formula.end)):
+    if formula and not _has_number(sentence[formula.end :]):
+        return formula
+    if formula and (_ROUGHLY.match(sentence, formula.end) or _CONDITION.match(sentence, formula.end)):
         return formula
     if not policy.last_number:
         return None
@@ -248,14 +252,17 @@ def _strip_lead(sentence: str) -> str:
 
 
 def _find_last_formula(sentence: str) -> Mark | None:
-    """The last formula; formulas side by side ("$1$ and $2$") are one answer, a list."""
-    group: list[re.Match[str]] = []
-    for formula in reversed(find_formulas(sentence)):
-        if group and not _JOINT.fullmatch(sentence, formula.end(), group[0].start()):
-            break
-        group.insert(0, formula)
-    if not group:
+    """The last formula outside a condition; formulas side by side ("$1$ and $2$") are one answer, a list."""
+    groups: list[list[re.Match[str]]] = []
+    for formula in find_formulas(sentence):
+        if groups and _JOINT.fullmatch(sentence, groups[-1][-1].end(), formula.start()):
+            groups[-1].append(formula)
+        else:
+            groups.append([formula])
+    if not groups:
         return None
+    stated = [group for group in groups if _is_said(sentence, group[0].start())]
+    group = next((group for group in stated if _CONDITION.match(sentence, group[-1].end())), groups[-1])
     contents = ", ".join(str(formula[formula.lastgroup or 0]).strip() for formula in group)
     return Mark(contents, Source.MATH, group[0].start(), group[-1].end()) if _has_ink(contents) else None
 
@@ -272,11 +279,16 @@ def _is_operand(sentence: str, number: Number) -> bool:
 
 def find_answer_number(sentence: str, numbers: list[Number]) -> Number | None:
     """The number that a sentence states: the last behind a verb of being, else the last; None if all are bounds."""
-    numbers = [number for number in numbers[-MAX_NUMBERS:] if not _BOUND.search(_words_before(sentence, number))]
-    stated = [number for number in numbers if not _GIVEN.search(_words_before(sentence, number))] or numbers
-    answers = [number for number in stated if _SAYS.search(_words_before(sentence, number))] or stated
+    numbers = [number for number in numbers[-MAX_NUMBERS:] if not _BOUND.search(_words_before(sentence, number.start))]
+    stated = [number for number in numbers if not _GIVEN.search(_words_before(sentence, number.start))] or numbers
+    answers = [number for number in stated if _is_said(sentence, number.start)] or stated
     return answers[-1] if answers else None
 
 
-def _words_before(sentence: str, number: Number) -> str:
-    return sentence[max(0, number.start - WINDOW) : number.start].rstrip(" $€£*(")
+def _is_said(text: str, start: int) -> bool:
+    """Whether a verb of being or having stands right before an index."""
+    return _SAYS.search(_words_before(text, start)) is not None
+
+
+def _words_before(text: str, start: int) -> str:
+    return text[max(0, start - WINDOW) : start].rstrip(" $€£*(")

@@ -72,7 +72,7 @@ def _apply(named: str, arguments: tuple[Node, ...], base: Node | None) -> Node:
 
 def _arguments(cursor: Cursor) -> tuple[Node, ...]:
     """A bracket, or the factors up to the next sign, function or bracket."""
-    if cursor.token.kind is Kind.OPEN and not _is_raised_number(cursor):
+    if cursor.token.kind is Kind.OPEN:
         inner = parse_bracket(cursor)
         return inner.args if inner.op in (Op.TUPLE, Op.SET) else (inner,)
     negative = cursor.accept("-")
@@ -86,24 +86,10 @@ def _arguments(cursor: Cursor) -> tuple[Node, ...]:
     return (Node(Op.NEGATE, (argument,)) if negative else argument,)
 
 
-def _is_raised_number(cursor: Cursor) -> bool:
-    r"""`\cos (2)^{1/2} x`: a number in brackets with a power is a factor of the argument."""
-    ahead = cursor.tokens[cursor.index + 1 : cursor.index + 4]
-    return (
-        cursor.token.spaced
-        and len(ahead) == 3
-        and ahead[0].kind is Kind.NUMBER
-        and ahead[1].text in ")}"
-        and ahead[2].text == "^"
-    )
-
-
 def _continues(cursor: Cursor) -> bool:
     token = cursor.token
-    return (
-        token.kind in (Kind.NAME, Kind.NUMBER)
-        or (token.kind is Kind.OPEN and _is_raised_number(cursor))
-        or (token.kind is Kind.COMMAND and token.text in ("frac", "sqrt", "pi", "mathbf"))
+    return token.kind in (Kind.NAME, Kind.NUMBER) or (
+        token.kind is Kind.COMMAND and token.text in ("frac", "sqrt", "pi", "mathbf")
     )
 
 

@@ -224,11 +224,9 @@ def _parse_whole_number(cursor: Cursor) -> Node | None:
 
 
 def _factorial(cursor: Cursor, base: Node) -> Node:
-    """`x!`, and with every further sign the product of each second, third, … number: `7!!!` is 7·4·1."""
-    step = 1
-    while cursor.accept("!"):
-        step += 1
-    return call("factorial", base) if step == 1 else call("multifactorial", base, number(step))
+    if cursor.at("!"):
+        raise Unreadable("a factorial by steps")
+    return call("factorial", base)
 
 
 def _mark(op: Op) -> Callable[[Cursor, Node], Node]:
@@ -260,9 +258,9 @@ def _is_applied(node: Node, cursor: Cursor) -> bool:
         return False
     if node.leaf in _APPLIED or node.leaf.isupper():
         return True
-    ahead = cursor.tokens[cursor.index + 1 : cursor.index + 3]
+    before, ahead = cursor.tokens[cursor.index - 1], cursor.tokens[cursor.index + 1 : cursor.index + 3]
     if len(ahead) == 2 and ahead[0].kind is Kind.NAME and ahead[1].text == ")":
-        return True
+        return before.kind is Kind.NAME
     return _is_side(cursor)
 
 

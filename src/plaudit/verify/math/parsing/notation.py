@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["NEW_NAMES", "WITHOUT_MEANING", "read_mixed", "replace_unicode", "same_spacing_aside", "unify_notation"]
+__all__ = ["NEW_NAMES", "WITHOUT_MEANING", "read_mixed", "replace_unicode", "unify_notation"]
 
 _SIGNS = {
     "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "×": r"\times ", "⋅": r"\cdot ", "·": r"\cdot ",
@@ -119,10 +119,6 @@ _THOUSANDS = compile_late(r"(?<=\d)\s?(?:\{\s?,\s?\}|,\\!)\s?(?=\d{3})")
 _PUNCTUATION = " \n\t.,;:!*`"
 _AT_END = _PUNCTUATION.replace("!", "")
 _AT_START = _PUNCTUATION.replace(".", "")
-_SPACING = compile_late(
-    r"(?<![a-zA-Z\\\d])\s+|(?<!\d)\s+(?![a-zA-Z])|(?<=\d)\s+(?![a-zA-Z\d])|(?<=\d)\s+(?=\d{3}(?!\d))"
-)
-_BRACED_DIGIT = compile_late(r"([\^_])\{(\w)\}")
 
 
 _ORDINAL = compile_late(r"(?<=\d)\s?(?:st|nd|rd|th)\b(?!\s*(?:root|power))")
@@ -207,23 +203,6 @@ def read_mixed(text: str) -> str | None:
     """Read "6 and 1/5" as one number if it is not a list."""
     match = _MIXED.fullmatch(text)
     return rf"{match[1]}\frac{{{match[2] or match[4]}}}{{{match[3] or match[5]}}}" if match else None
-
-
-def same_spacing_aside(one: str, other: str) -> bool:
-    """Whether two unified texts differ by nothing but spaces and braces that say nothing."""
-    if _without_signs(one) != _without_signs(other):  # which is quick to see, and mostly so
-        return False
-    return _strip_spacing(one) == _strip_spacing(other)
-
-
-def _without_signs(text: str) -> str:
-    return text.replace(" ", "").replace("{", "").replace("}", "")
-
-
-def _strip_spacing(text: str) -> str:
-    if " " in text:
-        text = _SPACING.sub("", text)
-    return _BRACED_DIGIT.sub(r"\1\2", text) if "{" in text else text
 
 
 def _without_dressing(text: str) -> str:
