@@ -1,7 +1,7 @@
 """A reward as people use it, `0.8 * math + 0.1 * format + 0.1 * length(target=120)`, on labelled GSM8K rollouts.
 
-Four ways in one run, in turns: in this process, on two workers, the same reward in a bare `multiprocessing.Pool(2)`, and
-Math-Verify with the same two further checks in a pool of the same size. The bare pool has no deadlines and sends
+Four ways in one run, in turns: in this process, on two workers, the same reward in a bare `multiprocessing.Pool(2)`,
+and Math-Verify with the same two further checks in a pool of the same size. The bare pool has no deadlines and sends
 nothing while it scores: it shows how much two processes can gain on this machine. Figures are medians over rounds,
 ratios medians of the ratios round by round.
 """
@@ -54,16 +54,19 @@ def main() -> None:
     ]
     pairs = [(sample.response, str(sample.ground_truth)) for sample in samples]
     count = len(samples)
-    with Scorer(SPEC, backend="inline") as inline, Scorer(SPEC, workers=2) as workers:
-        with multiprocessing.Pool(2) as pool:
-            runs: dict[str, Callable[[], object]] = {
-                "inline": lambda: inline.score(samples),
-                "two workers": lambda: workers.score(samples),
-                "bare Pool(2)": lambda: pool.map(score_bare, samples, chunksize=32),
-            }
-            if not given.no_peer:
-                runs["Math-Verify, Pool(2)"] = lambda: pool.map(peer, pairs, chunksize=32)
-            taken = measure(runs, given.rounds)
+    with (
+        Scorer(SPEC, backend="inline") as inline,
+        Scorer(SPEC, workers=2) as workers,
+        multiprocessing.Pool(2) as pool,
+    ):
+        runs: dict[str, Callable[[], object]] = {
+            "inline": lambda: inline.score(samples),
+            "two workers": lambda: workers.score(samples),
+            "bare Pool(2)": lambda: pool.map(score_bare, samples, chunksize=32),
+        }
+        if not given.no_peer:
+            runs["Math-Verify, Pool(2)"] = lambda: pool.map(peer, pairs, chunksize=32)
+        taken = measure(runs, given.rounds)
     each_us = {name: statistics.median(seconds) / count * 1e6 for name, seconds in taken.items()}
     for name, value in each_us.items():
         print(f"{name:24}{value:10.1f} µs a row (median of {given.rounds} rounds of {count:,})")
