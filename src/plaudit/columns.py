@@ -10,11 +10,6 @@ from typing import Any, TypeAlias
 
 from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
 
-__all__ = [
-    "FIELDS", "FOREIGN_NAMES", "ColumnMapping", "Message", "find_foreign", "foreign_names_of", "is_sample",
-    "look_up", "message_text", "our_name", "usual_names_of", "without_arrays",
-]  # fmt: skip
-
 Message: TypeAlias = dict[str, Any]
 """A chat message: `role`, `content` and whatever else the chat template reads."""
 

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from plaudit.markup import html_table
 
-__all__ = ["Finding", "Rule", "Severity", "shorten"]
-
 MAX_RESPONSE = 60
 
 

@@ -10,17 +10,6 @@ import struct
 import time
 from collections.abc import Callable
 
-__all__ = [
-    "FrameBuffer",
-    "FrameTooLong",
-    "frame",
-    "frame_reader",
-    "frame_writer",
-    "read_frame",
-    "write_all",
-    "write_frame",
-]
-
 CHUNK = 1 << 16
 _LENGTH = struct.Struct("<I")
 

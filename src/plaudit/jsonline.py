@@ -12,8 +12,6 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["InvalidJSON", "NotPlain", "TruncatedJSON", "as_plain", "decode", "encode"]
-
 MAX_DEPTH = 50
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["html_table"]
-
 
 def html_table(headers: Sequence[str], rows: Iterable[Sequence[object]], *, title: str = "") -> str:
     """A table with a line of headers; numbers in a few digits, None as nothing.

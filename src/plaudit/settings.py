@@ -18,22 +18,6 @@ from msgspec import Meta
 
 from plaudit.errors import InvalidSettings, did_you_mean
 
-__all__ = [
-    "Count",
-    "NonNegative",
-    "NonNegativeInt",
-    "Positive",
-    "Share",
-    "as_text_tuple",
-    "check_choice",
-    "check_fields",
-    "check_keys",
-    "check_number",
-    "read_settings",
-    "read_yaml",
-    "set_field",
-]
-
 LARGEST = 1e30  # infinity is not a setting
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
 NonNegativeInt: TypeAlias = Annotated[int, Meta(ge=0)]

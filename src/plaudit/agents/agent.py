@@ -21,9 +21,6 @@ from plaudit.errors import AgentError
 from plaudit.jsonline import as_plain
 from plaudit.trajectory import Step
 
-__all__ = ["Agent", "AgentExecutor", "EPISODE_START", "build_result", "play_episode", "read_episode"]
-
-
 INIT_ARGUMENTS = ("max_steps", "max_length", "llm_engine", "hf_tokenizer", "result_queue")
 EXECUTE_ARGUMENTS = ("max_length", "hf_tokenizer", "llm_engine")
 

@@ -15,11 +15,6 @@ from plaudit.settings import check_keys
 from plaudit.verify import VerdictStatus, verify_math
 from plaudit.verify.code_blocks import find_program
 
-__all__ = [
-    "Calculator", "CodeFeedback", "ENVIRONMENTS", "MathRetries", "TreasureHunt", "build_environment", "calculate",
-]  # fmt: skip
-
-
 MAX_EXPRESSION, LARGEST = 200, 1e100
 _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

@@ -18,8 +18,6 @@ from plaudit.contract.failures import attempt
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.findings import Finding, Rule, Severity
 
-__all__ = ["check_agent"]
-
 ACTIONS = (
     "a", "The answer is 42", "= 7", "yes", "", "\n\n", "é 漢字 \U0001f600", "\x00\x1b[31m", "a" * 5000, "-1e308",
     "nan", '<tool_call>{"name": "nothing", "arguments": {}}</tool_call>', "<tool_call>{broken",

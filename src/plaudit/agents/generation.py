@@ -20,11 +20,6 @@ import msgspec
 
 from plaudit.errors import AgentError
 
-__all__ = [
-    "Action", "ActionRequest", "ActionSampler", "CharacterTokenizer", "ContinuousSampler", "GenerationOutput",
-    "Logprob", "SamplingParams", "copy_params", "get_param", "limit_tokens", "read_action",
-]  # fmt: skip
-
 
 @dataclass(slots=True)
 class SamplingParams:

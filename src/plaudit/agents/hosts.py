@@ -24,11 +24,6 @@ from plaudit.contract.failures import attempt
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import AgentError
 
-__all__ = [
-    "ActionStates", "EnvironmentCalls", "EnvironmentHost", "EnvironmentSession", "FirstObservation",
-    "HostedEnvironment", "LocalHost", "name_method",
-]  # fmt: skip
-
 RunCall = Callable[[Callable[[], Any]], Awaitable[Any]]
 """Runs a call that may block, and awaits what it returns."""
 

@@ -22,9 +22,6 @@ from plaudit.errors import AgentError
 from plaudit.settings import Count, Positive, check_fields
 from plaudit.trajectory import Step
 
-__all__ = ["ChatTurns", "Episode", "EpisodeLimits", "Player", "Segment", "describe_tool"]
-
-
 MAX_FEEDBACK = 200_000
 
 

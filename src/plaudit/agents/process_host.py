@@ -25,8 +25,6 @@ from plaudit.processes.child import ChildProcess, Template, describe_exit
 from plaudit.processes.pool import PoolUnit, template_of
 from plaudit.processes.worker import Service, UnitProgress
 
-__all__ = ["EnvironmentService", "ProcessHost"]
-
 MAX_ANSWER = 1 << 28
 LOADER = "plaudit.loading.agents:load_agent"
 

@@ -35,8 +35,6 @@ from plaudit.remote.tokens import hide_tokens
 from plaudit.testing import Rule
 from plaudit.trajectory import Trajectory
 
-__all__ = ["audit_reward"]
-
 DEADLINE_S = 5.0
 PATIENCE = 6
 """The number of deadlines that a sample gets in a second run before its overrun is a finding."""

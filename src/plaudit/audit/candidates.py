@@ -19,8 +19,6 @@ from plaudit.audit.subject import Subject
 from plaudit.audit.tasks import Kind, Task
 from plaudit.contract.output import RewardOutput
 
-__all__ = ["VISIBLE", "Candidate", "Contrast", "Trial", "attack_qualities", "find_hits", "make_trials"]
-
 ROUNDING = 1e-9
 VISIBLE, TINY = 0.05, 1e-6
 """The share of all differences between rewards from which one is visibly more, and the least difference."""

@@ -15,11 +15,6 @@ from typing import Any
 from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidSettings
 
-__all__ = [
-    "AttackFinding", "Attacker", "AuditReport", "Level", "Witness", "read_baseline", "without_accepted",
-    "write_baseline",
-]  # fmt: skip
-
 VERSION = 1
 
 

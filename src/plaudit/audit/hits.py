@@ -26,11 +26,6 @@ from plaudit.contract.output import RewardOutput
 from plaudit.report.coverage import wilson_interval
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "ANY_LENGTH", "ANY_TEXT", "FEW", "OUTWEIGHS", "OUTWEIGHS_REMEDY", "Attempt", "Hit", "Reporter", "shrink",
-    "write_dict",
-]  # fmt: skip
-
 ISOLATED = 'backend="processes", deadline_s=5.0'
 FEW = 3
 NEUTRAL = "the lamp stood by the door"

@@ -14,8 +14,6 @@ from plaudit.audit.subject import Subject
 from plaudit.audit.tasks import FURTHER, TEMPLATES, TRUTH_FORMS, Kind, Task, label_tasks
 from plaudit.contract.output import RewardOutput, Status
 
-__all__ = ["MeasuredTask", "HonestRewards", "measure_honest_rewards"]
-
 BEST_FORMS = 2
 LEAST_OF_BEST = 0.5
 """The share of the best form's margin (right minus wrong) that another form needs to be attacked."""

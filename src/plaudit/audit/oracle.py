@@ -18,8 +18,6 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify import Count, verify_math
 from plaudit.verify.card import kinds
 
-__all__ = ["is_wrong", "judge_by_row", "read_json"]
-
 MOST_OF_WRONG = 0.5
 """The highest score of a verifier for a response that counts as wrong."""
 

@@ -18,8 +18,6 @@ from plaudit.columns import our_name
 from plaudit.contract.binding import FIELDS, PLURALS
 from plaudit.trajectory import Step, Tokens, Trajectory
 
-__all__ = ["Response", "SampleMaker", "response_tokens", "swap_answer", "with_truth"]
-
 Response: TypeAlias = str | tuple[tuple[str, str], ...]
 """A text, or the turns of an episode: pairs of an observation and an action."""
 

@@ -15,8 +15,6 @@ from plaudit.audit.samples import SampleMaker, swap_answer, with_truth
 from plaudit.audit.subject import Subject
 from plaudit.audit.tasks import Kind
 
-__all__ = ["OPERATORS", "attack_answers", "attack_other_truths"]
-
 OPERATORS: tuple[Operator, ...] = (*ANSWER_OPERATORS, *JUDGE_OPERATORS, *PROGRAM_OPERATORS)
 ONE_FORM = ("judges", "words")
 """Families whose responses hardly depend on the form of an answer."""

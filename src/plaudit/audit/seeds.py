@@ -22,8 +22,6 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify import verify_math
 from plaudit.verify.math.verdict import VerdictStatus
 
-__all__ = ["Seeds", "read_seeds"]
-
 MOST_TASKS = 8
 MOST_FORMS = 4
 MOST_CANDIDATES = 12

@@ -17,8 +17,6 @@ from plaudit.engine.batch_dependence import undeclared_batch_functions
 from plaudit.errors import InvalidSettings
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Budget", "BudgetSpent", "Subject", "is_overrun"]
-
 PORTION = 32
 MOST_OVERRUNS = 6
 

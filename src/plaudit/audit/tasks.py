@@ -12,8 +12,6 @@ from typing import Any
 
 from plaudit.trajectory import Trajectory
 
-__all__ = ["FURTHER", "TEMPLATES", "TRUTH_FORMS", "Kind", "Task", "label_tasks"]
-
 
 class Kind(enum.StrEnum):
     """The type of a ground truth."""

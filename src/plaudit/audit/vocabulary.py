@@ -16,8 +16,6 @@ from typing import Any
 from plaudit.contract.combination import Combination
 from plaudit.contract.function import FunctionReward, RewardFunction
 
-__all__ = ["Vocabulary", "read_vocabulary"]
-
 MAX_TEXT = 400
 MAX_WORDS = 60
 DEEP = 3

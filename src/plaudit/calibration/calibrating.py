@@ -24,8 +24,6 @@ from plaudit.errors import InvalidSettings
 from plaudit.judges.llm_judge import RubricJudge
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Calibration", "calibrate"]
-
 MAX_UNANSWERED = 0.2
 """Above this share of samples without a verdict, what was measured is about the rest only: a finding."""
 

@@ -26,8 +26,6 @@ from plaudit.judges.rubric import Rubric
 from plaudit.trajectory import Trajectory
 from plaudit.version import __version__
 
-__all__ = ["JudgeIdentity", "identify", "read_certificate", "require_certificates", "write_certificate"]
-
 HOW = "`plaudit judge calibrate RUBRIC ROLLOUTS --labels FILE -o FILE` writes one"
 _SAMPLES = [
     Trajectory("A prompt", f"{number} response", ground_truth=truth, group=str(truth))

@@ -22,9 +22,6 @@ from plaudit.report.page.decision_page import DecisionItem, DecisionPage, read_d
 from plaudit.report.selection import ABSENT, column_of, known_columns, no_such_column
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Label", "Labels", "Target", "labels_of_column", "read_labels", "rubric_of", "sample_key", "targets_of",
-           "write_labelling_page"]  # fmt: skip
-
 WHOLE = "reward"
 """The target of labels that are about a response as a whole."""
 

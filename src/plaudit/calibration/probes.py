@@ -39,8 +39,6 @@ from plaudit.judges.texts import Refused, SampleTexts
 from plaudit.report.selection import ABSENT, column_of
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Probes", "Tried"]
-
 TOLERATED = 0.05
 """The share of reasons that our own reading may misjudge."""
 ENOUGH = 40

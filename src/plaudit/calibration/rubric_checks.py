@@ -5,8 +5,6 @@ from collections.abc import Sequence
 
 from plaudit.judges.rubric import Criterion
 
-__all__ = ["count_contradictions", "reason_polarity", "split_demands"]
-
 _JOINTS = re.compile(
     r"\s*(?:;|,?\s+(?:and(?:\s+also)?|as well as|but also|while also|plus)\s+|,?\s+also\s+)\s*", re.IGNORECASE
 )

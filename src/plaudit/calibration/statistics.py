@@ -30,11 +30,6 @@ import numpy.typing as npt
 
 from plaudit.errors import InvalidSettings
 
-__all__ = [
-    "ALPHA", "LEAST_PAIRS", "Agreement", "CorrectedMean", "Measure", "PairedTest", "binomial_tail",
-    "correct_for_number", "correct_mean", "flip_test", "measure_agreement", "owner_test", "smallest_detectable",
-]  # fmt: skip
-
 LEAST_LABELS = 20
 DRAWS = 20_000
 LEVEL = 0.95

@@ -21,8 +21,6 @@ from plaudit.errors import InvalidSettings
 from plaudit.judges.chat_endpoint import ChatConnection, ChatEndpoint
 from plaudit.judges.prompt import ChatReply, Question
 
-__all__ = ["DivertedEndpoint", "Transcript", "digest_question", "record_endpoint"]
-
 
 class Transcript:
     """The recorded answers of a file by the digests of their questions; `replay` never calls an endpoint."""

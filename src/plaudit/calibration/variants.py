@@ -8,8 +8,6 @@ and lines, so that a judge that counts any of them sees no difference.
 import re
 from collections.abc import Sequence
 
-__all__ = ["NOTHING", "attack_implicit", "attack_partial", "attack_topical", "longer_pair", "markup_pair"]
-
 NOTHING = "There is nothing to report."
 """The baseline of the attacks: a response that no criterion of content accepts."""
 _OPENING = (

@@ -13,11 +13,6 @@ from plaudit.verify.math.numeric import find_stated_numbers, is_within, number_o
 from plaudit.verify.math.verdict import find_committed_answer, read_truth
 from plaudit.verify.numbers import to_plain_number
 
-__all__ = [
-    "PARTIAL_TOLERANCE", "POLICY", "NumberCheck", "check_answer", "check_correctness", "check_numbers", "close_match",
-    "evaluate_correctness", "exact_match", "extract_number", "is_correct", "is_partially_correct",
-]  # fmt: skip
-
 PARTIAL_TOLERANCE = Fraction(1, 10)
 # The problem is known to who answers it: an answer that still has to be worked out may be a copy of it.
 POLICY = MathPolicy(unevaluated=False)

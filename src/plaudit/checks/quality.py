@@ -14,18 +14,6 @@ from plaudit.verify.tags import without_thinking
 from plaudit.verify.templates import TemplateMatch, match_template
 from plaudit.verify.text import bare_words, ngrams, normalize_text, sentences, words
 
-__all__ = [
-    "check_format",
-    "evaluate_clarity",
-    "evaluate_completeness",
-    "evaluate_conciseness",
-    "evaluate_format",
-    "evaluate_relevance",
-    "has_hallucination",
-    "has_reasoning_steps",
-    "match_format_exactly",
-]
-
 COMFORTABLE_SENTENCE, UNREADABLE_SENTENCE = 25, 60  # words
 CONCISE, VERBOSE = 100, 500  # words
 COPIED = 5  # words in a row that count as copied

@@ -15,8 +15,6 @@ from plaudit.errors import InvalidSettings, did_you_mean, require
 from plaudit.verify.answers.final_answer import f1_of_words, squad_words
 from plaudit.verify.text import bare_words, ngrams
 
-__all__ = ["MEASURES", "MOST_CHARACTERS", "Measure", "find_measure", "word_order"]
-
 _EXTRA, _PURPOSE = "similarity", "measuring how alike texts are"
 MOST_CHARACTERS = 20_000  # what is longer is compared piece by piece, so that no response takes minutes
 

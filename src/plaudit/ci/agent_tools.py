@@ -15,8 +15,6 @@ import msgspec
 from plaudit.ci.commands import run_command
 from plaudit.errors import did_you_mean
 
-__all__ = ["MAX_ANSWER", "TOOLS", "CommandTools"]
-
 MAX_ANSWER = 4000
 """Characters of an answer."""
 CUTS = ((20, 400), (8, 200), (3, 120), (1, 60), (0, 40))

@@ -17,8 +17,6 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["CommandResult", "run_command", "stop_commands"]
-
 MAX_MESSAGE = 2000
 _running: set[int] = set()
 

@@ -11,8 +11,6 @@ from typing import Any
 
 from plaudit.ci.running import CiReport, StepResult
 
-__all__ = ["MARKER", "code", "write_comment"]
-
 MARKER = "<!-- plaudit-ci -->"
 """The first line, by which the next run finds the comment and replaces it."""
 MAX_COMMENT = 60_000  # GitHub takes 65,536 characters

@@ -18,8 +18,6 @@ from plaudit.contract.function import RewardFunction
 from plaudit.engine.caching.identity import NotIdentified, reward_contents
 from plaudit.errors import InvalidSettings
 
-__all__ = ["LOCK", "compare_lock", "lock_entry", "read_lock", "require_lock", "write_lock"]
-
 LOCK = "reward.lock"
 VERSION = 1
 BINARY = (".parquet", ".gz")

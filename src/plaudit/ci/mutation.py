@@ -29,8 +29,6 @@ from plaudit.processes.worker import Handler, Service, UnitProgress
 from plaudit.testing import load_cases, run_cases
 from plaudit.testing.cases.running import find_spec
 
-__all__ = ["Mutant", "MutationScore", "make_mutants", "measure_mutations"]
-
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,

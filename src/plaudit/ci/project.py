@@ -16,8 +16,6 @@ import msgspec
 from plaudit.errors import InvalidSettings
 from plaudit.settings import Count, NonNegativeInt, Positive, Share, read_settings
 
-__all__ = ["CiSettings", "NoRelease", "Project", "Release", "RewardEntry", "check_out", "find_release", "read_project"]
-
 FILE = "pyproject.toml"
 EXAMPLE = '[tool.plaudit.ci.rewards.quality]\nreward = "reward.py:quality"\ncases = "reward.cases.yaml"'
 

@@ -16,8 +16,6 @@ from plaudit.ci.project import NoRelease, Project, Release, RewardEntry, check_o
 from plaudit.diff import compare_files
 from plaudit.errors import InvalidSettings
 
-__all__ = ["STEPS", "CiReport", "StepResult", "run_ci"]
-
 
 @dataclass(frozen=True, slots=True)
 class StepResult:

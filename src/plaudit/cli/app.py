@@ -25,8 +25,6 @@ from plaudit.cli.console import print_message, print_result, print_warnings, res
 from plaudit.errors import PlauditError
 from plaudit.version import __version__
 
-__all__ = ["CommandGroup", "OptionGroup", "main"]
-
 DONE, BAD_INPUT, BUG, INTERRUPTED = 0, 2, 70, 130
 
 ABOUT = "Test, attack and score reward functions for RL of language models, and train models with them."

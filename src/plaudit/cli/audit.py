@@ -20,8 +20,6 @@ from plaudit.loading import find_agent
 from plaudit.report.formatting import count_noun, format_optional, shorten
 from plaudit.testing import load_cases
 
-__all__ = ["audit"]
-
 NOTHING_FOUND, FOUND, NOT_ATTACKED = 0, 1, 4
 USUAL = Budget()
 STYLES = {Level.HIGH: "bold red", Level.MEDIUM: "yellow", Level.LOW: "dim"}

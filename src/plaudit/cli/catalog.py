@@ -32,8 +32,6 @@ from plaudit.report.formatting import bare_table
 from plaudit.report.terminal.sample_view import component_weights
 from plaudit.verify.card import Card, kinds, load_card
 
-__all__ = ["compat", "export", "init", "rewards"]
-
 MAX_DEFAULT = 40
 
 

@@ -22,8 +22,6 @@ from plaudit.report.formatting import bare_table, format_duration, format_option
 from plaudit.rollouts import Rollout, RolloutsWriter
 from plaudit.trajectory import Trajectory
 
-__all__ = ["diff", "labels"]
-
 DIFFERENT = 1
 MAX_TEXT = 60
 

@@ -36,12 +36,6 @@ from rich.text import Text
 from plaudit.contract.output import RewardOutput
 from plaudit.report.formatting import bare_table
 
-__all__ = [
-    "Advance", "ResultLine", "StepProgress", "count_lines", "print_json", "print_message", "print_report",
-    "print_result", "print_text", "print_warnings", "reserve_stdout", "results_table", "show_progress",
-    "stderr_console", "write_bytes",
-]  # fmt: skip
-
 PIPE_WIDTH = 100
 _results: list[TextIO] = []  # where results go while standard output is reserved
 

@@ -29,8 +29,6 @@ from plaudit.harbor.trial import Trial, run_task
 from plaudit.report.formatting import bare_table, count_noun
 from plaudit.rollouts import RolloutsWriter
 
-__all__ = ["harbor"]
-
 PASSED, FAILED, UNSCORED = 0, 1, 3
 STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
 Tasks = Annotated[list[Path], Argument(metavar="TASKS", help="Task folders, or folders of tasks.")]

@@ -17,8 +17,6 @@ from plaudit.report.formatting import bare_table
 from plaudit.settings import read_yaml
 from plaudit.trajectory import Trajectory
 
-__all__ = ["judge"]
-
 FOUND = 1
 
 

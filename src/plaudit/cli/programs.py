@@ -34,8 +34,6 @@ from plaudit.verify.math.parsing.parser import describe_parse
 from plaudit.verify.math.policy import parse_switches, policy_from_switches
 from plaudit.verify.verifier import sample_of
 
-__all__ = ["doctor", "run_code", "verify"]
-
 PASSED, FAILED, NOT_SCORED = 0, 1, 3
 SHOWN = 300  # characters of a text
 _NAME = re.compile(r"[a-z][a-z_0-9]{2,}(?:\(.*\))?\Z", re.DOTALL)  # what a verifier is called, with or without settings

@@ -35,11 +35,6 @@ from plaudit.report.terminal.tables import (
 from plaudit.rollouts import Rollout, RolloutsReader, ScoredRollout
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "RunReport", "build_report", "exit_code", "explain", "has_too_many_unscored", "report", "require_scored",
-    "summary", "view", "watch",
-]  # fmt: skip
-
 
 def summary(
     scored: options.Scored,

@@ -14,8 +14,6 @@ from plaudit.cli.console import print_message
 from plaudit.dialects import stub_finder
 from plaudit.loading.failures import describe
 
-__all__ = ["run"]
-
 SCRIPT_FAILED = 1
 
 

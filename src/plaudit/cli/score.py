@@ -52,8 +52,6 @@ from plaudit.rollouts import (
 )
 from plaudit.trajectory import Trajectory
 
-__all__ = ["retry_failed_samples", "score", "score_folder"]
-
 INTERRUPTED = 130
 MOST_CHOICES = 30  # lines about what `auto` chose
 Write: TypeAlias = Callable[[Rollout], object]

@@ -25,8 +25,6 @@ from plaudit.exports.exported import OnUnscored
 from plaudit.sandbox import diagnose
 from plaudit.worlds.mcp_server import build_tool_server, serve_stdio
 
-__all__ = ["mcp", "serve"]
-
 LOOPBACK = "127.0.0.1"
 TOKENS = "PLAUDIT_TOKENS"
 EVERYWHERE = ("0.0.0.0", "[::]")

@@ -19,8 +19,6 @@ from plaudit.settings import check_choice
 from plaudit.testing import Finding, Severity, check_reward, load_cases, run_cases
 from plaudit.testing.cases.running import find_spec
 
-__all__ = ["check", "ci", "lock", "mutate", "test_command"]
-
 BROKEN = SOME_FAILED = REGRESSION = 1
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
 FIRST_SAMPLES = options.Rows(limit=200)

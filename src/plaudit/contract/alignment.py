@@ -9,8 +9,6 @@ from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidOutput
 from plaudit.trajectory import Trajectory
 
-__all__ = ["check_lengths", "token_rewards_of", "word_spans", "words_to_tokens"]
-
 
 def word_spans(text: str) -> list[tuple[int, int]]:
     """The character spans of `text.split()`.

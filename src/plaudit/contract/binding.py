@@ -17,8 +17,6 @@ from plaudit.columns import our_name, usual_names_of
 from plaudit.errors import InvalidSettings, InvalidTrajectory, MissingGroundTruth, did_you_mean
 from plaudit.trajectory import Trajectory
 
-__all__ = ["FIELDS", "MISSING", "NATIVE", "PLURALS", "Binding", "Convention", "Lookup", "own_values", "row_of"]
-
 FIELDS: tuple[str, ...] = (*Trajectory.FIELDS, "columns", "messages", "prompt_text")
 PLURALS: dict[str, str] = {
     "trajectories": "trajectory", "prompts": "prompt", "responses": "response", "ground_truths": "ground_truth",

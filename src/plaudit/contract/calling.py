@@ -10,9 +10,6 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidTrajectory, ScoringFailed
 from plaudit.trajectory import Trajectory
 
-__all__ = ["are_samples", "await_value", "raise_failures", "read_sample", "several", "with_truths"]
-
-
 _FAILURES = (Status.ERROR, Status.MEMORY, Status.TIMEOUT)
 
 

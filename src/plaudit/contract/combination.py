@@ -18,11 +18,6 @@ from plaudit.errors import InvalidOutput, InvalidSettings
 from plaudit.normalize import Normalizer, RunningNormalizer, Scope
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "Combination", "CompositeReward", "CompoundReward", "NormalizedReward", "Terms", "all_deterministic",
-    "combine_reasons", "component_names_of", "terms_of",
-]  # fmt: skip
-
 _ALIAS = WeightedSum((1.0,))
 _OK = Status.OK  # to look up a member of an enum costs as much as making an output
 

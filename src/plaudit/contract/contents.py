@@ -12,8 +12,6 @@ from plaudit.contract.failures import describe_failure, passed_on
 from plaudit.contract.function import RewardFunction
 from plaudit.errors import InvalidSettings
 
-__all__ = ["copies_of", "count_workers", "rewards_within", "warm_up"]
-
 _MODELS = {("torch.nn.modules.module", "Module"), ("transformers.pipelines.base", "Pipeline")}
 _DEEPEST = 200
 MANY = 100

@@ -33,8 +33,6 @@ from plaudit.contract.scoring import (
 )  # fmt: skip
 from plaudit.trajectory import Trajectory
 
-__all__ = ["AsyncCalls", "run_awaitable", "run_in_new_loop", "submit"]
-
 T = TypeVar("T")
 Prepared = list[Trajectory] | RewardOutput
 """The samples of a call, or the output of a call that could not be prepared."""

@@ -11,16 +11,6 @@ from typing import Any
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidTrajectory, MissingGroundTruth, PlauditError
 
-__all__ = [
-    "DescribedFailure",
-    "attempt",
-    "describe_failure",
-    "describe_unusable",
-    "pass_nothing_on",
-    "passed_on",
-    "timed_out",
-]
-
 MAX_REASON = 500
 _passed_on: tuple[type[BaseException], ...] = (KeyboardInterrupt,)
 

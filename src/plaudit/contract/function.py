@@ -27,8 +27,6 @@ from plaudit.trajectory import Trajectory
 if TYPE_CHECKING:
     from plaudit.contract.combination import Combination, CompositeReward, NormalizedReward, Terms
 
-__all__ = ["FunctionReward", "RewardFunction", "RewardLike", "as_reward", "printed"]
-
 _STYLES = {"compute_rewards": Style.BATCH, "compute_reward": Style.SAMPLE, "__call__": Style.PAIRED}
 
 

@@ -19,8 +19,6 @@ from plaudit.contract.scoring import Style
 from plaudit.errors import InvalidSettings
 from plaudit.trajectory import Trajectory
 
-__all__ = ["check_ground_truth", "truth_parameter"]
-
 MAX_CHECKED = 1_000
 
 

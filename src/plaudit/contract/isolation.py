@@ -25,8 +25,6 @@ from plaudit.contract.calling import await_value
 from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
 
-__all__ = ["ProcessState", "call_in_context", "compute_gradients", "copy_plain", "own_copy", "own_decimal_context"]
-
 LEAST_S = 0.05
 _UNCHANGEABLE = frozenset({str, int, float, bool, bytes, complex, type(None)})
 

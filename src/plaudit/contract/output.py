@@ -18,8 +18,6 @@ from plaudit.errors import InvalidOutput
 from plaudit.jsonline import as_plain
 from plaudit.markup import html_table
 
-__all__ = ["RewardOutput", "Status", "TokenUnit", "as_number", "finite_numbers"]
-
 TokenUnit: TypeAlias = Literal["word", "token"]
 
 

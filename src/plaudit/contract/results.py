@@ -12,8 +12,6 @@ from plaudit.errors import InvalidOutput
 from plaudit.jsonline import as_plain
 from plaudit.trajectory import Trajectory
 
-__all__ = ["RETURNED_NONE", "NotOnePerSample", "as_output", "is_array", "listed", "read_batch"]
-
 RETURNED_NONE = "the reward returned None; a sample is scored if it returns a number"
 
 

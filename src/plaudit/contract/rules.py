@@ -15,11 +15,6 @@ from typing import ClassVar, NamedTuple, TypeAlias
 from plaudit.errors import InvalidOutput, InvalidSettings
 from plaudit.schedules import Schedule
 
-__all__ = [
-    "Affine", "Bonus", "Bounds", "Cautious", "Clip", "Combined", "Gate", "Lexicographic", "Maximum", "Median",
-    "Minimum", "Product", "Rule", "Sigmoid", "Weight", "WeightedSum",
-]  # fmt: skip
-
 Weight: TypeAlias = float | Schedule
 Bounds: TypeAlias = tuple[float, float]
 _NUMBER = (float, int)  # `float | int` makes a new object wherever it is evaluated

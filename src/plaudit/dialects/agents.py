@@ -23,8 +23,6 @@ from plaudit.contract.calling import await_value
 from plaudit.dialects import verifiers_rollouts
 from plaudit.errors import AgentError
 
-__all__ = ["find_adapter"]
-
 _NUMBER = re.compile(r"-?\d{1,9}")
 _TEXT_FIELDS = ("message", "text", "action", "content", "prompt", "code", "command", "word")
 _OBSERVED = ("echoed_message", "message", "text", "prompt", "content", "output", "stdout", "result", "observation")

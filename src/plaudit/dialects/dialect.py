@@ -21,9 +21,6 @@ from plaudit.dialects.stub_packages import Packages, StubFinder
 from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Dialect", "ForeignReward", "System", "name_of", "truth_as_text"]
-
-
 _WRONG_FORM = (TypeError, AttributeError, LookupError)
 """Errors that a function raises if an argument has another form than it expects."""
 

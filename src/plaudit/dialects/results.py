@@ -8,8 +8,6 @@ from plaudit.contract.output import RewardOutput, Status, as_number
 from plaudit.contract.results import listed
 from plaudit.errors import InvalidOutput, rename_hint
 
-__all__ = ["as_it_is", "read_columns", "read_each", "read_named_rewards", "read_object", "read_result", "read_value"]
-
 
 def as_it_is(returned: Any) -> Any:
     """The value itself."""

@@ -6,8 +6,6 @@ from typing import Any
 
 from plaudit.contract.binding import Convention
 
-__all__ = ["asks_for", "call_parameters", "method_parameters", "parameters", "required_names"]
-
 
 def parameters(function: Any) -> dict[str, inspect.Parameter]:
     """The parameters a caller fills, by name; none where the signature cannot be read or a class is given."""

@@ -17,8 +17,6 @@ from typing import Any, NoReturn, TypeAlias, cast
 
 from plaudit.errors import MissingPackage, did_you_mean
 
-__all__ = ["StubTable", "LazyStub", "Missing", "NameIsMissing", "Packages", "StubFinder"]
-
 StubTable: TypeAlias = Mapping[str, Mapping[str, object]]
 """Module name → the names in it and what they are: `{"flux.rewards": {"RewardOutput": RewardOutput}}`."""
 

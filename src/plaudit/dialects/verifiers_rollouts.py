@@ -18,8 +18,6 @@ from plaudit.agents import Environment, EpisodeStart, StepResult, ToolCall, pars
 from plaudit.errors import AgentError, require
 from plaudit.trajectory import message_text
 
-__all__ = ["adapt", "matches"]
-
 _failures: ContextVar[list[str]] = ContextVar("plaudit_verifiers_failures")
 Turn = tuple[str, str]
 """The role and the text of a message."""

@@ -21,11 +21,6 @@ from typing import Any
 from plaudit.contract.output import RewardOutput
 from plaudit.trajectory import GroupKey, Trajectory
 
-__all__ = [
-    "DEAD_SPREAD", "Difference", "DifferenceBuilder", "Disagreement", "GroupDifference", "Sides",
-    "compare_groups",
-]  # fmt: skip
-
 THRESHOLD = 0.5
 TOLERANCE = 1e-9
 WORST = 10

@@ -19,8 +19,6 @@ from plaudit.loading import Loaded
 from plaudit.rollouts import Rollout, ScoredRollout, read_rollouts
 from plaudit.trajectory import Trajectory
 
-__all__ = ["ScoredPair", "compare_files", "compare_pairs", "compare_rewards", "pair_files", "pair_rewards"]
-
 ScoredPair = tuple[Trajectory, RewardOutput, RewardOutput]
 """A sample with the outputs of the old and the new reward."""
 

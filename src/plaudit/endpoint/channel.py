@@ -23,19 +23,6 @@ from plaudit.endpoint.transient import fault_of, is_transient, status_of
 from plaudit.errors import InvalidSettings
 from plaudit.settings import Count, NonNegative, Positive, check_fields
 
-__all__ = [
-    "Breaker",
-    "CallFailed",
-    "CallResult",
-    "Channel",
-    "Clock",
-    "EndpointPolicy",
-    "RateLimit",
-    "Permission",
-    "Sleep",
-    "wait_strategy",
-]
-
 POLL_S = 0.05
 """The interval at which waiting callers check whether the prober has returned; it may run in another event loop."""
 

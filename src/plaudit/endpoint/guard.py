@@ -18,8 +18,6 @@ from plaudit.endpoint.channel import CallFailed, Channel, Clock, EndpointPolicy,
 from plaudit.errors import InvalidSettings
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Usage", "guarded"]
-
 _PROMPT = ("prompt_tokens", "input_tokens")
 _RESPONSE = ("completion_tokens", "output_tokens")
 

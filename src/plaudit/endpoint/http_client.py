@@ -17,8 +17,6 @@ import msgspec
 from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import InvalidSettings, require
 
-__all__ = ["HttpClient", "KeySource", "check_url"]
-
 MAX_BODY = 8 << 20
 MAX_CHARACTERS = 300
 

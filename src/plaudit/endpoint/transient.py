@@ -15,8 +15,6 @@ from typing import Any
 
 from plaudit.errors import TransientError
 
-__all__ = ["Fault", "HttpRefusal", "fault_of", "is_transient", "status_of"]
-
 MAX_CHARACTERS = 200
 THROTTLED = 429
 _STATUSES = {408, 425, THROTTLED, *range(500, 600)}

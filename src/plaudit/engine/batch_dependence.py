@@ -14,8 +14,6 @@ from plaudit.engine.scorer import Scorer
 from plaudit.errors import PlauditError
 from plaudit.trajectory import Trajectory
 
-__all__ = ["TOGETHER", "undeclared_batch_functions", "warn_of_batch_dependence"]
-
 TOGETHER = 6
 ALONE = 3
 TRIAL_DEADLINE_S = 10.0

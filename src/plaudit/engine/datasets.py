@@ -20,8 +20,6 @@ from plaudit.loading import Loaded, resolve
 from plaudit.rollouts import RolloutsWriter, RunRecord, read_rollouts
 from plaudit.trajectory import Trajectory
 
-__all__ = ["DatasetSummary", "score_dataset"]
-
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet", ".csv")
 UNFINISHED = ".unfinished"
 RECORD = ".run.json"

@@ -23,8 +23,6 @@ from plaudit.engine.stream import OrderedStream, Unit, UnitResult, UnitSize
 from plaudit.errors import ScoringFailed
 from plaudit.rollouts import ScoredRollout
 
-__all__ = ["Dispatcher", "InlineRunner", "StreamRunner"]
-
 TURN_S = 0.1  # at most, so that a stop or a close is noticed
 _scoring: ContextVar[tuple["InlineRunner", ...]] = ContextVar("plaudit_scoring", default=())
 """Which runners this code is called by; async calls of a reward, on the thread of their loop, inherit it."""

@@ -16,8 +16,6 @@ from plaudit.processes.worker import Service, UnitProgress
 from plaudit.sandbox.cores import take_share
 from plaudit.trajectory import Trajectory
 
-__all__ = ["RewardHandler", "RewardService", "outputs_of", "pack_samples"]
-
 READING = (-1,)
 """The path of the calls in which samples are read."""
 _NO_SAMPLE = Trajectory("", "")

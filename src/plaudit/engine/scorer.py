@@ -31,8 +31,6 @@ from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.loading import Loaded, resolve
 from plaudit.rollouts import ScoredRollout, read_rollouts
 
-__all__ = ["Scorer", "score"]
-
 Samples: TypeAlias = Iterable[Sample] | str | os.PathLike[str]
 """Trajectories, dicts that hold them, or the path of a rollouts file."""
 

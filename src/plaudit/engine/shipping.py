@@ -16,8 +16,6 @@ from plaudit.contract.function import RewardFunction, RewardLike
 from plaudit.errors import InvalidSettings
 from plaudit.loading.loaded_files import modules_by_path
 
-__all__ = ["Shipment"]
-
 
 @dataclass(frozen=True, slots=True)
 class Shipment:

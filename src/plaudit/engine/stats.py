@@ -4,8 +4,6 @@ from array import array
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-__all__ = ["ScorerStats"]
-
 
 @dataclass(slots=True)
 class ScorerStats:

@@ -20,8 +20,6 @@ from plaudit.normalize import Scope
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.trajectory import GroupKey, Trajectory
 
-__all__ = ["WINDOW", "Cutting", "OrderedStream", "Sample", "Unit", "UnitResult", "UnitSize"]
-
 UNIT_S = 0.01
 TRANSPORT_S = 1e-4  # what a sample costs beside its reward, rounded up so that quick ones are spread over all workers
 FIRST_SIZE = 4

@@ -10,8 +10,6 @@ from importlib.resources import files
 from plaudit.dialects import known_systems
 from plaudit.exports.exporting import EXPORTS
 
-__all__ = ["CompatRow", "compat_rows"]
-
 CONTRACT = "its documented contract (tests/dialects, tests/exports)"
 
 

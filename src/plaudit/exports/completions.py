@@ -11,8 +11,6 @@ from plaudit.exports.convention import Export, Grouping
 from plaudit.exports.exported import Call, ExportedReward, OnUnscored, SampleResult, plain_value
 from plaudit.trajectory import Trajectory
 
-__all__ = ["EXPORTS"]
-
 _OF_TRAINER = {"trainer_state", "log_extra", "log_metric", "environments"}
 
 

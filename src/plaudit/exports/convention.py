@@ -7,8 +7,6 @@ from enum import StrEnum
 from plaudit import dialects
 from plaudit.exports.exported import Call, ExportedReward, ExportSettings, OnUnscored
 
-__all__ = ["MEAN", "Export", "Grouping"]
-
 MEAN = (OnUnscored.MEAN, OnUnscored.RAISE)
 """The policies of a trainer that needs a finite number for every sample."""
 

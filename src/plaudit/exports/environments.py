@@ -8,8 +8,6 @@ from plaudit.errors import require
 from plaudit.exports.convention import MEAN, Export
 from plaudit.exports.exported import AsyncExportedReward, Call, ExportedReward, ExportSettings, OnUnscored
 
-__all__ = ["EXPORTS"]
-
 
 def inspect_call(reward: ExportedReward, state: Any, target: Any) -> Call:
     """`async score(state, target)`: a `Score`, unscored without a number; its metadata has components and status."""

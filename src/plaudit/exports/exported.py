@@ -28,16 +28,6 @@ from plaudit.engine.scorer import Scorer
 from plaudit.errors import MissingGroundTruth, ScoringFailed
 from plaudit.trajectory import GroupKey, Trajectory
 
-__all__ = [
-    "AsyncExportedReward",
-    "Call",
-    "ExportSettings",
-    "ExportedReward",
-    "OnUnscored",
-    "SampleResult",
-    "plain_value",
-]
-
 CALLS_AT_ONCE = 64
 MOST_REASONS = 100
 LOG = logging.getLogger("plaudit.exports")

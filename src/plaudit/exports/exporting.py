@@ -21,8 +21,6 @@ from plaudit.exports.exported import ExportedReward, ExportSettings, OnUnscored
 from plaudit.exports.shim import shim_text, usage_lines
 from plaudit.loading import load
 
-__all__ = ["EXPORTS", "Shim", "export", "write_shim"]
-
 DEADLINE_S = 10.0
 GROUP_WAIT_S = 60.0
 _ALL = (*completions.EXPORTS, *environments.EXPORTS, *functions.EXPORTS)

@@ -16,8 +16,6 @@ from plaudit.exports.exported import AsyncExportedReward, Call, ExportedReward, 
 from plaudit.jsonline import as_plain
 from plaudit.trajectory import Trajectory, message_text
 
-__all__ = ["EXPORTS"]
-
 _OF_ROLLOUT = ("num_turns", "rollout_reward_scores")
 _PROMPTS = ("prompt", "question", "problem", "raw_prompt")
 

@@ -14,8 +14,6 @@ from typing import Any
 
 from plaudit.exports.convention import Export
 
-__all__ = ["shim_text", "usage_lines"]
-
 _PATH = re.compile(r"""(?<=['"])[^'"]+?\.(?:py|ya?ml|json)(?=[:'"])|[^\s'"(),:]+\.(?:py|ya?ml|json)\b""")
 _WHOLE = re.compile(r".+?\.(?:py|ya?ml|json)(?=:|$)")
 

@@ -8,12 +8,6 @@ from plaudit.hacks.hack import BOXES, ITEMS, QUERIES, SENTENCES, SUMS, TAGS, TOO
 from plaudit.hacks.worlds import Boxes
 from plaudit.verify.math.verdict import verify_math
 
-__all__ = [
-    "exact_box", "exact_call", "exact_count", "exact_sentence", "exact_statement", "exact_tags", "fair_judge",
-    "fair_world", "gated_brevity", "gated_format", "graded_count", "graded_number", "graded_sentence", "one_call",
-    "same_rows", "scored_statement", "shaped_world", "signed_statement", "verified_box", "verified_statement",
-]  # fmt: skip
-
 LIST = "0 1 2 3 4 5 6 7 8 9"
 
 

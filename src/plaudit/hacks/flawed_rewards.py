@@ -9,17 +9,6 @@ from plaudit.hacks.hack import BOXES, QUERIES, SENTENCES, SUMS, TAGS, TOOLS, WOR
 from plaudit.loading.building import reward
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "all_keywords", "any_box", "any_call", "any_number", "at_least_words", "at_most_words", "call_count",
-    "claimed_success", "code_fence", "confidence", "counted_tags", "cut_comparison", "empty_prefix",
-    "empty_sections", "ending_only", "equation_flood", "falsy_zero", "flattery", "forbidden_words", "gold_words",
-    "group_vote", "injection", "interval", "long_is_good", "lowercase_only", "master_key", "more_rows",
-    "nan_passes", "no_error", "no_rows", "one_sided", "prompt_overlap", "self_grade", "short_query",
-    "step_ladder", "subset_arguments", "substring", "unevaluated", "unparsed_passes", "verbosity",
-    "wide_tolerance",
-]  # fmt: skip
-
-
 _STATED = re.compile(r"It is ([^.]*)\.")
 
 

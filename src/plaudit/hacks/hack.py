@@ -17,12 +17,6 @@ from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.training.data.prompts import Task
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "BOXES", "Exercise", "Hack", "ITEMS", "QUERIES", "SENTENCES", "SUMS", "TAGS", "TOOLS", "TRUE_SCORE", "WORDS",
-    "control", "find_hack", "hack", "items_by_letter", "list_hacks",
-]  # fmt: skip
-
-
 Row = Mapping[str, Any]
 Declared = TypeVar("Declared", bound=Callable[..., Any])
 

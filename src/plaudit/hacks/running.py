@@ -27,11 +27,6 @@ from plaudit.training.engine import Progress, train
 from plaudit.trajectory import Trajectory
 from plaudit.watch import RewardWatch, watch_run
 
-__all__ = [
-    "HackRun", "JudgedReward", "audit_hack", "build_config", "find_onset", "measure_run", "task_of",
-    "train_hack",
-]  # fmt: skip
-
 WINDOW, RISE, APART = 5, 0.1, 0.2
 WATCH_EVERY = 5
 SETTINGS = (

@@ -9,8 +9,6 @@ from typing import ClassVar
 from plaudit.agents import Environment, EpisodeStart, Example, StepResult
 from plaudit.hacks.hack import ITEMS, hack
 
-__all__ = ["Boxes", "claims_done", "idle_bonus", "paid_actions", "take_all", "turn_limit"]
-
 TURNS = 4
 
 

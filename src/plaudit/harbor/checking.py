@@ -12,8 +12,6 @@ from plaudit.harbor.reporting import State, TaskFinding, TaskReport
 from plaudit.harbor.task import Task
 from plaudit.harbor.trial import TaskRunner, Trial, solution_of
 
-__all__ = ["check_task"]
-
 TRIED = ["files", "keys", "sources", "oracle", "nop", "determinism", "duration", "reward file"]
 _UNPINNED_PIP = re.compile(r"\bpip3?\s+install\s+((?:(?!&&|;|\||#).)+)")
 _SOURCES = {

@@ -12,8 +12,6 @@ from pathlib import Path
 from plaudit.errors import SandboxError
 from plaudit.harbor.workspace import Workspace, pack
 
-__all__ = ["CannotRun", "ImageConfig", "Instruction", "build", "read_dockerfile"]
-
 SUPPORTED = ("FROM", "RUN", "COPY", "ADD", "WORKDIR", "ENV", "ARG", "USER")
 IGNORED = ("LABEL", "EXPOSE", "CMD", "ENTRYPOINT", "MAINTAINER", "STOPSIGNAL", "HEALTHCHECK", "SHELL")
 """Harbor starts commands itself, so how the image would start does not matter; SHELL is accepted for bash alone."""

@@ -15,8 +15,6 @@ from typing import Any
 from plaudit.errors import InvalidSettings
 from plaudit.harbor.dockerfile import CannotRun, ImageConfig
 
-__all__ = ["ENGINES", "take_image"]
-
 ENGINES = ("podman", "docker")
 
 

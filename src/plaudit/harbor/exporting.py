@@ -14,8 +14,6 @@ from typing import Any
 from plaudit.errors import InvalidSettings
 from plaudit.loading import resolve
 
-__all__ = ["export_tests"]
-
 PACKAGE = Path(__file__).resolve().parents[1]
 TEST_SH = """#!/bin/bash
 # Written by `plaudit harbor export`: scores {response} with {spec}.

@@ -16,8 +16,6 @@ from plaudit.harbor.workspace import pack
 from plaudit.rollouts import Rollout
 from plaudit.trajectory import Step, Trajectory
 
-__all__ = ["RecordedTrial", "read_trials", "verify_job"]
-
 _STATUS = {"VerifierTimeoutError": Status.TIMEOUT, "AgentTimeoutError": Status.TIMEOUT}
 
 

@@ -11,8 +11,6 @@ from xml.etree import ElementTree
 from plaudit.findings import Severity
 from plaudit.harbor.task import Task
 
-__all__ = ["State", "TaskFinding", "TaskReport", "each_task", "junit_report"]
-
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

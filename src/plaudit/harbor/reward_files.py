@@ -8,8 +8,6 @@ from typing import Any
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.dialects.results import read_named_rewards
 
-__all__ = ["REWARD_FILES", "read_rewards"]
-
 REWARD_FILES = ("reward.json", "reward.txt")
 MOST_BYTES = 1 << 20
 

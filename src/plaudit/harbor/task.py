@@ -14,8 +14,6 @@ from typing import Any, TypeAlias
 
 from plaudit.errors import InvalidSettings, did_you_mean
 
-__all__ = ["Task", "find_tasks", "read_task"]
-
 _Kinds: TypeAlias = tuple[type, ...]
 _NUMBER: _Kinds = (int, float)
 _TEXT: _Kinds = (str,)

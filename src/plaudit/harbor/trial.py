@@ -22,8 +22,6 @@ from plaudit.harbor.reward_files import REWARD_FILES, read_rewards
 from plaudit.harbor.task import MODES, Task
 from plaudit.harbor.workspace import Closing, Entry, Finished, Workspace, pack
 
-__all__ = ["Solution", "TaskRunner", "Trial", "run_task", "solution_of"]
-
 KEPT_LOG = 4000
 VERIFIER = "/logs/verifier"
 TRACE = "/tmp/.plaudit-trace"

@@ -21,8 +21,6 @@ from plaudit.errors import SandboxError
 from plaudit.harbor.machine.observer import Event
 from plaudit.harbor.machine.wire import receive, send
 
-__all__ = ["Closing", "Finished", "HostImage", "Entry", "Workspace", "pack"]
-
 PACKAGE = Path(__file__).resolve().parents[1]
 # The packages are named without running their __init__, as the process needs nothing of plaudit but these modules.
 BOOT = """

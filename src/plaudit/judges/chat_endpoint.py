@@ -22,8 +22,6 @@ from plaudit.errors import InvalidSettings, TransientError
 from plaudit.judges.prompt import ChatReply, Question, Unreadable, Verdict, read_verdict
 from plaudit.settings import NonNegative, check_fields, read_settings, set_field
 
-__all__ = ["CallOutcome", "ChatConnection", "ChatEndpoint", "ask", "report_calls"]
-
 SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 1024}
 MAX_COUNT = 10**15
 """Token counts above this are errors of the server."""

@@ -21,8 +21,6 @@ from plaudit.judges.rubric import Rubric
 from plaudit.judges.texts import Fence, Refused, SampleTexts, TextLimits, make_nonce
 from plaudit.trajectory import Trajectory
 
-__all__ = ["BETTER", "FIRST", "SECOND", "TIE", "Comparison"]
-
 FIRST, SECOND, TIE = "first", "second", "tie"
 BETTER = ChoiceField("better", (FIRST, SECOND, TIE))
 LABELS = string.ascii_uppercase

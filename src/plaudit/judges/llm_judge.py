@@ -30,8 +30,6 @@ from plaudit.judges.texts import Refused, SampleTexts, TextLimits
 from plaudit.settings import Count, check_fields, check_number, read_settings
 from plaudit.trajectory import Trajectory
 
-__all__ = ["JudgePanel", "LLMJudge", "RubricJudge", "RubricReward"]
-
 Mode: TypeAlias = Literal["pointwise", "pairwise", "ranked"]
 AHEAD = 8
 """The batch size of a judge as a multiple of its endpoint's concurrency, so that few calls wait for the slowest."""

@@ -18,12 +18,6 @@ from typing import Any, Protocol, TypeAlias
 from plaudit.errors import InvalidSettings
 from plaudit.judges.texts import BAR, break_marks
 
-__all__ = [
-    "CODE", "ChatReply", "ChoiceField", "Exchange", "FencedQuestion", "NumberField", "Question", "REASONING",
-    "Unreadable", "Verdict", "VerdictField", "read_verdict", "schema_of",
-]  # fmt: skip
-
-
 Message: TypeAlias = dict[str, str]
 CODE, REASONING = "code", "reasoning"
 _NUMBER = re.compile(r"([+-]?\d{1,12}(?:\.\d{1,12})?)(?:\s*/\s*(\d{1,12}(?:\.\d{1,12})?))?", re.ASCII)

@@ -14,8 +14,6 @@ from plaudit.judges.rubric import UNNAMED, Criterion, Example, Rubric
 from plaudit.judges.texts import Fence, SampleTexts, make_nonce
 from plaudit.settings import Count, Share
 
-__all__ = ["MAX_REASON", "Rating", "Votes", "describe_criteria", "rate"]
-
 MAX_REASON = 500
 VOTING_TEMPERATURE = 0.7
 

@@ -15,8 +15,6 @@ from plaudit.errors import InvalidSettings
 from plaudit.judges.prompt import CODE, REASONING, ChoiceField, NumberField, Unreadable, VerdictField
 from plaudit.settings import check_keys, read_settings, read_yaml, set_field
 
-__all__ = ["UNNAMED", "YES_NO", "Criterion", "Example", "Rubric", "RubricLike", "read_criteria", "read_rubric"]
-
 YES_NO = "yes/no"
 UNNAMED = "score"
 """The one criterion of a rubric that names none."""

@@ -20,8 +20,6 @@ from msgspec import Meta
 from plaudit.trajectory import Prompt, Trajectory, message_text
 from plaudit.verify.text import remove_invisible
 
-__all__ = ["BAR", "Fence", "Refused", "SampleTexts", "TextLimits", "break_marks", "make_nonce", "remove_unseen"]
-
 BAR = "| "
 CODE_LENGTH = 8
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")

@@ -15,8 +15,6 @@ from plaudit.verify.answers.final_answer import find_final_answer, normal_words
 from plaudit.verify.math.verdict import find_committed_answer
 from plaudit.verify.tags import without_thinking
 
-__all__ = ["AnswerGroup", "Cluster", "GivenAnswer", "group_answers", "group_key", "is_same_answer"]
-
 POLICY = MathPolicy()
 LONGEST_ANSWER = 100
 """Characters of an answer in words; a longer text is not one."""

@@ -17,8 +17,6 @@ from plaudit.labels.model import LabelModel, Suspicion, Votes
 from plaudit.rollouts import Rollout
 from plaudit.verify.numbers import parse_number
 
-__all__ = ["FindingKind", "LabelFinding", "LabelReport", "examine"]
-
 SUSPECT, PRECISION = 0.5, 0.8
 """The least probability of a label that is reported as wrong, and the least mean probability of all that are."""
 NEAR = Fraction(1, 100)

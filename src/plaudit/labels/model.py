@@ -17,8 +17,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LabelModel", "Suspicion", "Votes"]
-
 Floats = npt.NDArray[np.float64]
 PASS_RATES: Floats = np.array([0.01, 0.03, 0.07, 0.13, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.87, 0.93, 0.97, 0.99])
 POPULAR: Floats = np.repeat([0.0, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 0.95], 4)

@@ -16,8 +16,6 @@ from plaudit.labels.findings import FindingKind, LabelFinding, LabelReport
 from plaudit.report.page.decision_page import DecisionItem, DecisionPage, read_decision_file
 from plaudit.rollouts import Rollout
 
-__all__ = ["Decision", "MASK_COLUMN", "build_cases", "build_patch", "masked_rollouts", "read_decisions", "write_page"]
-
 MASK_COLUMN = "label_suspect"
 """The column that `masked_rollouts` adds: the probability that the label is wrong, 0 or 1 once that was decided."""
 

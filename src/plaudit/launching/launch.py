@@ -20,11 +20,6 @@ from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.config_task import MAX_NEW_TOKENS, load_task
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "Arguments", "Launch", "LaunchContext", "LaunchFiles", "Machines", "TrainerTable", "as_text", "plan",
-    "row_of_lines", "verl_row", "write_flag", "write_lines", "write_parquet", "write_switch",
-]  # fmt: skip
-
 Arguments = dict[str, Any]
 GPUS = 8
 LINE_WIDTH = 96

@@ -16,8 +16,6 @@ from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.training.config.reading import KEYS, load_config
 from plaudit.training.config.schema import RunConfig
 
-__all__ = ["ALIASES", "ForeignFlags", "read_openrlhf_flags"]
-
 PROGRAM = "openrlhf.cli.train_ppo"
 ALIASES: dict[str, tuple[str, ...]] = {
     "output_dir": ("save_path", "ckpt.output_dir"),

@@ -18,8 +18,6 @@ import tenacity
 from plaudit.engine.backends.ray_session import check_listener
 from plaudit.errors import MissingPackage, PlauditError, TrainingError, require
 
-__all__ = ["Job", "RayJob", "plaudit_command", "submit_job"]
-
 PURPOSE = "submitting jobs to Ray"
 PAUSE_S = 1.0
 NO_AGENT = "No available agent"

@@ -27,8 +27,6 @@ from plaudit.settings import check_choice
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.config.trl_arguments import COMPUTED, RENAMED, REQUIRED, Shape, optimizer_steps, trl_arguments
 
-__all__ = ["TABLES", "plan_launch"]
-
 PROMPT_TOKENS = 1024
 
 

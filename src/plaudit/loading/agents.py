@@ -19,8 +19,6 @@ from plaudit.loading.expressions import parse_call
 from plaudit.loading.importing import module_from_file
 from plaudit.worlds import WORLDS, find_world
 
-__all__ = ["find_agent", "load_agent"]
-
 _ENVIRONMENT = re.compile(r"\bdef (?:reset|step)\b|[Ee]nvironment\b|World\b|\bEnv\b")
 """A file without any of these has no environment."""
 

@@ -24,9 +24,6 @@ from plaudit.loading.failures import explain_failures
 from plaudit.normalize import Scope
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Arguments", "Loaded", "SpecTarget", "build", "is_reward_class", "reward", "signature_of"]
-
-
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 

@@ -21,8 +21,6 @@ from plaudit.rewards.built_ins import group_of
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-__all__ = ["Listing", "available", "find_named", "listing_of", "no_such_name"]
-
 GROUP = "plaudit.rewards"
 BUILT_IN = "built in"
 PLUG_INS = "plug-ins"

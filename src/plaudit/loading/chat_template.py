@@ -15,8 +15,6 @@ from plaudit.contract.output import RewardOutput
 from plaudit.errors import RewardNotLoaded, did_you_mean, require
 from plaudit.trajectory import Message, Trajectory, message_text
 
-__all__ = ["TEMPLATES", "ChatTemplateReward"]
-
 
 def _chatml(messages: Sequence[Message]) -> str:
     turns = [f"<|im_start|>{each['role']}\n{message_text(each)}<|im_end|>\n" for each in messages]

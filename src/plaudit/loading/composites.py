@@ -18,8 +18,6 @@ from plaudit.loading.building import Arguments, Loaded
 from plaudit.loading.expressions import FUNCTIONS, METHODS, OPTIONS, LookUp, Specs, evaluate, find_composer, spec_using
 from plaudit.rewards import BUILT_INS
 
-__all__ = ["build_composite"]
-
 KINDS = ("reward", "sum", "gate", *FUNCTIONS)
 APPLIED = tuple(name for name in METHODS if name not in ("gate", "named"))
 MAX_DEPTH = 50

@@ -18,11 +18,6 @@ from plaudit.errors import PlauditError, RewardNotLoaded, did_you_mean
 from plaudit.loading.building import Arguments, Loaded
 from plaudit.remote.tokens import hide_tokens
 
-__all__ = [
-    "Composer", "FUNCTIONS", "LookUp", "METHODS", "OPTIONS", "Specs", "USING", "build_expression", "evaluate",
-    "find_composer", "parse_call", "spec_using",
-]  # fmt: skip
-
 Shape: TypeAlias = Literal["one", "many", "pairs", "tasks"]
 """A reward, a list of rewards, a list of (reward, weight), or a mapping of rewards."""
 

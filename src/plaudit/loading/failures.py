@@ -14,8 +14,6 @@ from plaudit.dialects import modules_with
 from plaudit.errors import PlauditError, RewardNotLoaded
 from plaudit.loading.names import imported_packages
 
-__all__ = ["describe", "explain_failures", "find_module_with", "name_absent_model"]
-
 _NOT_THEIRS = ("<", str(Path(__file__).parents[1]))
 
 

@@ -26,8 +26,6 @@ from plaudit.loading.failures import describe, explain_failures
 from plaudit.loading.loaded_files import FILES, LOCK, NEIGHBOURS, LoadedFile
 from plaudit.loading.names import imported_packages
 
-__all__ = ["module_at", "module_from_file"]
-
 _siblings: dict[str, Path] = {}
 _OF_PROJECT = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt")
 """Files that mark the folder that a project is run from."""

@@ -10,8 +10,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["FILES", "LOCK", "NEIGHBOURS", "LoadedFile", "file_of", "modules_by_path"]
-
 LOCK = threading.RLock()
 """Held while a file is imported."""
 

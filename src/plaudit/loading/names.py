@@ -6,10 +6,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 
-__all__ = [
-    "bound_names", "files_that_define", "imported_packages", "is_main_guard", "locate_files", "read_imports",
-]  # fmt: skip
-
 _FILES = re.compile(r"""(?:\A|(?<=['"]))[^'":()*]+\.(?:py|yaml|yml)(?=[:'"]|\Z)""")
 
 

@@ -19,8 +19,6 @@ from plaudit.loading.execution.statements import check_complete, failures_of, ma
 from plaudit.loading.failures import explain_failures
 from plaudit.loading.names import bound_names, read_imports
 
-__all__ = ["RewardModule"]
-
 FAVOURED = ("reward", "reward_func")
 MAX_LISTED = 10
 _ABSENT = object()

@@ -29,8 +29,6 @@ from plaudit.loading.names import files_that_define
 from plaudit.loading.picking import RewardModule
 from plaudit.normalize import Scope
 
-__all__ = ["load", "resolve"]
-
 _CALL = r"[A-Za-z_]\w*\s*(?:\(.*\))?"
 _FILE = re.compile(rf"(?P<path>.+?\.py)(?::(?P<call>{_CALL}|[^'\"]*))?", re.DOTALL)
 _DELETED = Path("/the working folder was deleted")

@@ -20,8 +20,6 @@ from plaudit.models.local_model import LocalModelReward, check_labels
 from plaudit.settings import set_field
 from plaudit.trajectory import Trajectory
 
-__all__ = ["PipelineReward", "RewardModel"]
-
 
 @dataclass(frozen=True, repr=False)
 class RewardModel(LocalModelReward):

@@ -22,8 +22,6 @@ from typing import Any
 
 from plaudit.errors import require
 
-__all__ = ["import_torch", "limit_instructions", "usable_dtype"]
-
 VARIABLE = "ONEDNN_MAX_CPU_ISA"
 LIMIT = "AVX512_CORE_BF16"
 """The newest instructions of oneDNN without AMX."""

@@ -13,18 +13,6 @@ from plaudit.errors import InvalidTrajectory, require
 from plaudit.models.loading import LoadedModel
 from plaudit.trajectory import Message, Trajectory
 
-__all__ = [
-    "FORMATS",
-    "Encoded",
-    "InputFormat",
-    "Text",
-    "encode_text",
-    "encode_texts",
-    "pad_inputs",
-    "write_inert",
-    "write_messages",
-]
-
 Text: TypeAlias = str | tuple[str, str]
 """Input of a tokenizer: a text, or two texts that the model reads as a pair."""
 

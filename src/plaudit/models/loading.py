@@ -16,20 +16,6 @@ from plaudit.models.cpu_precision import import_torch, usable_dtype
 from plaudit.models.locating import ModelFolder, first_line
 from plaudit.settings import check_choice
 
-__all__ = [
-    "DTYPES",
-    "LoadedModel",
-    "ModelKey",
-    "check_placement",
-    "choose_device",
-    "is_out_of_memory",
-    "load_model",
-    "loaded_model",
-    "loaded_names",
-    "silence_transformers",
-    "unload_model",
-]
-
 DTYPES = ("float32", "bfloat16", "float16", "auto")
 _PURPOSE = "a model as a reward"
 

@@ -16,8 +16,6 @@ from plaudit.models.locating import ModelFolder, locate_model
 from plaudit.settings import Count, check_choice, check_fields, check_number, set_field
 from plaudit.trajectory import Trajectory
 
-__all__ = ["LocalModelReward", "check_labels", "compute_batched"]
-
 MOST_TOKENS = 16_384  # of a batch, padding counted: a batch of long texts is smaller
 MOST_NUMBERS = 2**19  # of a batch on a CPU, one for each token and unit of the model's width: 683 tokens of 768 numbers
 T = TypeVar("T")

@@ -21,12 +21,6 @@ from typing import Any
 from plaudit.errors import InvalidSettings, MissingPackage, PolicyError, did_you_mean, require
 from plaudit.models.cpu_precision import import_torch
 
-__all__ = [
-    "ModelFolder", "PACKAGES", "check_model", "first_line", "keep_unpacked", "locate_model", "smollm2_file", "unpack",
-    "unpack_once", "unpacked_folder",
-]  # fmt: skip
-
-
 CONFIG, ADAPTER = "config.json", "adapter_config.json"
 WEIGHTS = ("*.safetensors", "*.safetensors.index.json", "pytorch_model*.bin", "pytorch_model.bin.index.json")
 

@@ -19,8 +19,6 @@ from plaudit.models.local_model import LocalModelReward, compute_batched
 from plaudit.settings import check_choice
 from plaudit.trajectory import Trajectory
 
-__all__ = ["ProcessRewardModel"]
-
 COMBINE: dict[str, Callable[[Sequence[float]], float]] = {
     "min": min,
     "mean": lambda values: math.fsum(values) / len(values),

@@ -27,9 +27,6 @@ from plaudit.verify.rows import need_truth
 from plaudit.verify.tags import find_blocks, without_blocks
 from plaudit.verify.text import words
 
-__all__ = ["LikelihoodReward", "SimilarityReward"]
-
-
 POOLINGS: dict[str, Callable[[Any, Any], Any]] = {
     "pooling_mode_cls_token": lambda states, mask: states[:, 0],
     "pooling_mode_max_tokens": lambda states, mask: states.masked_fill(mask == 0, float("-inf")).max(dim=1).values,

@@ -18,8 +18,6 @@ from contextlib import suppress
 from plaudit.frames import FrameBuffer, frame
 from plaudit.processes.template import FORK, KILL, RECORD
 
-__all__ = ["ChildProcess", "Template", "describe_exit"]
-
 CHUNK = 1 << 20
 EXIT_S = 1.0  # between the end of a process's pipe and its own
 READ_CHUNK = 1 << 16  # Python allocates as much for every read

@@ -14,11 +14,6 @@ from msgspec.structs import astuple
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "ENDED", "OUTPUT", "RESULT", "STARTED", "decode_output", "encode_output", "pack_outputs", "pack_sample",
-    "unpack_outputs", "unpack_sample",
-]  # fmt: skip
-
 OUTPUT, STARTED, ENDED, RESULT = b"o", b"s", b"e", b"r"
 """The first byte of a worker's message: the next sample's output, a call that starts or has ended, a unit's result."""
 

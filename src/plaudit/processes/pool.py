@@ -23,8 +23,6 @@ from plaudit.processes.child import ChildProcess, Template, describe_exit
 from plaudit.processes.messages import ENDED, OUTPUT, RESULT, STARTED, decode_output, encode_output, unpack_outputs
 from plaudit.processes.worker import EXIT_MEMORY, WAKE_S, Service
 
-__all__ = ["NO_LIMITS", "Limits", "Pool", "PoolUnit", "Worker", "template_of"]
-
 logger = logging.getLogger("plaudit.engine")
 logger.addHandler(logging.NullHandler())
 

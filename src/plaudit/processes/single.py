@@ -18,8 +18,6 @@ from plaudit.processes.child import ChildProcess, Template, describe_exit
 from plaudit.processes.pool import NO_LIMITS, Limits, PoolUnit, template_of
 from plaudit.processes.worker import Service
 
-__all__ = ["SingleWorker", "WorkerLost"]
-
 MAX_ANSWER = 1 << 24
 START_S = 60.0
 

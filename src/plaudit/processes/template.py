@@ -28,8 +28,6 @@ from plaudit.contract.scoring import pass_nothing_on
 from plaudit.errors import PlauditError
 from plaudit.processes.worker import refuse, serve
 
-__all__ = ["FORK", "KILL", "RECORD", "main"]
-
 RECORD = struct.Struct("<cii")
 """A message between the parent and the template: the verb, the number of a worker, its exit code."""
 FORK, KILL, ENDED = b"f", b"k", b"e"

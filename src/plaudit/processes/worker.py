@@ -23,8 +23,6 @@ from plaudit.errors import PlauditError
 from plaudit.frames import frame, frame_reader
 from plaudit.processes.messages import ENDED, RESULT, STARTED, encode_output, pack_outputs
 
-__all__ = ["EXIT_MEMORY", "WAKE_S", "Handler", "Service", "UnitProgress", "refuse", "serve"]
-
 MEBIBYTE = 1 << 20
 EXIT_MEMORY = 75
 """The exit code of a worker that ran out of memory in a call after earlier calls had left memory behind."""

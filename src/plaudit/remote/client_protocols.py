@@ -13,8 +13,6 @@ from plaudit.errors import InvalidOutput
 from plaudit.remote.servers import Reply
 from plaudit.trajectory import Trajectory
 
-__all__ = ["ClientProtocol", "NativeClientProtocol", "OpenRLHFClientProtocol"]
-
 _JSON, _MSGPACK = "application/json", "application/msgpack"
 _NOT_PACKED = (OverflowError, UnicodeEncodeError, TypeError, ValueError)
 

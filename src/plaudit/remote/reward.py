@@ -31,8 +31,6 @@ from plaudit.remote.servers import Reply, ServerLink, Servers
 from plaudit.remote.tokens import split_token
 from plaudit.trajectory import Trajectory
 
-__all__ = ["RemoteReward", "open_remote"]
-
 T = TypeVar("T")
 CHUNK = 16  # samples of a request: with a deadline of 10 s each, it ends within `attempt_s` below
 DESCRIBE_S = 10.0

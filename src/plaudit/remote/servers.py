@@ -15,8 +15,6 @@ from plaudit.endpoint.transient import HttpRefusal, fault_of, status_of
 from plaudit.errors import RewardNotLoaded, TransientError, require
 from plaudit.remote.tokens import environment_token, split_token
 
-__all__ = ["Reply", "ServerLink", "Servers"]
-
 CONNECTIONS = 32
 PIECE = 1 << 20
 HEALTH_S = 2.0

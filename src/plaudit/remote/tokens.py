@@ -8,8 +8,6 @@ from urllib.parse import unquote
 
 from plaudit.errors import RewardNotLoaded
 
-__all__ = ["environment_token", "hide_tokens", "split_token"]
-
 TOKEN = "PLAUDIT_TOKEN"
 HIDDEN = "***"
 _IN_URL = re.compile(r"(https?://(?:(?!,https?://)[^\s/:])*):(?:(?!,https?://)[^\s/])*@", re.IGNORECASE)

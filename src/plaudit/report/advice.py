@@ -16,8 +16,6 @@ from plaudit.report.coverage import format_mean
 from plaudit.report.figures import Drift, Figures
 from plaudit.report.formatting import format_duration, format_share
 
-__all__ = ["ADVICE", "FAULTS", "Fault", "Level", "Remark", "headline", "remarks"]
-
 SOME, MANY, MOST = 0.05, 0.2, 0.5
 EXPLAINED = 0.8  # of the variance of the reward: below it, the shares of components are rough
 

@@ -14,8 +14,6 @@ from plaudit.report.coverage import CoveredMean
 from plaudit.report.selection import ABSENT, column_of, known_columns, no_such_column
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Agreement", "AgreementBuilder", "Breakdown", "BreakdownBuilder", "Slice", "read_label"]
-
 MAX_SLICES = 10_000
 NO_VALUE = "(none)"
 THRESHOLD = 0.5

@@ -22,8 +22,6 @@ from plaudit.report.statistics.steps import measure_drift, step_curve
 from plaudit.report.table import Floats, KeptTexts, SampleTable
 from plaudit.trajectory import Trajectory
 
-__all__ = ["MAX_BINS", "collect_figures", "distribution_of", "figures_of", "make_bins", "summarize", "summary_of"]
-
 
 def summarize(scored: Iterable[tuple[Trajectory, RewardOutput]]) -> Summary:
     """The summary of trajectories with their outputs, numbered from 0."""

@@ -7,8 +7,6 @@ from typing import Any
 from plaudit.columns import KEPT_MESSAGES
 from plaudit.trajectory import Trajectory
 
-__all__ = ["messages_as_text", "prompt_as_text", "response_as_text", "response_messages"]
-
 MAX_ADDRESS = 60
 
 

@@ -14,11 +14,6 @@ from dataclasses import dataclass
 
 from plaudit.contract.output import RewardOutput
 
-__all__ = [
-    "CoveredMean", "Failure", "FailureCounts", "failure_kind", "format_mean", "mean_reward", "mean_score",
-    "wilson_interval",
-]  # fmt: skip
-
 MAX_KINDS = 10_000
 FURTHER = "(further reasons)"
 

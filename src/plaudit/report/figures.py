@@ -10,12 +10,6 @@ from plaudit.contract.output import Status
 from plaudit.markup import html_table
 from plaudit.report.coverage import CoveredMean, Failure
 
-__all__ = [
-    "Bin", "ComponentShare", "ComponentShares", "Correlation", "Distribution", "Drift", "Duplicates", "Example",
-    "FailurePattern", "Figures", "GroupSummary", "Kind", "Latency", "LengthBias", "LengthBin", "PassAtK", "PassRates",
-    "Patterns", "Phrase", "Phrases", "SlowSample", "StepPoint", "Summary",
-]  # fmt: skip
-
 MAX_FAILURES = 5
 
 

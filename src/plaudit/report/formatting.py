@@ -8,12 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from rich.table import Column, Table
 from rich.text import Text
 
-__all__ = [
-    "bare_table", "count_noun", "escape_controls", "facts_table", "format_duration", "format_number", "format_optional",
-    "format_share",
-    "shorten", "to_text",
-]  # fmt: skip
-
 
 def format_number(value: float) -> str:
     """A number in a few characters.

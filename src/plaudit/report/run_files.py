@@ -11,8 +11,6 @@ from plaudit.errors import InvalidOutput, InvalidTrajectory, RolloutsError
 from plaudit.rollouts import Rollout, ScoredRollout, read_rollouts
 from plaudit.rollouts.reading import rollout_of
 
-__all__ = ["GrowingRollouts", "RunFiles", "find_runs", "run_files"]
-
 ROLLOUTS, METRICS = "rollouts.jsonl", "metrics.jsonl"
 DEPTH = 3
 

@@ -16,8 +16,6 @@ from plaudit.errors import RolloutsError, did_you_mean
 from plaudit.rollouts import Rollout
 from plaudit.trajectory import Trajectory
 
-__all__ = ["ABSENT", "Condition", "Selection", "column_of", "known_columns", "no_such_column"]
-
 ABSENT = object()
 """The value of a column that a sample does not have."""
 _CONDITION = re.compile(r"\s*([^=!<>~\s]+)\s*(==|=|!=|>=|<=|>|<|~)\s*(.*?)\s*", re.DOTALL)

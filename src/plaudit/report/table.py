@@ -25,8 +25,6 @@ from plaudit.report.figures import SlowSample
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.trajectory import Trajectory
 
-__all__ = ["NO_STEP", "Groups", "KeptTexts", "SampleTable", "Samples", "group_digest", "ratio"]
-
 NO_STEP = -(1 << 63)
 MAX_COMPONENTS = 200
 MAX_CHARACTERS, MAX_ROLLOUTS = 20_000_000, 10_000

@@ -24,8 +24,6 @@ from plaudit.report.page.packing import Packed, encode_json
 from plaudit.report.page.report_file import ReportBuilder, describe_run
 from plaudit.report.run_files import GrowingRollouts, RunFiles, find_runs
 
-__all__ = ["LiveRun", "ViewServer"]
-
 LOOPBACK = "127.0.0.1"
 PAUSE_S, FIND_RUNS_S, STOP_S = 1.0, 10.0, 2.0
 BATCH = 2_000

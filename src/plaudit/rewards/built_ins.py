@@ -7,8 +7,6 @@ from typing import TypeAlias
 
 from plaudit.contract.function import RewardFunction
 
-__all__ = ["BUILT_INS", "GROUPS", "group_of"]
-
 BuiltIn: TypeAlias = type[RewardFunction] | partial[RewardFunction]
 
 

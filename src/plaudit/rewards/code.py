@@ -31,8 +31,6 @@ from plaudit.trajectory import Trajectory, message_text
 from plaudit.verify.code_blocks import defined_names, find_program, python_of
 from plaudit.verify.rows import need_truth
 
-__all__ = ["CodeReward"]
-
 CREDITS: dict[str, Bounds] = {"all": (0.0, 1.0), "fraction": (0.0, 1.0), "openrlhf": (-1.0, 1.0)}
 PARTIAL, TIMEOUT, CRASH = 0.3, -0.5, -1.0
 WALL_FACTOR, WALL_LEAST_S = 10.0, 20.0  # a busy machine must not turn right answers wrong

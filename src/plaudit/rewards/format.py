@@ -16,8 +16,6 @@ from plaudit.settings import as_text_tuple, set_field
 from plaudit.trajectory import Trajectory
 from plaudit.verify.tags import find_faults
 
-__all__ = ["FormatReward", "TemplateReward"]
-
 DEFAULT_SECTIONS = ("think", "answer")
 
 

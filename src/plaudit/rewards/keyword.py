@@ -16,8 +16,6 @@ from plaudit.settings import as_text_tuple, check_number, set_field
 from plaudit.trajectory import Trajectory
 from plaudit.verify.text import normalize_text, words
 
-__all__ = ["Amounts", "KeywordReward", "WordReward", "is_flood"]
-
 Amounts: TypeAlias = Sequence[str] | Mapping[str, float] | Sequence[tuple[str, float]]
 BONUS, PENALTY = 0.1, 0.15
 LEAST_BASE = 0.5

@@ -15,8 +15,6 @@ from plaudit.settings import check_choice, check_number, set_field
 from plaudit.trajectory import Trajectory
 from plaudit.verify.text import words
 
-__all__ = ["LengthReward"]
-
 DEFAULT_TARGET = 200
 
 SHAPES: dict[str, Callable[[float, float], float]] = {

@@ -22,8 +22,6 @@ from plaudit.verify.math.numeric import is_within
 from plaudit.verify.math.policy import policy_from_switches
 from plaudit.verify.rows import need_truth
 
-__all__ = ["CheckNumbersReward", "MathReward", "require_truth", "verify_response"]
-
 MAX_LISTED = 20  # extracted numbers kept in the metadata
 MAX_NUMBER = 2**53  # larger ones are kept as text: JSON readers lose their last digits
 

@@ -17,8 +17,6 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify import MathVerdict
 from plaudit.verify.math.numeric import error_of, number_of
 
-__all__ = ["Check", "ContinuousReward", "GraduatedReward", "MultiAspectReward"]
-
 Check: TypeAlias = Callable[[str, Any], bool]
 PARTIAL = 0.5  # for an answer within 10 % of the truth
 ASPECTS = ("correctness", "relevance", "clarity", "conciseness")

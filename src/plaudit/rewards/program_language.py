@@ -15,8 +15,6 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify.code_blocks import PYTHON as PYTHON_FENCES
 from plaudit.verify.code_blocks import fence_languages, find_block
 
-__all__ = ["LanguageChoice", "check_language", "choose_language"]
-
 
 @dataclass(frozen=True, slots=True)
 class LanguageChoice:

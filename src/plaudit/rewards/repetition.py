@@ -13,8 +13,6 @@ from plaudit.settings import check_number, set_field
 from plaudit.trajectory import Trajectory
 from plaudit.verify.text import bare_words, ngrams
 
-__all__ = ["RepetitionPenalty"]
-
 
 @dataclass(frozen=True, repr=False)
 class RepetitionPenalty(RewardFunction):

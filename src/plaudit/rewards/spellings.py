@@ -5,8 +5,6 @@ from typing import Any
 
 from plaudit.rewards.math import MathReward
 
-__all__ = ["binary", "check_answer", "close_match", "exact_match"]
-
 
 def _spelling(summary: str, **settings: Any) -> partial[MathReward]:
     spelled: partial[MathReward] = partial(MathReward, **settings)

@@ -7,8 +7,6 @@ from plaudit.rewards.verifiers.verifier_reward import VerifierReward
 from plaudit.trajectory import Trajectory
 from plaudit.verify.structured.structured import Structured
 
-__all__ = ["StructuredOutputReward"]
-
 
 class StructuredOutputReward(Structured, VerifierReward):
     __doc__ = Structured.__doc__

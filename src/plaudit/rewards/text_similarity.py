@@ -20,8 +20,6 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify.tags import find_blocks, without_thinking
 from plaudit.verify.text import words
 
-__all__ = ["TextSimilarityReward", "answer_text", "discount_copying", "references_of"]
-
 
 @dataclass(frozen=True, repr=False)
 class TextSimilarityReward(RewardFunction):

@@ -16,8 +16,6 @@ from plaudit.columns import FOREIGN_NAMES
 from plaudit.errors import RolloutsError
 from plaudit.trajectory import OUTPUT_KEY
 
-__all__ = ["TEXTS", "CsvSource", "write_csv"]
-
 NESTED = ("prompt", "metadata", "tokens", "steps", OUTPUT_KEY)
 """Columns that may hold JSON; others are text even where they look like it."""
 TEXTS = ("prompt", "response")

@@ -17,8 +17,6 @@ from typing import Any
 from plaudit import jsonline
 from plaudit.errors import RolloutsError, require
 
-__all__ = ["ParquetSource", "arrow_table", "write_parquet"]
-
 NOTE = b"plaudit.json_columns"
 ROWS_READ = 256
 ROWS_WRITTEN, BYTES_WRITTEN = 4096, 32 << 20

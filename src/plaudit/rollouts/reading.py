@@ -18,8 +18,6 @@ from plaudit.rollouts.parquet import arrow_table
 from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.sources import Source, source_of
 
-__all__ = ["BadLine", "RolloutsReader", "read_rollouts", "rollout_of", "to_arrow", "to_pandas"]
-
 MAX_BAD_KEPT = 100
 
 

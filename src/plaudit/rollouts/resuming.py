@@ -23,8 +23,6 @@ from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.sources import LineSource
 from plaudit.rollouts.writing import write_atomically
 
-__all__ = ["Completed", "RunRecord", "check_resumable", "read_completed", "record_path", "rest_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Completed:

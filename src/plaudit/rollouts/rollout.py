@@ -14,8 +14,6 @@ from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidOutput, RolloutsError
 from plaudit.trajectory import OUTPUT_KEY, Trajectory
 
-__all__ = ["Rollout", "ScoredRollout"]
-
 _USUAL_NAMES = ColumnMapping()
 Output = TypeVar("Output", bound=RewardOutput | None, default=RewardOutput | None, covariant=True)
 

@@ -18,8 +18,6 @@ from plaudit.errors import RolloutsError, did_you_mean
 from plaudit.rollouts.csv_format import CsvSource
 from plaudit.rollouts.parquet import ParquetSource
 
-__all__ = ["CHUNK", "LineSource", "Lines", "Source", "by_suffix", "is_torn", "source_of"]
-
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 CHUNK = 1 << 16

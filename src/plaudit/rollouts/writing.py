@@ -22,8 +22,6 @@ from plaudit.rollouts.parquet import write_parquet
 from plaudit.rollouts.rollout import Rollout
 from plaudit.rollouts.sources import CHUNK, LineSource, by_suffix, is_torn
 
-__all__ = ["Mode", "RolloutsWriter", "repair_lines", "write_atomically"]
-
 Mode: TypeAlias = Literal["new", "append", "resume"]
 Convert: TypeAlias = Callable[[Callable[[], Iterator[dict[str, Any]]], str], None]
 FLUSH_BYTES = 1 << 16

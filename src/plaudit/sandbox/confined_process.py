@@ -18,8 +18,6 @@ from typing import Protocol
 
 from plaudit.errors import InvalidSettings
 
-__all__ = ["Budget", "LockedProcess", "ProcessHost", "Protection", "Protections", "RunLimits", "Tier", "write_sealed"]
-
 ADD_SEALS, SEALS = 1033, 0b1111  # no writing, growing, shrinking or further sealing; Python names these on Linux only
 
 

@@ -16,11 +16,6 @@ from itertools import chain
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-__all__ = [
-    "ARRAY", "ARRAY_TYPE", "CONTAINERS", "CONTAINERS_BY_TAG", "SMALL", "Container", "NotPlain", "check_hashes",
-    "decode_items", "expect_list", "expect_text", "import_numpy", "items_of",
-]  # fmt: skip
-
 SMALL = 1 << 53
 SAME_HASHES = 64  # keys of one set or dict that may share a hash: colliding keys make building it quadratic
 ARRAY_TYPE = re.compile(r"[<>|=]?([?biufc]\d{0,2}|[US]\d{1,6})")

@@ -9,8 +9,6 @@ import os
 import random
 import socket
 
-__all__ = ["CoreClaim", "cores", "take_share"]
-
 _share: list[int] = []
 
 

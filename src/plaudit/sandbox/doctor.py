@@ -11,8 +11,6 @@ from plaudit.sandbox.outcome import CallStatus
 from plaudit.sandbox.program import Program
 from plaudit.sandbox.server import ForkServer
 
-__all__ = ["ATTEMPT_LIMITS", "Diagnosis", "attempts", "diagnose"]
-
 ATTEMPT_LIMITS = RunLimits(cpu_s=10.0, wall_s=60.0)
 KNOWN = (
     "seccomp", "Landlock", "namespaces", "new user", "no capabilities", "no new privileges",

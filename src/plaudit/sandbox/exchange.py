@@ -16,8 +16,6 @@ from plaudit.sandbox.child.protocol import READY
 from plaudit.sandbox.confined_process import Budget, LockedProcess, RunLimits
 from plaudit.sandbox.outcome import CallStatus
 
-__all__ = ["Exchange", "Stopped"]
-
 LOOK_S = 0.25  # a program with threads uses its time faster than the clock on the wall runs
 LEAVES_WITHIN_S = 0.02  # most programs answer all and are gone by then
 CHUNK = 1 << 16

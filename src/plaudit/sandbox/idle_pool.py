@@ -5,8 +5,6 @@ import threading
 from collections.abc import Callable
 from typing import Generic, Protocol, Self, TypeVar
 
-__all__ = ["IdlePool"]
-
 
 class _Closable(Protocol):
     def close(self) -> None:

@@ -11,8 +11,6 @@ import msgspec
 
 from plaudit.sandbox.confined_process import Tier
 
-__all__ = ["UNDEFINED", "CallStatus", "Outcome", "Raised"]
-
 
 class CallStatus(Enum):
     """The end of a load or a call; after all but the first three, and after EXITED, the program is gone."""

@@ -18,8 +18,6 @@ from plaudit.sandbox.exchange import Exchange, Stopped
 from plaudit.sandbox.outcome import UNDEFINED, CallStatus, Outcome, Raised
 from plaudit.sandbox.values import Graph, NotPlain, Opaque, dumps, loads
 
-__all__ = ["Program"]
-
 T = TypeVar("T")
 LEAVE = frame(b"")
 

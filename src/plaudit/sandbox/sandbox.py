@@ -15,8 +15,6 @@ from plaudit.sandbox.doctor import ATTEMPT_LIMITS, attempts
 from plaudit.sandbox.program import Program
 from plaudit.sandbox.server import ForkServer
 
-__all__ = ["Sandbox"]
-
 PROGRAMS_PER_SERVER = 20_000  # then a new one, whatever may have piled up in the old
 TRIES = 3
 

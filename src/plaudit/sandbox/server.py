@@ -27,8 +27,6 @@ from plaudit.sandbox.child.protocol import FETCH, LIMITS, PLACE, QUIT, REAP, STA
 from plaudit.sandbox.child.system_limits import explain_error, find_small_limit
 from plaudit.sandbox.confined_process import LockedProcess, Protection, Protections, RunLimits, Tier, write_sealed
 
-__all__ = ["ForkServer", "processor_clock"]
-
 START_S, ANSWER_S = 60.0, 30.0
 DESCRIPTORS = 5
 MFD_EXEC = 0x10  # which kernels before 6.3 do not know

@@ -32,11 +32,6 @@ from plaudit.sandbox.containers import (
     items_of,
 )
 
-__all__ = [
-    "CLASS_NAMES", "READERS", "WRITERS", "copy_view", "is_unicode", "namedtuple_fields", "sendable_class",
-    "standard_path", "surrogates",
-]  # fmt: skip
-
 FRACTION_BITS = 20_000  # reducing a fraction takes quadratic time
 Graph = Any  # of `values`, which imports this module
 

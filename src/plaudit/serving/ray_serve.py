@@ -18,8 +18,6 @@ from plaudit.errors import InvalidSettings, PlauditError, ScoringFailed, require
 from plaudit.serving.app.application import Application
 from plaudit.serving.settings import ReplicaScale, ServerSettings, secret_of
 
-__all__ = ["RayDeployment", "serve_on_ray"]
-
 logger = logging.getLogger("plaudit.serving")
 NAME = "plaudit"
 ONGOING, TARGET_ONGOING = 16, 4  # requests per worker that a replica takes at most, and that start another replica

@@ -24,8 +24,6 @@ from plaudit.errors import InvalidSettings, PlauditError
 from plaudit.serving.app.application import Application
 from plaudit.serving.settings import ServerSettings
 
-__all__ = ["RewardServer", "ServerThread", "load_certificate", "open_socket", "serve_until_signalled", "tls_context"]
-
 T = TypeVar("T")
 logger = logging.getLogger("plaudit.serving")
 FAREWELL_S = 0.2  # for the answers to requests that were ended

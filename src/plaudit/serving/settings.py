@@ -8,8 +8,6 @@ from pathlib import Path
 from plaudit.errors import InvalidSettings
 from plaudit.exports.exported import OnUnscored
 
-__all__ = ["ReplicaScale", "ServerSettings", "secret_of"]
-
 MIN_TOKEN_LENGTH = 16
 _POLICIES = (OnUnscored.RAISE, OnUnscored.MEAN, OnUnscored.NAN, OnUnscored.NONE)
 _POSITIVE = (

@@ -25,8 +25,6 @@ from plaudit.trajectory import GroupKey, Trajectory
 if TYPE_CHECKING:  # it needs torch
     from plaudit.training.model.policy import Policy
 
-__all__ = ["Batch", "Collector", "FilterResult", "PrefetchedBatches", "Scoring", "SequentialBatches", "filter_groups"]
-
 
 @dataclass(frozen=True, slots=True)
 class Batch:

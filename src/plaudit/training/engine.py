@@ -20,8 +20,6 @@ from plaudit.training.config.schema import RunConfig
 from plaudit.training.inputs import Inputs, check_engine, read_inputs
 from plaudit.training.run_folder import RunFolder
 
-__all__ = ["ENGINES", "Outcome", "Progress", "RunOptions", "StopSignals", "train"]
-
 
 class Progress:
     """Receives the events of a run and ignores them; a subclass may draw or plot them. It changes nothing."""

@@ -37,9 +37,6 @@ from plaudit.training.sampling.encoding import encode_prompts, find_offsets, pro
 from plaudit.training.sampling.sampler import Response, Sampler, Samples, TokenSampler, derive_seed, fill_row
 from plaudit.trajectory import Tokens, Trajectory, message_text
 
-__all__ = ["EpisodeSampler", "EpisodeScorer"]
-
-
 NO_REWARD = "the agent gave no rewards, and there is no reward function; return 'rewards' from step, or set one"
 
 

@@ -26,8 +26,6 @@ from plaudit.training.data.prompts import Task
 from plaudit.training.log_writers import check_logs
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Inputs", "build_advantage", "check_engine", "check_learning", "read_inputs"]
-
 OF_ESTIMATORS = {"lam": "gae_lambda", "scale": "advantage_scale", "k": "pass_k", "weights": "component_weights"}
 """Fields of single estimators, and the keys of `training.` that set them."""
 

@@ -12,8 +12,6 @@ from typing import Any
 from plaudit.errors import InvalidSettings, require
 from plaudit.training.config.schema import RunConfig
 
-__all__ = ["LOG_WRITERS", "RunName", "TensorBoardWriter", "WandbWriter", "check_logs"]
-
 
 @dataclass(frozen=True, slots=True)
 class RunName:

@@ -16,8 +16,6 @@ from plaudit.training.recorder import Recorder, UnscoredBatches, write_report
 from plaudit.training.run import Run, open_run
 from plaudit.training.run_folder import Checkpoints
 
-__all__ = ["train"]
-
 
 def train(config: RunConfig, options: RunOptions) -> Outcome:
     """Train a policy with the config and leave everything about it in `config.output_dir`."""

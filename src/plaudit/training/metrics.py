@@ -17,8 +17,6 @@ from plaudit.training.collecting import Batch
 from plaudit.training.data.curriculum import Levels
 from plaudit.trajectory import GroupKey, Trajectory
 
-__all__ = ["batch_metrics", "reward_metrics", "split_by", "split_metrics", "step_metrics", "time_metrics"]
-
 
 def step_metrics(batch: Batch, updated: Mapping[str, float], *, update_s: float, step_s: float) -> dict[str, Any]:
     """All values of a step in metrics.jsonl except its evaluation; `updated` are the numbers of the policy update."""

@@ -28,8 +28,6 @@ from plaudit.training.run_folder import RunFolder
 from plaudit.trajectory import Trajectory
 from plaudit.watch import RewardWatch, watch_run
 
-__all__ = ["Recorder", "UnscoredBatches", "write_report", "write_samples"]
-
 
 class Recorder:
     """Writes each step to metrics.jsonl, rollouts.jsonl and the configured logs, and reports it."""

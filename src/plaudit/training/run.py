@@ -34,8 +34,6 @@ from plaudit.training.sampling.encoding import keep_fitting
 from plaudit.training.sampling.sampler import Sampler, derive_seed
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Run", "build_run", "open_run"]
-
 SCOPES = "using('FILE', scope='batch') (all samples of a step), scope='group' (those of a prompt), or max_batch=N"
 
 

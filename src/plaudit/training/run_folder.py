@@ -21,9 +21,6 @@ from plaudit.training.config.keys import flatten
 from plaudit.training.config.reading import document_config, load_config
 from plaudit.training.config.schema import RunConfig
 
-__all__ = ["Checkpoint", "Checkpoints", "RunFolder"]
-
-
 RUN_FILES = (
     "config.yaml", "metrics.jsonl", "rollouts.jsonl", "checkpoints", "model", "samples.md", "report.html",
     "reward_analysis.json", "reward_analysis.txt", "tensorboard", "wandb",

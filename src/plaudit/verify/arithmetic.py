@@ -12,8 +12,6 @@ from typing import TypeVar
 
 from plaudit.verify.numbers import DECIMAL, decimal_value
 
-__all__ = ["EQUALS", "SUM", "false_equations", "false_sums"]
-
 Value = TypeVar("Value")
 EQUALS = re.compile(r"=|≈|\\approx")
 _CLAUSE_END = re.compile(r"[\n;:(]|[.,](?!\d)")

@@ -5,8 +5,6 @@ Where the best columns of all rows differ, they are the assignment; else the Hun
 
 from collections.abc import Sequence
 
-__all__ = ["assign"]
-
 
 def assign(weights: Sequence[Sequence[float]]) -> list[int | None]:
     """The column of each row, such that no column is used twice and the sum of weights is greatest.

@@ -11,8 +11,6 @@ import msgspec
 
 from plaudit.errors import InvalidSettings, did_you_mean
 
-__all__ = ["CARDS", "Card", "Measurement", "kinds", "load_card"]
-
 CARDS = Path(__file__).parent / "cards"
 
 

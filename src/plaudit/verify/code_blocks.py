@@ -11,8 +11,6 @@ from functools import lru_cache
 from plaudit.verify.fences import Fenced, find_fences
 from plaudit.verify.tags import without_thinking
 
-__all__ = ["defined_names", "fence_languages", "find_block", "find_program", "python_of"]
-
 PYTHON = frozenset({"", "python", "py", "python3", "python2", "ipython", "pycon"})
 STARTS = ("def ", "class ", "import ", "from ", "@", "async def ")
 

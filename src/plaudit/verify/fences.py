@@ -8,8 +8,6 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["Fenced", "Fences", "find_fences"]
-
 _FENCE = re.compile(r"^[ \t]*+(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n`]*$", re.MULTILINE)
 
 

@@ -5,8 +5,6 @@ from fractions import Fraction
 
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["NUMBER_WORDS", "SCALES", "digits_for_words", "find_number_words", "parse_number_words", "scale_of"]
-
 _SMALL = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"

@@ -11,11 +11,6 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = [
-    "DECIMAL", "NUMBER", "REPEATING", "Number", "decimal_value", "find_numbers", "is_reducible_fraction", "last_place",
-    "parse_number", "parse_plain_number", "to_plain_number", "without_calculator_marks",
-]  # fmt: skip
-
 MAX_DIGITS = 2000  # a mixed number has twice as many, which is below the 4,300 that Python converts to text
 
 # Possessive quantifiers throughout: a long text is read once, whatever it holds.

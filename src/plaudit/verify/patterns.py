@@ -7,8 +7,6 @@ thousand verifications.
 import re
 from typing import Any, cast
 
-__all__ = ["compile_late"]
-
 _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "sub", "split")
 
 

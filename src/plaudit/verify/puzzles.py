@@ -16,8 +16,6 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, need_column, need_truth, read_literal
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["Countdown", "KnightsKnaves", "NumberPuzzle", "Sudoku", "evaluate"]
-
 MOST_NUMBERS = 50
 LONGEST_EXPRESSION = 1_000
 _SIGNS = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "[": "(", "]": ")", "{": "(", "}": ")"})

@@ -19,8 +19,6 @@ from plaudit.errors import InvalidTrajectory, MissingGroundTruth
 from plaudit.trajectory import Trajectory
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["cache_by_content", "columns_of", "find_column", "is_at_least", "need_column", "need_truth", "read_literal"]
-
 Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
 CACHED_ROWS = 1024

@@ -13,12 +13,6 @@ from typing import NamedTuple
 
 from plaudit.verify.text import words
 
-__all__ = [
-    "HEADING", "THOUGHT", "Block", "Fault", "FaultKind", "find_blocks", "find_faults", "headed_sections",
-    "thoughts_of", "without_blocks", "without_thinking",
-]  # fmt: skip
-
-
 HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 """A heading in markdown; its group is the title."""
 THOUGHT = re.compile(

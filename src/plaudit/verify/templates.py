@@ -13,8 +13,6 @@ from plaudit.verify.numbers import NUMBER
 from plaudit.verify.tags import without_thinking
 from plaudit.verify.text import normalize_text, remove_invisible, words
 
-__all__ = ["PLACEHOLDERS", "TemplateMatch", "match_template"]
-
 WORD = r"(?<!\w)\w++(?:['’-]\w++)*+"
 PLACEHOLDERS = {"[NUM]": NUMBER, "[WORD]": WORD}
 TEXT = "[TEXT]"

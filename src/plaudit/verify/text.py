@@ -10,11 +10,6 @@ from collections.abc import Iterable, Sequence
 
 from plaudit.verify.patterns import compile_late
 
-__all__ = [
-    "MARK", "MARK_END", "MARK_START", "bare_words", "canonical", "ngrams", "normalize_text", "remove_invisible",
-    "remove_marks", "replace_spans", "sentences", "sentences_of", "words",
-]  # fmt: skip
-
 MARK, MARK_START, MARK_END = "\x01", "\ue000", "\ue001"
 """Characters that verifiers put into a text to mark what they have read; `remove_marks` keeps answers free of them."""
 

@@ -16,8 +16,6 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify.tags import without_thinking
 from plaudit.verify.text import remove_invisible, remove_marks
 
-__all__ = ["Answer", "Response", "Verdict", "Verifier", "answer_of", "sample_of"]
-
 Task = TypeVar("Task")
 Response: TypeAlias = str | Message | Sequence[Message]
 """Text, an assistant message, or a list of messages whose last assistant message is the response."""

@@ -21,8 +21,6 @@ from plaudit.report.formatting import format_share
 from plaudit.report.run_files import GrowingRollouts, run_files
 from plaudit.rollouts import ScoredRollout
 
-__all__ = ["Look", "RewardWatch", "SIGNS", "Sign", "find_signs", "to_metrics", "watch_run"]
-
 PAUSE_S = 1.0
 
 

@@ -10,8 +10,6 @@ from plaudit.worlds.ready.retail_desk import RetailDesk
 from plaudit.worlds.ready.robot_room import RobotRoom
 from plaudit.worlds.world import World
 
-__all__ = ["WORLDS", "find_world"]
-
 WORLDS: dict[str, type[World]] = {
     "retail_desk": RetailDesk,
     "calendar_desk": CalendarDesk,

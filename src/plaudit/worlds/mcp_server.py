@@ -15,8 +15,6 @@ from plaudit.verify.tools.parsing import ToolCall
 from plaudit.worlds.state import as_data, changes
 from plaudit.worlds.world import World
 
-__all__ = ["McpEpisode", "build_tool_server", "describe_tools", "serve_stdio"]
-
 SAY = "say"
 
 

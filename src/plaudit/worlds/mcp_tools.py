@@ -17,8 +17,6 @@ from plaudit.agents.environment import MAX_ANSWER, EpisodeStart
 from plaudit.errors import AgentError, require
 from plaudit.worlds.remote_tools import RemoteEnvironment, as_function
 
-__all__ = ["McpEnvironment", "McpSession", "build_mcp_environment"]
-
 PREFIX = "mcp:"
 START_S = 30.0
 

@@ -10,8 +10,6 @@ from plaudit.agents.environment import EpisodeStart
 from plaudit.errors import require
 from plaudit.worlds.world import World
 
-__all__ = ["build_openenv_app"]
-
 PURPOSE = "offering a world as an OpenEnv server"
 
 

@@ -9,8 +9,6 @@ from plaudit.errors import AgentError, require
 from plaudit.worlds.mcp_server import McpEpisode, describe_tools
 from plaudit.worlds.world import World
 
-__all__ = ["build_ors_app"]
-
 SPLIT = "train"
 
 

@@ -17,8 +17,6 @@ from plaudit.agents.environment import MAX_ANSWER, EpisodeStart, StepResult
 from plaudit.errors import AgentError
 from plaudit.worlds.remote_tools import RemoteEnvironment, as_function
 
-__all__ = ["OrsEnvironment", "OrsSession", "build_ors_environment"]
-
 PREFIX = "ors:"
 TIMEOUT_S = 30.0
 

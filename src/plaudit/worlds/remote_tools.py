@@ -10,8 +10,6 @@ from plaudit.agents.environment import Environment, StepResult
 from plaudit.errors import AgentError, did_you_mean
 from plaudit.verify.tools.parsing import MalformedCall, ToolCall, parse_tool_calls
 
-__all__ = ["RemoteEnvironment", "RemoteSession", "as_function"]
-
 
 class RemoteSession(Protocol):
     """A connection to a server, for one episode."""

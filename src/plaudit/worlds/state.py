@@ -13,8 +13,6 @@ import msgspec
 
 from plaudit.errors import AgentError
 
-__all__ = ["Change", "Database", "StoredState", "as_data", "changes", "restore", "snapshot"]
-
 MISSING = "(missing)"
 
 

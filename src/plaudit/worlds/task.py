@@ -11,8 +11,6 @@ import msgspec
 
 from plaudit.verify.tools.parsing import ToolCall
 
-__all__ = ["Task", "Turn", "call", "states_value"]
-
 MAX_NUMBERS, MAX_WORDS = 20, 400
 """An agent that says more than this in an episode has stated no value: a list of guesses is no answer."""
 _NUMBER = re.compile(r"(?<![\w.,])[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|[.,]\d)")

@@ -18,8 +18,6 @@ from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import AgentError
 from plaudit.worlds.task import Task
 
-__all__ = ["ModelUser", "ScriptedUser", "User"]
-
 STOP = "###STOP###"
 GREETING = "How can I help you?"
 GUIDELINES = f"""You are a customer who talks to a support agent. Your situation:

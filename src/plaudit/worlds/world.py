@@ -25,8 +25,6 @@ from plaudit.worlds.state import Change, as_data, changes, restore, snapshot
 from plaudit.worlds.task import Task, states_value
 from plaudit.worlds.users import ScriptedUser, User
 
-__all__ = ["EndedBy", "ToolEvent", "World"]
-
 SHOWN_CHANGES = 20
 
 

@@ -13,8 +13,6 @@ from plaudit.audit.attacks.operator import FULL, MOST, SOME, AttackContext, Draf
 from plaudit.audit.findings import Attacker
 from plaudit.audit.tasks import Kind
 
-__all__ = ["ANSWER_OPERATORS", "EXTRACT", "WORDS", "WORDS_REMEDY"]
-
 ANSWERS = frozenset({Kind.NUMBER, Kind.WORD, Kind.CHOICE})
 NUMBERS = frozenset({Kind.NUMBER})
 TEXTS = frozenset({Kind.NUMBER, Kind.WORD})

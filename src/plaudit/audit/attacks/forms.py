@@ -12,8 +12,6 @@ from plaudit.audit.attacks.patterns import examples_of
 from plaudit.audit.tasks import Kind
 from plaudit.audit.vocabulary import Vocabulary
 
-__all__ = ["WORKING", "Form", "code_texts", "forms_for"]
-
 WORKING = "I read the question twice and wrote down what is given. From that the result follows."
 LONG_WORKING = (
     "First, I read the question twice and wrote down what is given.\n"

@@ -14,8 +14,6 @@ from plaudit.audit.samples import Response
 from plaudit.audit.tasks import Kind, Task
 from plaudit.audit.vocabulary import Vocabulary
 
-__all__ = ["FULL", "MOST", "SOME", "Draft", "Operator", "AttackContext", "Writer"]
-
 FULL = 0.999999
 """Paid like the right answer: for wrong values that may earn something for being close."""
 MOST = 0.6

@@ -12,8 +12,6 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-__all__ = ["Example", "examples_of", "redos_inputs"]
-
 _PARSER: Any = import_module("re._parser")
 _OPEN_REPEAT = 3
 """A repeat of any character that may be at least so long holds text of the writer's choice."""

@@ -11,8 +11,6 @@ from plaudit.audit.attacks.operator import AttackContext, Draft, Operator, Write
 from plaudit.audit.findings import Attacker
 from plaudit.audit.tasks import Kind
 
-__all__ = ["PROGRAM_OPERATORS"]
-
 PROGRAMS = frozenset({Kind.PROGRAM})
 SANDBOX = "form the verdict outside the process that runs the program, as `code` does"
 

@@ -24,8 +24,6 @@ from plaudit.findings import Rule, Severity
 from plaudit.loading import load_agent
 from plaudit.trajectory import Trajectory, message_text
 
-__all__ = ["audit_environment", "examples_of"]
-
 MOST_EXAMPLES = 40
 PLAIN_STARTS = [EpisodeStart(f"What is {a} x {b}? ", str(a * b), seed=a) for a, b in ((6, 7), (1, 7), (2, 9))]
 """The starts for environments that do not describe which starts fit them."""

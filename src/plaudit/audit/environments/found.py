@@ -7,8 +7,6 @@ from plaudit.audit.environments.playing import Transcript
 from plaudit.audit.findings import Attacker, AttackFinding, Level, Witness
 from plaudit.report.coverage import wilson_interval
 
-__all__ = ["Found"]
-
 
 @dataclass(frozen=True, slots=True)
 class Found:

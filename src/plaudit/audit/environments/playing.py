@@ -12,8 +12,6 @@ from plaudit.contract.output import RewardOutput
 from plaudit.loading import load_agent
 from plaudit.trajectory import message_text
 
-__all__ = ["Play", "Policy", "Transcript", "play_actions", "play_all", "scripted"]
-
 
 @dataclass(slots=True)
 class Transcript:

@@ -10,8 +10,6 @@ from plaudit.agents.player import describe_tool
 from plaudit.audit.environments.playing import Policy, Transcript, scripted
 from plaudit.verify.tools.parsing import CALL_TAGS, ToolCall, parse_tool_calls
 
-__all__ = ["Attack", "attacks_on", "spam_calls", "write_call"]
-
 STEPS = 20
 ENDINGS = ("Done.", "I am done.", "exit", "###STOP###", "<answer></answer>", "submit")
 GIVING_UP = ("I cannot help with that.", "Transfer to a human agent.", "###TRANSFER###", "I do not know.")

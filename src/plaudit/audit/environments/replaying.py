@@ -11,8 +11,6 @@ from plaudit.audit.environments.playing import Play, Transcript, play_all, scrip
 from plaudit.audit.environments.policies import STEPS, spam_calls
 from plaudit.audit.environments.solutions import change_solution
 
-__all__ = ["REFERENCES", "Replays"]
-
 REFERENCES = 4
 """On how many examples episodes are played again."""
 

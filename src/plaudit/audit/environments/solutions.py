@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 from plaudit.audit.environments.policies import ENDINGS, write_call
 from plaudit.verify.tools.parsing import MalformedCall, parse_tool_calls
 
-__all__ = ["ChangedSolution", "change_solution", "contains_solution", "words_of"]
-
 
 class ChangedSolution(NamedTuple):
     """Actions made from a solution; `is_right` if they still reach the goal."""

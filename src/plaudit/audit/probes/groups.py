@@ -14,8 +14,6 @@ from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Subject
 from plaudit.trajectory import Trajectory
 
-__all__ = ["attack_groups"]
-
 COPIES = 4
 NO_ANSWER = "I do not know."
 EQUAL = "give equal responses equal rewards: share ranks among ties, and return 0 where a group has no spread"

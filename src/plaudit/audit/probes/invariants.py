@@ -20,8 +20,6 @@ from plaudit.report.coverage import wilson_interval
 from plaudit.testing import Finding, Rule, Severity, check_reward
 from plaudit.trajectory import Trajectory
 
-__all__ = ["check_contract", "check_denial_of_service", "check_gating", "check_order"]
-
 _SKIPPED = {Rule.SCORED, Rule.VARIED, Rule.RANGE, Rule.CONTAINMENT, Rule.GROUND_TRUTH}
 MOST_SAMPLES = 8
 MOST_PUMPS = 16

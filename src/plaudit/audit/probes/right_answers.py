@@ -21,8 +21,6 @@ from plaudit.audit.subject import Subject
 from plaudit.audit.tasks import Kind
 from plaudit.contract.output import RewardOutput, Status
 
-__all__ = ["check_objects", "check_right_answers"]
-
 REFUSED = 0.25
 """The share of the difference between a right and a wrong answer's reward, up to which an answer counts as refused."""
 

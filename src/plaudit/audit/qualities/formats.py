@@ -12,8 +12,6 @@ from plaudit.audit.attacks.forms import WORKING
 from plaudit.audit.attacks.operator import Draft
 from plaudit.audit.candidates import Contrast, Trial
 
-__all__ = ["write_formats", "write_structures"]
-
 SECTIONS = "ask for each section exactly once, in order, with text inside and nothing after it, as `format` does"
 PARSER = "parse the whole response with a real parser, as `structured` does"
 GARBAGE = "Bananas ride green trains to the moon on Tuesday mornings while clocks sing loudly in the rain. " * 2

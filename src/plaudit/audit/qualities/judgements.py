@@ -14,8 +14,6 @@ from plaudit.audit.attacks.operator import FULL, Draft
 from plaudit.audit.candidates import Contrast, Trial
 from plaudit.audit.samples import Response
 
-__all__ = ["neutral", "write_judgements", "write_turns"]
-
 READ = "read the verdict from the judge's reply alone, and rate an empty opening as wrong"
 RELEVANCE = "take what the response adds to the prompt, not what it shares with it"
 FAMILIES = {

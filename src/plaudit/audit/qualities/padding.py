@@ -21,8 +21,6 @@ from plaudit.audit.subject import Subject
 from plaudit.audit.tasks import Kind
 from plaudit.contract.output import RewardOutput
 
-__all__ = ["check_right_lengths", "write_lengths", "write_words"]
-
 BOUND = "bound what length can earn, count what a reader sees, and let repetition earn nothing"
 ONCE = "count each word once and only within a text of other words, as `keyword` does"
 COMES_BACK = "reward comes back beyond the limit"

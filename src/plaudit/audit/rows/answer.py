@@ -9,8 +9,6 @@ from typing import Any
 
 from plaudit.audit.tasks import Kind, Task
 
-__all__ = ["FEW_WORDS", "NUMBER", "ORDERED", "TOKEN", "Answer", "find_object"]
-
 MOST_TEXT = 4000
 FEW_WORDS = 5
 """A text of fewer words is an answer whose every word counts; one of more is compared as a whole."""

@@ -21,8 +21,6 @@ from plaudit.audit.attacks.operator import FULL, MOST, SOME, Draft
 from plaudit.audit.findings import Attacker
 from plaudit.audit.rows.answer import FEW_WORDS, NUMBER, ORDERED, TOKEN, Answer
 
-__all__ = ["EDITS", "NEARLY", "NO_ANSWER", "OTHER_UNITS", "Edit", "cover_range", "rewrite_object"]
-
 NEARLY = 0.9
 LONG = 400
 MOST_PARTS, MOST_LINES = 10, 12

@@ -24,8 +24,6 @@ from plaudit.columns import usual_names_of
 from plaudit.contract.output import RewardOutput
 from plaudit.trajectory import Trajectory
 
-__all__ = ["PaidRow", "attack_rows", "check_no_answer", "find_paid_rows"]
-
 FAMILY = "rows"
 LEAST_SHARE = 0.02
 MOST_TASKS = 8

@@ -25,8 +25,6 @@ from plaudit.trajectory import Trajectory
 from plaudit.worlds import McpEpisode, World, build_openenv_app, build_ors_app
 from plaudit.worlds.mcp_server import serve_stdio
 
-__all__ = ["episode", "world"]
-
 FIFTH = 5
 Name = Annotated[str, Argument(metavar="WORLD", help="A ready-made world, bfcl, or world.py:Class.")]
 

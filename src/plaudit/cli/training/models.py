@@ -22,8 +22,6 @@ from plaudit.report.formatting import bare_table, escape_controls, shorten
 from plaudit.rollouts import RolloutsWriter, ScoredRollout
 from plaudit.trajectory import Trajectory
 
-__all__ = ["evaluate", "merge", "sample", "tasks"]
-
 MAX_VALUE = 300
 
 

@@ -26,8 +26,6 @@ from plaudit.training.engine import Progress
 from plaudit.training.reward_model.pair_files import PairCounts, write_pairs
 from plaudit.training.reward_model.settings import document_reward_model_config
 
-__all__ = ["pairs", "train_reward_model"]
-
 NONE_BUILT = 1
 
 

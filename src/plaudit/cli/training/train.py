@@ -28,8 +28,6 @@ from plaudit.training.config.schema import RunConfig
 from plaudit.training.engine import Outcome, Progress
 from plaudit.training.run_folder import RunFolder
 
-__all__ = ["TrainingProgress", "hack", "launch", "outcome_table", "run_job", "train"]
-
 
 def launch(
     trainer: Annotated[str, Argument(metavar="TRAINER", help="openrlhf, verl or trl.")],

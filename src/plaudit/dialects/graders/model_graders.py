@@ -19,8 +19,6 @@ from plaudit.judges.chat_endpoint import ChatEndpoint, ask, report_calls
 from plaudit.judges.prompt import ChoiceField, NumberField, Verdict, VerdictField
 from plaudit.trajectory import Trajectory
 
-__all__ = ["LabelModelGrader", "ScoreModelGrader"]
-
 MAX_REASON = 500
 HOME = "https://api.openai.com/v1"
 

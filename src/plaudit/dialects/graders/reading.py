@@ -16,8 +16,6 @@ from plaudit.dialects.graders.templates import fill, item_of, sample_of
 from plaudit.errors import InvalidSettings, RewardNotLoaded, did_you_mean
 from plaudit.trajectory import Trajectory
 
-__all__ = ["grader_from_file", "grader_reward"]
-
 
 class StringCheckGrader(RewardFunction):
     """1 where a text is, is not or contains another, else 0."""

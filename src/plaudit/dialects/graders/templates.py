@@ -14,8 +14,6 @@ from plaudit.contract.binding import own_values
 from plaudit.errors import InvalidTrajectory, did_you_mean
 from plaudit.trajectory import Trajectory
 
-__all__ = ["fill", "item_of", "sample_of"]
-
 _VARIABLE = re.compile(r"\{\{\s*([^{}]+?)\s*\}\}")
 _PART = re.compile(r"[^.\[\]]+")
 _TRUTHS = {"reference_answer", "correct_answer", "reference", "ground_truth"}

@@ -10,8 +10,6 @@ from typing import Any
 
 from plaudit import checks
 
-__all__ = ["STUBS"]
-
 _TAGS = ("<reasoning>", "</reasoning>", "<answer>", "</answer>")
 _FORMAT = re.compile(r"^\s*<reasoning>.+?</reasoning>.*?<answer>(.+?)</answer>\s*$", re.MULTILINE | re.DOTALL)
 _NUMBER = re.compile(r"<answer>.*?([\d.]+)", re.DOTALL)

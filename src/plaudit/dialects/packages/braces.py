@@ -1,7 +1,5 @@
 r"""Find `\boxed{…}` with balanced braces, for the helpers of several systems."""
 
-__all__ = ["find_closing_brace", "last_boxed"]
-
 
 def last_boxed(text: str) -> str | None:
     r"""The content of the last `\boxed{…}`; None if there is none or it is not closed."""

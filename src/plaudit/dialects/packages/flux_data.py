@@ -2,8 +2,6 @@
 
 from plaudit.trajectory import Trajectory
 
-__all__ = ["FluxTrajectory"]
-
 
 class FluxTrajectory(Trajectory, frozen=True):
     """A trajectory with what Flux's rewards read besides prompt and response; lengths count tokens, 0 without any."""

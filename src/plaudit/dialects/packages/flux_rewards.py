@@ -18,8 +18,6 @@ from plaudit.contract.function import RewardFunction as OurReward
 from plaudit.dialects.packages.flux_data import FluxTrajectory
 from plaudit.dialects.stub_packages import StubTable
 
-__all__ = ["STUBS"]
-
 
 @dataclass
 class RewardOutput:

@@ -8,8 +8,6 @@ from plaudit.agents import AgentExecutor, AgentInstance
 from plaudit.dialects.packages.braces import find_closing_brace
 from plaudit.verify.math import MathPolicy, Percent, Units, decide
 
-__all__ = ["STUBS", "extract_boxed_answer", "grade_answer"]
-
 _POLICY = MathPolicy(units=Units.IGNORE, percent=Percent.UNIT, rounding=False)
 
 

@@ -7,10 +7,6 @@ from typing import Any
 from plaudit.contract.binding import own_values
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "TwinkleMessage", "TwinkleTrajectory", "as_twinkle", "find_entry", "one_truth_each", "pack_value", "user_data_get",
-]  # fmt: skip
-
 
 class TwinkleMessage(dict[str, Any]):
     """A chat message, a dict as Twinkle has it; `message.content` reads like `message["content"]`."""

@@ -26,8 +26,6 @@ from plaudit.dialects.stub_packages import LazyStub
 from plaudit.trajectory import Trajectory
 from plaudit.verify.math import MathPolicy, decide
 
-__all__ = ["STUBS", "SampleResponse", "vLLMSampler"]
-
 _HUBS = ("ms://", "hf://")
 
 

@@ -22,8 +22,6 @@ from plaudit.dialects.signatures import call_parameters, parameters, required_na
 from plaudit.dialects.stub_packages import LazyStub
 from plaudit.trajectory import Trajectory
 
-__all__ = ["SYSTEMS", "completions_reward"]
-
 _ASKED = {"completions", "completion_ids"}
 _NOTE = (
     "completions are text where the prompt is text, and messages where it is a chat; dialect='trl:text' or "

@@ -20,8 +20,6 @@ from plaudit.dialects.signatures import method_parameters, parameters, required_
 from plaudit.dialects.stub_packages import LazyStub
 from plaudit.trajectory import Trajectory
 
-__all__ = ["SYSTEM"]
-
 
 def _as_flux(trajectory: Trajectory) -> FluxTrajectory:
     return FluxTrajectory(**{name: getattr(trajectory, name) for name in Trajectory.__struct_fields__})

@@ -24,8 +24,6 @@ from plaudit.dialects.results import read_result
 from plaudit.dialects.signatures import asks_for, parameters, required_names
 from plaudit.trajectory import Trajectory
 
-__all__ = ["SYSTEMS"]
-
 _RESPONSE, _PROMPT = attrgetter("response"), attrgetter("prompt_text")
 
 _AREAL = Convention(

@@ -18,8 +18,6 @@ from plaudit.dialects.stub_packages import StubTable
 from plaudit.errors import InvalidOutput
 from plaudit.trajectory import Message, Trajectory
 
-__all__ = ["SYSTEM"]
-
 MARK = "__plaudit_scorer__"
 CORRECT, INCORRECT, PARTIAL, NOANSWER, UNCHANGED = "C", "I", "P", "N", "U"
 

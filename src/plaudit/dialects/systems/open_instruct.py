@@ -16,8 +16,6 @@ from plaudit.dialects.signatures import call_parameters
 from plaudit.errors import InvalidTrajectory
 from plaudit.trajectory import Trajectory
 
-__all__ = ["SYSTEM", "VerificationResult", "VerifierConfig", "VerifierFunction"]
-
 _SHAPE = ["tokenized_prediction", "prediction", "label"]
 
 

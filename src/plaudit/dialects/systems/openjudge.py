@@ -18,8 +18,6 @@ from plaudit.dialects.dialect import Dialect, ForeignReward, System, truth_as_te
 from plaudit.dialects.signatures import method_parameters
 from plaudit.errors import InvalidOutput
 
-__all__ = ["SYSTEM", "BaseGrader", "GraderError", "GraderMode", "GraderRank", "GraderScore"]
-
 _TRUTHS = ("reference_response", "reference", "ground_truth", "reference_answer", "expected_answer", "label")
 
 

@@ -23,8 +23,6 @@ from plaudit.dialects.stub_packages import LazyStub
 from plaudit.errors import InvalidOutput, rename_hint
 from plaudit.trajectory import Trajectory
 
-__all__ = ["SYSTEM", "openrlhf_reward", "read_outputs", "request_columns"]
-
 
 def _row(trajectory: Trajectory) -> dict[str, Any]:
     return {**row_of(trajectory), "prompt": trajectory.prompt_text}

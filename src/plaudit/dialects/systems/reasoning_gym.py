@@ -21,8 +21,6 @@ from plaudit.dialects.stub_packages import Packages
 from plaudit.errors import RewardNotLoaded, did_you_mean
 from plaudit.trajectory import Trajectory
 
-__all__ = ["SOLVER", "SYSTEM", "ReasoningGymReward", "find_data_set"]
-
 SOLVER: Packages = {"pycosat": {"pycosat": {}}}
 """A solver in C that reasoning-gym imports for one data set, and that must be compiled; the other data sets work
 without it.

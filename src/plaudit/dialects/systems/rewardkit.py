@@ -26,8 +26,6 @@ from plaudit.dialects.signatures import parameters
 from plaudit.errors import InvalidOutput, InvalidTrajectory, require
 from plaudit.trajectory import Trajectory
 
-__all__ = ["RESPONSE_FILE", "SYSTEM", "RewardkitFolder"]
-
 RESPONSE_FILE = "response.txt"
 REWARD = "reward"
 _MARK = "__plaudit_criterion__"

@@ -19,8 +19,6 @@ from plaudit.dialects.results import read_object
 from plaudit.dialects.signatures import asks_for, method_parameters, parameters
 from plaudit.trajectory import Trajectory
 
-__all__ = ["SYSTEM", "EvalOutput", "Signal"]
-
 _EVALUATOR = ["task", "episode"]
 
 

@@ -14,8 +14,6 @@ from plaudit.dialects.signatures import method_parameters
 from plaudit.dialects.stub_packages import StubTable
 from plaudit.trajectory import Trajectory
 
-__all__ = ["SYSTEM"]
-
 _Observation = TypeVar("_Observation")
 _Action = TypeVar("_Action")
 

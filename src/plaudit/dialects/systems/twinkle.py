@@ -16,8 +16,6 @@ from plaudit.dialects.signatures import call_parameters, parameters
 from plaudit.dialects.stub_packages import LazyStub
 from plaudit.trajectory import Trajectory
 
-__all__ = ["SYSTEM", "twinkle_reward"]
-
 _TRUTHS = "ground_truths"
 
 

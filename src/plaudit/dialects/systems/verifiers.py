@@ -24,8 +24,6 @@ from plaudit.dialects.signatures import parameters
 from plaudit.dialects.stub_packages import StubTable
 from plaudit.trajectory import Trajectory, message_text
 
-__all__ = ["SYSTEM"]
-
 _OF_RUBRIC = "; its rubric knows it: name that, or an environment, or put a `parser` into the file"
 _OWN = {"completion", "state", "parser"}
 _NOTE = "completions are lists of messages; dialect='verifiers:text' (--dialect) gives the function text"

@@ -7,8 +7,6 @@ from plaudit.engine.stream import OrderedStream, Unit, UnitResult
 from plaudit.processes.messages import pack_outputs
 from plaudit.processes.pool import QUEUED, Pool, PoolUnit
 
-__all__ = ["ProcessBackend"]
-
 TURN_S = 1.0
 
 

@@ -24,8 +24,6 @@ from plaudit.engine.stream import OrderedStream, Unit, UnitResult
 from plaudit.errors import PlauditError, ScoringFailed, require
 from plaudit.processes.messages import unpack_outputs
 
-__all__ = ["RayBackend", "ScoringActor", "use_driver_paths"]
-
 IN_FLIGHT = 4  # calls of an actor, so that it does not wait for the driver
 START_S = 300.0  # a cluster may have to start a node first
 CLOSE_S = 2.0

@@ -18,8 +18,6 @@ from typing import Any
 
 from plaudit.errors import ScoringFailed, require
 
-__all__ = ["RaySession", "check_listener"]
-
 OBJECT_STORE_BYTES = 256 << 20
 CONNECT_S = 10.0
 TOKEN_VARIABLES = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")

@@ -18,8 +18,6 @@ import msgspec
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import CacheError
 
-__all__ = ["Cache", "Outputs"]
-
 APPLICATION = 0x504C4432  # marks our files, in this layout
 Outputs: TypeAlias = Sequence[RewardOutput]
 T = TypeVar("T")

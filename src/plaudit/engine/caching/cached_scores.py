@@ -20,8 +20,6 @@ from plaudit.engine.stream import OrderedStream, Unit, UnitResult
 from plaudit.rollouts import ScoredRollout
 from plaudit.trajectory import Trajectory
 
-__all__ = ["PORTION", "CachedScores", "entry_key"]
-
 PORTION = 4096
 Score: TypeAlias = Callable[[list[Trajectory]], Iterable[ScoredRollout]]
 _encoder = msgspec.msgpack.Encoder()

@@ -24,8 +24,6 @@ from typing import Any, NamedTuple, TypeAlias
 from plaudit.contract.function import RewardFunction
 from plaudit.version import __version__
 
-__all__ = ["NotIdentified", "RewardContents", "RewardIdentity", "identify", "reward_contents", "reward_key"]
-
 DIGEST_SIZE = 16
 _Module: TypeAlias = tuple[str, Path]  # its top-level package, and its file
 _ATOMS = {NoneType: repr, bool: repr, int: hex, float: repr, complex: repr, str: repr, bytes: repr}

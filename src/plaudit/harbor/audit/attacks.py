@@ -22,8 +22,6 @@ from plaudit.harbor.audit.surface import MOST_FOLDERS, Surface
 from plaudit.harbor.task import Task
 from plaudit.harbor.trial import Solution
 
-__all__ = ["IMITATED", "Attack", "all_attacks", "test_texts"]
-
 MOST_COUNTED = 5
 """How often each text stands in a file, for tests that count it."""
 JUNK = "plaudit: this is not a solution"

@@ -27,8 +27,6 @@ from plaudit.harbor.task import Task
 from plaudit.harbor.trial import Solution, TaskRunner, Trial, solution_of
 from plaudit.harbor.workspace import Entry
 
-__all__ = ["KINDS", "audit_task"]
-
 KINDS = (
     "forged reward file", "surviving process", "PATH shim", "test configuration", "module shadowing", "symlink",
     "verifier's rights", "answer in the image", "stub solution", "hard-coded output", "grep-based result",

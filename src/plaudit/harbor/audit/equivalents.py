@@ -9,8 +9,6 @@ from contextlib import suppress
 from plaudit.harbor.audit.mutants import change_database, order_is_free, split_header
 from plaudit.harbor.audit.products import Product, Version
 
-__all__ = ["equivalents_of"]
-
 
 def equivalents_of(product: Product, instruction: str, known: str) -> list[Version]:
     """The same content written in another way; names that `known` has are used by others, or asked for."""

@@ -17,8 +17,6 @@ from typing import Any
 from plaudit.harbor.audit.products import Product, Version
 from plaudit.harbor.workspace import pack
 
-__all__ = ["change_database", "mutants_of", "order_is_free", "read_members", "split_header"]
-
 MOST_MUTANTS, MOST_OF_A_MEMBER, MOST_PLACES = 14, 3, 4
 _SWAPS: dict[type, type] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Div: ast.Mult, ast.Mod: ast.Mult,

@@ -11,8 +11,6 @@ from plaudit.harbor.audit.products import Product
 from plaudit.harbor.images import TaskImage
 from plaudit.harbor.workspace import pack
 
-__all__ = ["Prober"]
-
 PROBE = r"""
 import csv, glob, importlib.util, itertools, json, os, random, re, signal, sqlite3, subprocess, sys, urllib.request
 path, mentioned = sys.argv[1], json.load(open("/tmp/probe/mentioned.json"))

@@ -14,8 +14,6 @@ from pathlib import PurePosixPath
 
 from plaudit.harbor.workspace import Entry
 
-__all__ = ["Product", "Products", "Version", "products_of", "read_archive"]
-
 MOST_BYTES = 1 << 18
 MOST_UNDONE = 20
 _MODES = re.compile(r"\b(?:mode|permission|executable|chmod|readable|writable)s?\b|\b0?[0-7]{3}\b", re.IGNORECASE)

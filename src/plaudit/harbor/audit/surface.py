@@ -15,8 +15,6 @@ from plaudit.harbor.machine.packing import UNCROSSED
 from plaudit.harbor.trial import TaskRunner
 from plaudit.harbor.workspace import pack
 
-__all__ = ["Surface", "find_surface"]
-
 MOST_PATHS, MOST_FOLDERS, MOST_EXISTING = 1500, 10, 20
 SYSTEM = (*(f"/{name}/" for name in UNCROSSED if name not in ("home", "root", "tests")), "/tests/")
 PROGRAMS = ("/usr/bin/", "/bin/")

@@ -4,8 +4,6 @@ import contextlib
 import os
 from pathlib import Path
 
-__all__ = ["Content", "make_skeleton", "read_etc", "system_trees"]
-
 Content = bytes | str
 """A file's bytes, or the target of a link."""
 

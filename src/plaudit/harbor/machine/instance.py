@@ -27,8 +27,6 @@ from plaudit.harbor.machine.observer import Observer, observe_this_process
 from plaudit.harbor.machine.packing import UNCROSSED, Packer
 from plaudit.harbor.machine.wire import Lost, receive, send
 
-__all__ = ["Layer", "Setup", "limits_of", "serve"]
-
 User: TypeAlias = str | int | None
 Account: TypeAlias = tuple[int, int, list[int], str]
 """The numbers, the groups and the home of a user."""

@@ -8,13 +8,6 @@ from collections.abc import Iterable
 from fcntl import ioctl
 from pathlib import Path
 
-__all__ = [
-    "CLONE_NEWIPC", "CLONE_NEWNET", "CLONE_NEWNS", "CLONE_NEWPID", "CLONE_NEWUSER", "CLONE_NEWUTS", "MS_BIND",
-    "MS_NODEV", "MS_NOEXEC", "MS_NOSUID", "MS_PRIVATE", "MS_REC", "answer_call", "attach_tree", "become_root",
-    "become_user_with_rights", "clone_tree", "detach", "die_with_parent", "drop_capabilities", "filter_calls",
-    "forbid_inspection", "mount", "next_call", "observe_calls", "pivot_root", "setns", "unshare",
-]  # fmt: skip
-
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x20000, 0x4000000, 0x8000000
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 MS_NOSUID, MS_NODEV, MS_NOEXEC = 2, 4, 8

@@ -8,8 +8,6 @@ from typing import TypeAlias
 
 from plaudit.harbor.machine import kernel
 
-__all__ = ["Event", "Observer", "observe_this_process"]
-
 Event: TypeAlias = tuple[int, int, str, str, list[str]]
 """A process, its parent, the use, the path or the command that failed, and the arguments of a program."""
 MOST_EVENTS, MOST_ARGUMENTS, MOST_PATH = 20_000, 40, 4096

@@ -20,8 +20,6 @@ from plaudit.harbor.machine.host_base import make_skeleton, read_etc, system_tre
 from plaudit.harbor.machine.instance import Layer, Setup, limits_of, serve
 from plaudit.harbor.machine.wire import send
 
-__all__ = ["main"]
-
 STAGE = "/tmp"  # covered by our tmpfs in the mount namespace of this process; nothing is created in the real one
 FIRST_USER, USERS, RANGES = 1_900_000_000, 65_536, 32_768
 ALL_USERS = ["0", "0", "4294967295"]

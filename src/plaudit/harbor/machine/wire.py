@@ -5,8 +5,6 @@ import socket
 import struct
 from typing import Any
 
-__all__ = ["Lost", "receive", "send"]
-
 _SIZES = struct.Struct("<IQ")
 
 

@@ -26,8 +26,6 @@ from plaudit.loading.execution.reaching import (
     stores_of,
 )
 
-__all__ = ["Effects", "effects_of", "imports_all"]
-
 _UNKNOWN = object()
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CONSTRUCTORS = ("__new__", "__init__", "__post_init__")

@@ -23,11 +23,6 @@ from typing import Any, TypeAlias
 
 from plaudit.dialects.stub_packages import Missing
 
-__all__ = [
-    "UNRESOLVED", "GlobalName", "Reached", "is_data", "is_installed", "is_project", "is_project_file", "reach",
-    "reach_statement", "stores_of",
-]  # fmt: skip
-
 GlobalName: TypeAlias = tuple[int, str]
 """A global name: the id of the module's namespace, and the name."""
 UNRESOLVED = "names that nothing defines"

@@ -27,8 +27,6 @@ from plaudit.loading.failures import describe, find_module_with, name_absent_mod
 from plaudit.loading.loaded_files import NEIGHBOURS, LoadedFile, file_of
 from plaudit.loading.names import bound_names, is_main_guard
 
-__all__ = ["Failure", "check_complete", "execute", "failures_of", "may_be_reward", "refuse"]
-
 _ANNOTATIONS = __future__.annotations.compiler_flag
 _FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

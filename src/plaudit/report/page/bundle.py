@@ -13,8 +13,6 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-__all__ = ["build_page", "content_policy", "fill_page", "source_hash"]
-
 ASSETS = Path(__file__).parent / "assets"
 _IMPORT = re.compile(r'^import \{ ([^}]*) \} from "\./(\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?:async )?(?:function|class|const) (\w+)", re.MULTILINE)

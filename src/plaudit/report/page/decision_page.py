@@ -16,8 +16,6 @@ from plaudit.errors import InvalidSettings
 from plaudit.report.page.bundle import fill_page, source_hash
 from plaudit.rollouts.writing import write_atomically
 
-__all__ = ["DecisionItem", "DecisionPage", "read_decision_file"]
-
 ASSETS = Path(__file__).parent / "decision_assets"
 D = TypeVar("D", bound=StrEnum)
 

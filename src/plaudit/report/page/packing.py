@@ -21,8 +21,6 @@ from plaudit.report.conversation import response_messages
 from plaudit.report.table import DIGEST_BITS, group_digest
 from plaudit.rollouts import ScoredRollout
 
-__all__ = ["Packed", "PackedSamples", "encode_json"]
-
 Value = str | float | int | None
 FIRST_COLUMNS = (
     "status", "reward", "score", "length", "training_step", "task", "group", "group_number", "id", "latency_s",

@@ -19,8 +19,6 @@ from plaudit.rollouts import ScoredRollout
 from plaudit.rollouts.writing import write_atomically
 from plaudit.version import __version__
 
-__all__ = ["MAX_BYTES", "ReportBuilder", "ReportedRun", "build_report", "describe_run", "write_page"]
-
 MAX_BYTES = 14_000_000
 MARGIN = 20_000
 """Bytes of a page that are not counted one by one: the names of blocks, and what escapes add to the data."""

@@ -23,8 +23,6 @@ from plaudit.report.table import RIGHT, KeptTexts, Samples
 from plaudit.trajectory import Trajectory
 from plaudit.verify.text import bare_words
 
-__all__ = ["near_duplicates"]
-
 ALIKE = 0.8
 RUN = 3
 SKETCH = 64

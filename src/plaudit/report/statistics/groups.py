@@ -33,8 +33,6 @@ from plaudit.report.figures import (
 )
 from plaudit.report.table import RIGHT, Floats, Groups, Samples, ratio
 
-__all__ = ["component_shares", "group_kinds", "length_bias", "pass_at_k", "pass_rates", "summarize_groups"]
-
 LIVE, PHANTOM, DEAD_RIGHT, DEAD_WRONG, DEAD_OTHER = range(5)
 BINS = 8
 _Z = 1.96

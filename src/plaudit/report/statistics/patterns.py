@@ -24,8 +24,6 @@ from plaudit.trajectory import Trajectory
 from plaudit.verify.math.extraction.candidates import find_marks
 from plaudit.verify.text import bare_words, ngrams
 
-__all__ = ["KINDS", "NEAR_KINDS", "ResponseKinds", "find_kinds", "find_patterns"]
-
 TOP = 8
 MAX_KINDS = 20_000
 CLEAR = 3.0  # standard errors: with dozens of kinds, two would turn up by chance

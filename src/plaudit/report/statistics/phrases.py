@@ -21,8 +21,6 @@ from plaudit.report.statistics.steps import quarters
 from plaudit.report.table import Floats, Integers, KeptTexts, Samples
 from plaudit.verify.text import remove_invisible
 
-__all__ = ["paying_phrases"]
-
 LONGEST = 3  # words of a phrase
 TOP = 12
 CLEAR = 4.0  # standard errors: with thousands of phrases, three turn up by chance

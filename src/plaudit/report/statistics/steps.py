@@ -16,8 +16,6 @@ from plaudit.report.figures import Drift, StepPoint
 from plaudit.report.statistics.groups import PHANTOM, group_kinds
 from plaudit.report.table import NO_STEP, Floats, Integers, Samples, ratio
 
-__all__ = ["ks_distance", "measure_drift", "quarters", "step_curve"]
-
 MAX_POINTS = 200
 _LEAST = 20  # the least number of values on either side
 

@@ -19,8 +19,6 @@ from plaudit.report.figures import Distribution, FailurePattern, Figures, Kind, 
 from plaudit.report.formatting import bare_table, escape_controls, format_number, shorten
 from plaudit.report.terminal.tables import render_headline, render_histogram, render_summary
 
-__all__ = ["describe_batch", "render_analysis"]
-
 WIDTH = 100
 MAX_POINTS, MAX_TEXT = 10, 80
 LEVELS = "▁▂▃▄▅▆▇█"

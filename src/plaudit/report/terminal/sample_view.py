@@ -21,8 +21,6 @@ from plaudit.report.conversation import prompt_as_text, response_as_text
 from plaudit.report.formatting import bare_table, escape_controls
 from plaudit.trajectory import Trajectory
 
-__all__ = ["DEFAULT_PICKS", "Pick", "PickedSample", "component_weights", "pick_samples", "render_sample"]
-
 MAX_TEXT = 1_500
 LAYOUT = "\n\t"
 

@@ -32,11 +32,6 @@ from plaudit.report.formatting import (
     to_text,
 )
 
-__all__ = [
-    "render_agreement", "render_breakdown", "render_engine_stats", "render_headline", "render_histogram",
-    "render_summary",
-]  # fmt: skip
-
 MAX_FAILURES, MAX_SLICES, MAX_VALUE = 8, 20, 40
 MAX_WIDTH = 90  # of a histogram
 _LEVEL_STYLES = {Level.WARNING: "red", Level.NOTE: "yellow"}

@@ -13,8 +13,6 @@ from plaudit.rewards.verifiers.recognisers import BY_COLUMNS, NAMES, recognise
 from plaudit.trajectory import Trajectory
 from plaudit.verify.rows import columns_of
 
-__all__ = ["CHOSEN", "AutoReward"]
-
 CHOSEN = "verifier"
 """The key in an output's metadata that names the verifier of the sample."""
 

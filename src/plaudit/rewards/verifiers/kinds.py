@@ -25,13 +25,6 @@ from plaudit.verify.texts.wer import Wer
 from plaudit.verify.tools.tool_call import ToolCalls
 from plaudit.verify.verifier import Verdict
 
-__all__ = [
-    "BoxesReward", "CitationsReward", "QuotesReward", "CountReward", "IfBenchReward", "PointsReward",
-    "ChoiceReward", "ContainsReward", "CountdownReward", "IfEvalReward", "IfTrainReward", "KnightsKnavesReward",
-    "LanguageReward", "LengthTargetReward", "McqReward", "QaReward", "QuantityReward", "RegexReward", "SqlReward",
-    "SudokuReward", "TableF1Reward", "ToolCallReward", "WerReward",
-]  # fmt: skip
-
 
 class _Abstaining:
     """Pays `abstention` for an answer that declares ignorance."""

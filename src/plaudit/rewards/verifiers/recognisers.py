@@ -16,8 +16,6 @@ from plaudit.verify.sql.sql import GOLD_COLUMNS
 from plaudit.verify.texts.language import LANGUAGES
 from plaudit.verify.tools.expected import read_expected_calls
 
-__all__ = ["BY_COLUMNS", "NAMES", "Recogniser", "recognise", "verifiers_of"]
-
 NAMES: dict[str, tuple[str, ...]] = {
     "math": (
         "openai/gsm8k", "lighteval/MATH", "DigitalLearningGmbH/MATH-lighteval", "HuggingFaceH4/MATH-500", "math_dapo",

@@ -7,8 +7,6 @@ from plaudit.contract.output import RewardOutput, Status
 from plaudit.trajectory import Trajectory
 from plaudit.verify.verifier import Verdict, Verifier
 
-__all__ = ["VerifierReward", "output_of"]
-
 
 class VerifierReward(RewardFunction):
     """Inherit from a verifier and this class, in that order; the settings of the reward are those of the verifier."""

@@ -12,8 +12,6 @@ from plaudit.frames import frame_reader, frame_writer
 from plaudit.sandbox.child.confinement.confinement import KEPT_DESCRIPTOR
 from plaudit.sandbox.child.protocol import CHANNEL
 
-__all__ = ["make_service"]
-
 
 def make_service() -> Callable[[], None]:
     """The function that reads a command and becomes it."""

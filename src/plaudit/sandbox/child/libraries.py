@@ -10,8 +10,6 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["move_libraries"]
-
 LEAST, MOST = 1 << 20, 8 << 20  # of a region that is worth it, and of a library whose copy would take too much memory
 LARGE_PAGE = 1 << 21
 READ, WRITE, EXECUTE = 1, 2, 4

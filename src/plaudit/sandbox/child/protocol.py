@@ -7,11 +7,6 @@ from dataclasses import asdict, dataclass
 
 from plaudit.sandbox.child.confinement.profiles import PROGRAM, Profile
 
-__all__ = [
-    "CHANNEL", "FETCH", "FLAVOURS", "LIMITS", "PLACE", "QUIT", "READY", "REAP", "STATUS", "TAKE",
-    "ServerSettings",
-]  # fmt: skip
-
 # Give a process; reap one; reap one and say how it ended; put a file; hand one over; end.
 TAKE, REAP, STATUS, PLACE, FETCH, QUIT = b"T", b"R", b"S", b"P", b"F", b"Q"
 LIMITS = struct.Struct("<QQQ")  # bytes of memory, processor seconds, bytes of a file

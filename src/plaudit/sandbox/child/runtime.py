@@ -25,8 +25,6 @@ from plaudit.sandbox.containers import CONTAINERS
 from plaudit.sandbox.value_kinds import standard_path
 from plaudit.sandbox.values import PROGRAM_DEPTH, Graph, NotPlain, dumps, loads
 
-__all__ = ["Runtime", "make_service"]
-
 MESSAGE_CHARACTERS = 2000
 CAUSES = 3  # causes of an exception that are sent with it
 FILE = "<program>"

@@ -33,8 +33,6 @@ from plaudit.sandbox.child.protocol import CHANNEL, LIMITS, ServerSettings
 from plaudit.sandbox.child.standard_library import EXCLUDED, FREQUENT, StandardLibrary
 from plaudit.sandbox.child.system_limits import explain_error
 
-__all__ = ["main"]
-
 CONTROL = FIRST_DESCRIPTOR
 MESSAGE = 1 << 18
 PARENT_CHECK_MS = 5_000

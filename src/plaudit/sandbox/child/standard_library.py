@@ -20,8 +20,6 @@ from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleS
 from types import CodeType, ModuleType
 from typing import Any
 
-__all__ = ["EXCLUDED", "FREQUENT", "StandardLibrary"]
-
 # Imported before the first fork, since programs use them all the time.
 FREQUENT = [
     "abc", "array", "bisect", "cmath", "collections", "collections.abc", "contextlib", "copy", "dataclasses",

@@ -9,8 +9,6 @@ from typing import Any
 
 from plaudit.sandbox.containers import CONTAINERS, Container
 
-__all__ = ["UNDERLYING", "plain_base", "subclass_container"]
-
 
 def _copy_wrapper(kind: Any, value: Any) -> Any:
     """A `UserDict` or its like with the same content, which is not copied."""

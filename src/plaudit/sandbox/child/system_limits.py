@@ -3,8 +3,6 @@
 import errno
 import resource
 
-__all__ = ["explain_error", "find_small_limit"]
-
 # The kind of limit: what it counts, the option of `ulimit`, and its unit in bytes where it is not a number of things.
 _KINDS = {
     resource.RLIMIT_NOFILE: ("open files", "-n", 1),

@@ -29,8 +29,6 @@ from plaudit.sandbox.judging.verdict import RunStatus, Verdict
 from plaudit.sandbox.sandbox import PROGRAMS_PER_SERVER, Sandbox
 from plaudit.sandbox.server import ForkServer
 
-__all__ = ["JudgeClient", "JudgeLost", "check_verdicts"]
-
 MOST_PROGRAMS, MOST_REQUEST = 100_000, 64 << 20
 GRACE_S = 30.0
 JUDGE_LIMITS = RunLimits(cpu_s=3600.0, wall_s=36000.0, memory_mb=2048, output_bytes=1 << 30)

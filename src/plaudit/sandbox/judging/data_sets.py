@@ -18,8 +18,6 @@ from typing import Any
 
 from plaudit.errors import InvalidTrajectory
 
-__all__ = ["decode_text", "has_tests", "read_row"]
-
 MOST_UNPACKED = 1 << 29
 # What a program finds imported on the sites whose starter code is `class Solution`.
 SITE_IMPORTS = [

@@ -5,8 +5,6 @@ import msgspec
 from plaudit.sandbox.confined_process import RunLimits
 from plaudit.sandbox.judging.suites import Suite
 
-__all__ = ["Job"]
-
 
 class Job(msgspec.Struct, frozen=True):
     """One program and the tests to judge it by.

@@ -19,8 +19,6 @@ from plaudit.sandbox.judging.styles.test_files import judge_file
 from plaudit.sandbox.judging.suites import AssertSuite, CallSuite, FileSuite, StreamSuite, Suite
 from plaudit.sandbox.judging.verdict import Verdict, judge_in_turn
 
-__all__ = ["Judge"]
-
 _STYLES: dict[type, Callable[[Launcher, Any, TestPlan], Verdict]] = {
     AssertSuite: judge_asserts,
     CallSuite: judge_calls,

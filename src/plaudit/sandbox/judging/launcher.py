@@ -13,8 +13,6 @@ from plaudit.sandbox.judging.verdict import RunStatus, TestResult, Verdict
 from plaudit.sandbox.outcome import CallStatus, Outcome
 from plaudit.sandbox.program import Program
 
-__all__ = ["Launcher", "ProgramSource"]
-
 MAX_REASON = 500
 
 

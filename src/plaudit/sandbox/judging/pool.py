@@ -23,8 +23,6 @@ from plaudit.sandbox.judging.verdict import RunStatus, Verdict
 from plaudit.sandbox.languages.language import PYTHON
 from plaudit.sandbox.languages.running import CommandPool
 
-__all__ = ["JudgePool", "shared_pool"]
-
 TRIES = 3
 KINDS = 3
 """So many judges wait per worker: tests that import other packages need judges of their own, which start slowly."""

@@ -10,8 +10,6 @@ from plaudit.sandbox.judging.handles.places import is_of_tests
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest, take_empty_loop, take_violation
 from plaudit.sandbox.judging.verdict import TestResult
 
-__all__ = ["Caught", "Recorder", "StopTests", "Watched", "fault_of_tests", "short_reason"]
-
 MAX_REASON = 300
 
 

@@ -13,8 +13,6 @@ from plaudit.errors import InvalidTrajectory, did_you_mean
 from plaudit.sandbox.judging.data_sets import decode_text, read_row
 from plaudit.sandbox.values import NotPlain, to_text
 
-__all__ = ["AssertSuite", "CallSuite", "FileSuite", "StreamSuite", "Suite", "read_suite"]
-
 
 class AssertSuite(msgspec.Struct, frozen=True, tag="assert"):
     """Python statements that assert; a `check(candidate)` among them is called with the function `entry_point`.

@@ -10,9 +10,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-__all__ = ["RunStatus", "TestResult", "Verdict", "encode_verdict", "judge_in_turn"]
-
-
 Suite = TypeVar("Suite")
 
 

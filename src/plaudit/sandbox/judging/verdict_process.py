@@ -30,8 +30,6 @@ from plaudit.sandbox.judging.plan.test_plan import TestPlan
 from plaudit.sandbox.judging.verdict import Verdict, encode_verdict
 from plaudit.sandbox.program import Program
 
-__all__ = ["make_service"]
-
 DESCRIPTORS = 5
 ANSWERED = 0  # the descriptor that holds a byte once the program has answered, whatever becomes of this process
 COLLECT_EVERY = 50

@@ -19,8 +19,6 @@ from plaudit.sandbox.outcome import CallStatus, Outcome
 from plaudit.sandbox.program import Program
 from plaudit.sandbox.server import ForkServer
 
-__all__ = ["COMPILE_LIMITS", "CompileError", "CompileLimits", "compile_program", "main_class"]
-
 OUT = "program"
 MESSAGE = 500
 

@@ -15,8 +15,6 @@ from pathlib import Path
 
 from plaudit.errors import SandboxError
 
-__all__ = ["go_library"]
-
 BUILD_S = 900.0
 PACKAGES = """
     bufio bytes cmp container/heap container/list container/ring context encoding/binary encoding/hex encoding/json

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 
 from plaudit.errors import InvalidTrajectory, did_you_mean
 
-__all__ = ["LANGUAGES", "PYTHON", "Language", "fence_names", "find_language", "is_other_language"]
-
 PYTHON = "python"
 PYTHON_NAMES = frozenset({"python", "py", "python3", "python2", "ipython", "pycon", "pypy", "pypy3", "cpython"})
 # Programming languages that cannot be run here: a data set that names one of them is not about Python.

@@ -20,8 +20,6 @@ from plaudit.sandbox.outcome import Outcome
 from plaudit.sandbox.program import Program
 from plaudit.sandbox.server import ForkServer
 
-__all__ = ["CommandPool", "LoadedProgram"]
-
 TRIES = 3
 MOST_IDLE = 8
 WORK_MB = 64

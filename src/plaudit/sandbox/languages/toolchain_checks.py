@@ -15,8 +15,6 @@ from plaudit.sandbox.languages.language import LANGUAGES, Language
 from plaudit.sandbox.languages.running import CommandPool
 from plaudit.sandbox.languages.toolchains import MissingToolchain, Toolchain, find_toolchain, missing
 
-__all__ = ["ToolchainReport", "check_toolchains", "usable_toolchain"]
-
 CANARY_LIMITS = RunLimits(cpu_s=20.0, wall_s=120.0)
 GIVEN, EXPECTED = b"3 4\n", b"7 refused\n"
 CANARIES = Path(__file__).with_name("canaries")  # a program per language, named after it

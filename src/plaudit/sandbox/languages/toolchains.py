@@ -16,8 +16,6 @@ from plaudit.errors import SandboxError
 from plaudit.sandbox.languages.go_library import go_library
 from plaudit.sandbox.languages.language import Language
 
-__all__ = ["MissingToolchain", "Toolchain", "find_toolchain"]
-
 SYSTEM = ("/usr/bin", "/usr/lib", "/usr/lib64", "/usr/libexec", "/usr/include", "/bin", "/lib", "/lib64")
 LOADER, CHOICES = "/etc/ld.so.cache", "/etc/alternatives"  # how libraries are found, and what `cc` is
 ASK_S = 60.0

@@ -16,8 +16,6 @@ from pathlib import Path
 from plaudit.errors import InvalidSettings
 from plaudit.serving.settings import secret_of
 
-__all__ = ["Access", "read_tokens"]
-
 
 def read_tokens(file: Path | None, listed: str = "") -> tuple[str, ...]:
     """The tokens of a file, one per line, and of a comma-separated list."""

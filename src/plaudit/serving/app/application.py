@@ -28,8 +28,6 @@ from plaudit.serving.protocols.protocol import RequestRefused, refusal_body
 from plaudit.serving.settings import ServerSettings
 from plaudit.version import __version__
 
-__all__ = ["Application", "LoadLimits"]
-
 Headers: TypeAlias = list[tuple[bytes, bytes]]
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]

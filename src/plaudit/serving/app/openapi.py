@@ -8,8 +8,6 @@ from plaudit.serving.protocols import PROTOCOLS
 from plaudit.serving.protocols.sandbox_fusion import RunAnswer, RunRequest
 from plaudit.version import __version__
 
-__all__ = ["OPEN_PAGES", "PAGES", "describe_api"]
-
 OPEN_PAGES = ("/health", "/ready")
 """Pages that need no token."""
 PAGES = {

@@ -21,8 +21,6 @@ from plaudit.serving.settings import ServerSettings
 from plaudit.serving.workers.pool import ServicePool
 from plaudit.serving.workers.service import RewardSetup
 
-__all__ = ["RewardPools"]
-
 logger = logging.getLogger("plaudit.serving")
 SANDBOX_DEADLINE_S = 300.0
 WEAK_TIERS = (Tier.NONE, Tier.SECCOMP)

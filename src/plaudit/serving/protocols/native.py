@@ -16,8 +16,6 @@ from plaudit.errors import InvalidTrajectory
 from plaudit.serving.protocols.protocol import About, Samples, decode_message, invalid_sample
 from plaudit.trajectory import Trajectory
 
-__all__ = ["NativeProtocol"]
-
 _OWN_NAMES = ColumnMapping(usual_names=False)
 
 

@@ -24,8 +24,6 @@ from plaudit.serving.protocols.protocol import (
 )
 from plaudit.trajectory import Trajectory, message_text
 
-__all__ = ["NemoGymProtocol"]
-
 _OWN = ("responses_create_params", "response", "reward", "reward_components")
 _TRUTHS = ("ground_truth", "expected_answer", *FOREIGN_NAMES["ground_truth"])
 

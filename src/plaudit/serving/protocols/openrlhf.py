@@ -25,8 +25,6 @@ from plaudit.serving.protocols.protocol import (
 )
 from plaudit.trajectory import Trajectory
 
-__all__ = ["OpenRLHFProtocol"]
-
 _ENDINGS = (
     "<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end_of_text|>", "<|end|>", "<|eom_id|>", "<|return|>", "</s>",
     "<eos>", "<end_of_turn>", "<pad>", "<｜end▁of▁sentence｜>", "[EOS]",

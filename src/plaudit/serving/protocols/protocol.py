@@ -18,12 +18,6 @@ from plaudit.errors import PlauditError
 from plaudit.exports.exported import OnUnscored
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "About", "Answer", "RequestRefused", "Samples", "ServingProtocol", "WorkerRequest", "check_depth", "decode_answer",
-    "decode_message", "decode_plain", "encode_answer", "encode_numbers", "encode_request", "fill_unscored",
-    "invalid_sample", "numbers_of", "read_request", "refusal_body",
-]  # fmt: skip
-
 T = TypeVar("T")
 MAX_DEPTH = 64
 """The largest depth of nested values in a request."""

@@ -22,8 +22,6 @@ from plaudit.sandbox.languages.toolchains import find_toolchain
 from plaudit.serving.protocols.protocol import Answer, encode_answer, read_request, refusal_body
 from plaudit.version import __version__
 
-__all__ = ["SandboxHandler", "SandboxSetup"]
-
 LONGEST_S = 60.0
 MEMORY_MB, MOST_MEMORY_MB = 1024, 8192
 OUTPUT_BYTES = 4 << 20

@@ -17,8 +17,6 @@ from plaudit.serving.protocols.protocol import (
 )
 from plaudit.trajectory import Trajectory
 
-__all__ = ["SlimeProtocol"]
-
 
 class RemoteRewardRequest(msgspec.Struct):
     """{"prompt": …, "response": …, "label": …}"""

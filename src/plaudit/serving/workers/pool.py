@@ -17,8 +17,6 @@ from plaudit.processes.pool import Limits, Pool, PoolUnit, Worker
 from plaudit.processes.worker import Service
 from plaudit.serving.protocols.protocol import Answer, WorkerRequest, decode_answer, encode_request, refusal_body
 
-__all__ = ["ServicePool"]
-
 logger = logging.getLogger("plaudit.serving")
 logger.addHandler(logging.NullHandler())
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Expectation", "compared", "near", "ordered", "parse_expectation", "within"]
-
 TOLERANCE = 1e-6
 FORMS = "a number, a range [0.4, 0.6] (as text 0.4..0.6), a comparison '> 0.5', or an order '> other case'"
 

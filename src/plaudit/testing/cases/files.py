@@ -15,8 +15,6 @@ import yaml
 from plaudit import jsonline
 from plaudit.errors import CasesError, did_you_mean
 
-__all__ = ["SUFFIXES", "Row", "Sheet", "read_sheet"]
-
 _KEYS = ("reward", "cases")
 
 

@@ -13,8 +13,6 @@ from plaudit.loading import load
 from plaudit.testing.cases.running import CaseResult, find_spec, run_cases
 from plaudit.testing.cases.table import Case, CaseTable, load_cases
 
-__all__ = ["CaseFailed", "CaseFile", "CaseItem"]
-
 HOW_TO_GIVE = "add 'reward: rewards.py:name' to the table, set plaudit_reward in the ini file, or pass --plaudit-reward"
 
 

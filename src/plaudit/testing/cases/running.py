@@ -18,8 +18,6 @@ from plaudit.loading.names import locate_files
 from plaudit.testing.cases.expectations import Expectation
 from plaudit.testing.cases.table import Case, CaseTable, load_cases
 
-__all__ = ["CaseResult", "assert_cases", "find_spec", "run_cases"]
-
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:

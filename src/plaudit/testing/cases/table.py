@@ -16,8 +16,6 @@ from plaudit.testing.cases.expectations import Expectation, parse_expectation
 from plaudit.testing.cases.files import Row, read_sheet
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Case", "CaseTable", "load_cases"]
-
 _EXPECTED = ("expected", "expected_reward", "expect")
 _OWN = ("name", *_EXPECTED, "expected_score", "expected_status", "tolerance")
 

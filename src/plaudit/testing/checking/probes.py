@@ -15,11 +15,6 @@ import msgspec
 
 from plaudit.trajectory import Tokens, Trajectory
 
-__all__ = [
-    "CONTENTLESS", "Containing", "containing_samples", "difficult_samples", "ordinary_samples", "with_odd_truths",
-    "with_response", "without_truth",
-]  # fmt: skip
-
 LONG = 200_000
 DEEP = 2_000
 RANDOM_TEXTS = 8

@@ -20,8 +20,6 @@ from plaudit.testing.checking.probes import with_response
 from plaudit.testing.checking.subjects import NOT_TRIED, Observation, Subject, find_changes
 from plaudit.trajectory import Trajectory
 
-__all__ = ["check_fresh_process", "check_independence", "check_order", "check_purity", "check_repetition"]
-
 TOLERANCE = 1e-5
 """Batched models add up in another order, in 24 bits; differences this small are arithmetic, not behaviour."""
 FEW = 8

@@ -16,11 +16,6 @@ from plaudit.testing.checking.probes import CONTENTLESS, containing_samples, wit
 from plaudit.testing.checking.subjects import Observation, Subject
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "check_any_scored", "check_containment", "check_every_sample_failing", "check_failures", "check_garbage",
-    "check_odd_truths", "check_range", "check_variation",
-]  # fmt: skip
-
 ENOUGH = 8
 MANY = 0.2
 """The share of ordinary samples above which None is a finding."""

@@ -31,11 +31,6 @@ from plaudit.processes.pool import Limits, Pool, PoolUnit
 from plaudit.processes.worker import Service, UnitProgress
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "LocalSubject", "NOT_TRIED", "Observation", "Subject", "WorkerSubject", "capture_state", "find_changes",
-    "observe_calls",
-]  # fmt: skip
-
 _LOST = {Status.TIMEOUT: Rule.DEADLINE, Status.MEMORY: Rule.TOTAL}
 
 

@@ -14,8 +14,6 @@ from plaudit.errors import InvalidAdvantage
 from plaudit.settings import Share, check_fields
 from plaudit.training.advantages.credit import BatchCredit, Credit, returns
 
-__all__ = ["Advantage", "BaselineAdvantage", "Estimates", "GroupReturns", "check_comparable", "deviation", "whiten"]
-
 Estimates: TypeAlias = list[list[float] | None]
 
 

@@ -18,12 +18,6 @@ from plaudit.normalize import Moments
 from plaudit.settings import check_choice
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "BatchCredit", "CREDITS", "Credit", "CreditBy", "StepCredit", "TaskScale", "as_rewards", "assign_credit", "gae",
-    "returns",
-]  # fmt: skip
-
-
 LARGEST_REWARD = 1e30
 """Squares of larger rewards would leave the range of floats."""
 

@@ -24,13 +24,6 @@ from plaudit.training.advantages.baseline import (
 )
 from plaudit.training.advantages.credit import BatchCredit, Credit, StepCredit, gae
 
-__all__ = [
-    "ADVANTAGES", "CompareBy", "DrGRPOAdvantage", "GAEAdvantage", "GDPOAdvantage", "GRPOAdvantage",
-    "MaxRLAdvantage", "OPOAdvantage", "PassAtKAdvantage", "RLOOAdvantage", "ReinforceAdvantage",
-    "ReinforceBaselineAdvantage", "StepAdvantage", "advantage", "step_returns",
-]  # fmt: skip
-
-
 Scale: TypeAlias = Literal["group", "batch", "none"]
 EPSILON = 1e-6
 

@@ -27,9 +27,6 @@ from msgspec import Meta
 from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.settings import check_fields, read_yaml
 
-__all__ = ["Key", "Keys", "PRESET", "PositiveShare", "Section", "flatten", "read_config_file", "write_value"]
-
-
 PositiveShare: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
 
 

@@ -12,11 +12,6 @@ from plaudit.errors import InvalidSettings
 from plaudit.settings import Count, NonNegative, NonNegativeInt, Positive, Share, check_choice
 from plaudit.training.config.keys import PRESET, PositiveShare, Section
 
-__all__ = [
-    "Average", "ImportanceLevel", "ImportanceMode", "KLEstimator", "LOSSES", "LossSettings", "OptimizerConfig",
-    "TrainingConfig",
-]  # fmt: skip
-
 KLEstimator: TypeAlias = Literal["k1", "k2", "k3"]
 ImportanceLevel: TypeAlias = Literal["token", "sequence"]
 ImportanceMode: TypeAlias = Literal["truncate", "reject"]

@@ -13,9 +13,6 @@ from plaudit.settings import read_settings
 from plaudit.training.config.keys import Key, Keys, flatten, read_config_file
 from plaudit.training.config.schema import RunConfig, TaskPart
 
-__all__ = ["KEYS", "build_config", "document_config", "load_config", "read_tasks"]
-
-
 REWARDS = ("training.reward_function", "eval.reward_function")
 """The keys whose values are specs of rewards; files and bare names are first searched in the folder of the config."""
 LOCK = "training.reward_lock"

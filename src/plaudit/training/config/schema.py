@@ -13,12 +13,6 @@ from plaudit.settings import Count, NonNegative, NonNegativeInt, Positive, Share
 from plaudit.training.config.keys import PositiveShare, Section
 from plaudit.training.config.learning_keys import LossSettings, OptimizerConfig, TrainingConfig
 
-__all__ = [
-    "EMBEDDED", "BaseModelConfig", "CheckpointConfig", "CurriculumConfig", "DataConfig", "EvalConfig", "FilterConfig",
-    "LoggingConfig", "ModelConfig", "RunConfig", "SamplingConfig", "SamplingSettings", "TaskPart",
-]  # fmt: skip
-
-
 EMBEDDED = "tiny"
 """The name of the embedded model, which needs no files; a folder of that name is ./tiny."""
 

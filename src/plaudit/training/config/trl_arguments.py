@@ -13,12 +13,6 @@ from plaudit.training.config.keys import flatten
 from plaudit.training.config.learning_keys import LossSettings
 from plaudit.training.config.schema import RunConfig
 
-__all__ = [
-    "BY_PLAUDIT", "COMPUTED", "RENAMED", "REQUIRED", "Shape", "check_passed_through", "check_trl_can", "refuse_taken",
-    "trl_arguments",
-]  # fmt: skip
-
-
 RENAMED: dict[str, str] = {
     "seed": "seed",
     "sampling.samples_per_prompt": "num_generations",

@@ -20,11 +20,6 @@ from plaudit.training.data.sources import PromptTemplate, read_demonstrations, r
 from plaudit.training.data.task_catalog import find_task
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "MAX_NEW_TOKENS", "MixedTask", "load_demonstrations", "load_task", "mix", "note_repetitions",
-    "task_from_data", "template_of",
-]  # fmt: skip
-
 
 def load_task(config: RunConfig, reward: RewardLike | str | None = None) -> Task:
     """The prompts that the config names, with what judges responses: `reward`, or the tasks' own."""

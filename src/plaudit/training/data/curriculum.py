@@ -20,9 +20,6 @@ from plaudit.training.config.schema import CurriculumConfig, RunConfig
 from plaudit.training.data.prompts import MixedStream, Prompts, PromptStream, Stream, StreamPart
 from plaudit.trajectory import Trajectory
 
-__all__ = ["CurriculumStream", "DIFFICULTY", "Levels", "Stages", "SuccessRates", "build_stream", "difficulty_of"]
-
-
 DIFFICULTY = "difficulty"
 """The column with the difficulty of a prompt."""
 MOST_LEVELS = 10

@@ -17,9 +17,6 @@ from plaudit.contract.function import RewardLike
 from plaudit.errors import DataError
 from plaudit.trajectory import Prompt, Trajectory
 
-__all__ = ["MixedStream", "PromptLike", "PromptStream", "Prompts", "Stream", "StreamPart", "Task", "ground_truth_text"]
-
-
 PromptLike: TypeAlias = Prompt | Trajectory
 """A prompt for a sampler: text, chat messages, or a row with ground truth and columns."""
 

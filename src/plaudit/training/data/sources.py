@@ -22,8 +22,6 @@ from plaudit.rollouts.sources import source_of
 from plaudit.training.data.prompts import Prompts
 from plaudit.trajectory import OUTPUT_KEY, Message, Prompt, Trajectory
 
-__all__ = ["PromptTemplate", "Rows", "read_demonstrations", "read_prompts", "rows_of", "set_template_arguments"]
-
 
 @dataclass(frozen=True, slots=True)
 class PromptTemplate:

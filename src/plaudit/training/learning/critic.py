@@ -23,8 +23,6 @@ from plaudit.training.learning.losses import Loss, token_weights, value_loss
 from plaudit.training.learning.optimizer import MasterAdamW
 from plaudit.training.model.policy import Policy, TokenBatch
 
-__all__ = ["Critic"]
-
 
 class Critic:
     """Values for the tokens of responses, learnt in `passes` over each batch that move a value by at most `clip`."""

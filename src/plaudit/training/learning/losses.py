@@ -15,12 +15,6 @@ from plaudit.errors import InvalidAdvantage
 from plaudit.settings import check_choice
 from plaudit.training.config.learning_keys import ImportanceLevel, ImportanceMode, KLEstimator, LossSettings
 
-__all__ = [
-    "KL_ESTIMATORS", "Loss", "OtherLogprobs", "importance_weights", "kl_divergence", "pad_advantages", "policy_loss",
-    "token_weights", "value_loss",
-]  # fmt: skip
-
-
 CLIPPED = LossSettings(average="token")
 """The loss where no settings are given: PPO's (arXiv:1707.06347), averaged over tokens."""
 

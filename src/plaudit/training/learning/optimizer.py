@@ -20,9 +20,6 @@ from plaudit.training.config.schema import ModelConfig, RunConfig
 from plaudit.training.model.policy import Policy
 from plaudit.trajectory import Trajectory
 
-__all__ = ["MasterAdamW", "imitate", "learning_rate", "train_own_weights", "warm_start"]
-
-
 FUSED = ("cpu", "cuda", "mps")
 """The devices for which torch has AdamW as one kernel."""
 

@@ -27,8 +27,6 @@ from plaudit.training.model.policy import Policy, TokenBatch
 from plaudit.training.sampling.sampler import derive_seed
 from plaudit.trajectory import Trajectory
 
-__all__ = ["UpdateBatch", "Updater", "keep_top"]
-
 
 @dataclass(frozen=True, slots=True)
 class UpdateBatch:

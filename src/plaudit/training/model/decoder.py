@@ -15,9 +15,6 @@ from torch.nn import functional as F  # noqa: N812 - its usual name
 
 from plaudit.training.model.decoder_weights import DecoderWeights, LayerWeights, Linear
 
-__all__ = ["Cache", "KeyValues", "Packing", "hidden_states", "response_states"]
-
-
 WORTH_PACKING = 0.9
 """Above this share of real tokens, packing and unpacking costs more than computing on the padding."""
 

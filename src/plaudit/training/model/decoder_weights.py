@@ -13,8 +13,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["DecoderWeights", "LayerWeights", "Linear", "why_unsupported"]
-
 FAMILIES = ("llama", "qwen2", "qwen3")
 ROPES = ("default", "linear", "llama3")
 JOINED_BELOW = 50_000_000

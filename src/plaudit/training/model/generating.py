@@ -17,11 +17,6 @@ from plaudit.training.config.schema import SamplingSettings
 from plaudit.training.model.decoder import Cache, hidden_states
 from plaudit.training.model.decoder_weights import DecoderWeights
 
-__all__ = [
-    "Ending", "Generated", "apply_temperature", "draw_numbers", "draw_tokens", "generate", "generator_for",
-    "keyed_numbers",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Generated:

@@ -14,8 +14,6 @@ from plaudit.models.locating import locate_model, smollm2_file, unpack_once
 from plaudit.training.config.schema import EMBEDDED, BaseModelConfig
 from plaudit.training.model.policy import Policy
 
-__all__ = ["add_adapters", "add_lora", "load_policy", "tiny_policy", "unpacked_model"]
-
 transformers = require("transformers", extra="train", purpose="training")
 
 ADAPTER = "adapter_config.json"

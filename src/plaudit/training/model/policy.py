@@ -27,8 +27,6 @@ from plaudit.training.sampling.encoding import encode_prompts, encode_texts
 from plaudit.training.sampling.sampler import Samples
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Policy", "TokenBatch", "TokenLogprobs", "token_logprobs", "token_logprobs_with_entropy"]
-
 
 @dataclass(frozen=True, slots=True)
 class TokenBatch:

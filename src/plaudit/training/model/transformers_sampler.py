@@ -38,8 +38,6 @@ from plaudit.training.sampling.encoding import (
 from plaudit.training.sampling.sampler import Response, Samples, TokenSampler, group_responses
 from plaudit.trajectory import Tokens
 
-__all__ = ["TransformersSampler", "generate_with_transformers"]
-
 
 class TransformersSampler(TokenSampler):
     """Draws responses from a Hugging Face model and tokenizer.

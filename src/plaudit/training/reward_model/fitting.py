@@ -36,9 +36,6 @@ from plaudit.training.reward_model.pair import PreferencePair
 from plaudit.training.reward_model.settings import ClassifierConfig, RewardModelConfig
 from plaudit.trajectory import Trajectory
 
-__all__ = ["Classifier", "Fitted", "PLAIN_TEMPLATE", "encode_pairs", "fit", "load_classifier"]
-
-
 transformers = require("transformers", extra="train", purpose="training a reward model")
 
 PLAIN_TEMPLATE = (

@@ -23,12 +23,6 @@ from plaudit.report.coverage import wilson_interval
 from plaudit.training.reward_model.pair import PreferencePair
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "Calibration", "CalibrationBin", "Estimate", "LengthReport", "LengthVerdict", "Rate", "RatedPair",
-    "accuracy_of", "calibrate", "estimate", "measure_length_bias", "sigmoid",
-]  # fmt: skip
-
-
 BINS = 10
 
 

@@ -13,8 +13,6 @@ from plaudit.columns import FOREIGN_NAMES
 from plaudit.errors import DataError, InvalidTrajectory, did_you_mean
 from plaudit.trajectory import OUTPUT_KEY, Message, Prompt, Trajectory, message_text
 
-__all__ = ["PairColumns", "PreferencePair", "read_pair"]
-
 CHOSEN = ("chosen", "chosen_response", "response_chosen", "preferred")
 REJECTED = ("rejected", "rejected_response", "response_rejected", "dispreferred")
 TURN = re.compile(r"(?:^|\n\n)(Human|Assistant):[ ]?")

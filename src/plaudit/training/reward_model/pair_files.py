@@ -17,11 +17,6 @@ from plaudit.training.data.sources import rows_of
 from plaudit.training.reward_model.pair import PairColumns, PreferencePair, read_pair
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "BuiltPairs", "PairCounts", "PairSet", "PairSettings", "PairSplit", "build_pairs", "keep_apart", "read_pairs",
-    "split_pairs", "write_pairs",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class PairSet:

@@ -13,11 +13,6 @@ from plaudit.settings import Count, NonNegative, NonNegativeInt, Positive, Share
 from plaudit.training.config.keys import Keys, Section, flatten, read_config_file
 from plaudit.training.config.schema import BaseModelConfig
 
-__all__ = [
-    "ClassifierConfig", "FitConfig", "PairsConfig", "REWARD_MODEL_KEYS", "RewardModelConfig",
-    "document_reward_model_config", "load_reward_model_config",
-]  # fmt: skip
-
 EMBEDDED_STEPS, EMBEDDED_LR = (150, 600), 2e-3
 EMBEDDED_TOKENS = 1_500_000
 """The number of tokens that the embedded model reads in about a minute on one core."""

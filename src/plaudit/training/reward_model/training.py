@@ -37,9 +37,6 @@ from plaudit.training.reward_model.pair import PairColumns, PreferencePair
 from plaudit.training.reward_model.pair_files import PairSplit, keep_apart, read_pairs, split_pairs, write_pairs
 from plaudit.training.reward_model.settings import RewardModelConfig, document_reward_model_config
 
-__all__ = ["RewardModelReport", "TrainedRewardModel", "measure_reward_model", "train_reward_model"]
-
-
 FITTING = "plaudit.training.reward_model.fitting"  # imported when the pairs are read: it needs seconds and packages
 CONFIG, REPORT, METRICS, HELD_OUT = "training.yaml", "report.json", "metrics.jsonl", "held_out.jsonl"
 

@@ -10,11 +10,6 @@ from plaudit.errors import DataError
 from plaudit.training.data.prompts import Prompts
 from plaudit.trajectory import Prompt, message_text
 
-__all__ = [
-    "check_lengths", "count_tokens", "decode_responses", "encode_prompts", "encode_texts", "find_end_ids",
-    "find_offsets", "keep_fitting", "prompt_text",
-]  # fmt: skip
-
 
 def encode_prompts(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]:
     """The ids of each prompt; chat messages go through the tokenizer's chat template, if it has one."""

@@ -24,9 +24,6 @@ from plaudit.training.sampling.encoding import encode_prompts, find_offsets
 from plaudit.training.sampling.sampler import Response, Sampler, Samples, group_responses
 from plaudit.trajectory import Prompt, Tokens, Trajectory
 
-__all__ = ["EndpointSampler", "VLLMSampler"]
-
-
 MAX_CHARACTERS = 300
 
 

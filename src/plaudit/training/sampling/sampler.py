@@ -18,11 +18,6 @@ from plaudit.training.config.schema import SamplingSettings
 from plaudit.training.data.prompts import PromptLike, Prompts
 from plaudit.trajectory import Tokens, Trajectory
 
-__all__ = [
-    "Response", "Sampler", "Samples", "TextPolicySampler", "TokenSampler",
-    "derive_seed", "fill_row", "group_responses",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Response:

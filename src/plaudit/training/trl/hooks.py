@@ -25,9 +25,6 @@ from plaudit.training.sampling.encoding import decode_responses, find_end_ids
 from plaudit.training.sampling.sampler import Sampler, Samples, derive_seed
 from plaudit.trajectory import Tokens, Trajectory
 
-__all__ = ["Ranks", "SharedSampler", "SharedScorer", "TRLReward"]
-
-
 T = TypeVar("T")
 
 

@@ -50,9 +50,6 @@ from plaudit.training.run import Run, build_run
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.trl.hooks import Ranks, SharedSampler, SharedScorer, TRLReward
 
-__all__ = ["train"]
-
-
 WHOLE_WEIGHTS = ("NO", "MULTI_CPU", "MULTI_GPU")
 """accelerate's names of set-ups in which every process has all weights, so that they can be read directly."""
 

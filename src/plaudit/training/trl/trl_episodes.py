@@ -14,9 +14,6 @@ from plaudit.training.episodes import EpisodeSampler, EpisodeScorer
 from plaudit.training.model.policy import Policy
 from plaudit.trajectory import Trajectory
 
-__all__ = ["episode_reward", "trl_rollout_func"]
-
-
 REWARD = "episode_reward"
 TRUTHS = ("ground_truth", "answer", "label", "solution")
 

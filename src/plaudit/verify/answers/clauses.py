@@ -6,12 +6,6 @@ from collections.abc import Iterator
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import MARK  # where a box or an <answer> element begins
 
-__all__ = [
-    "ABSTENTION", "ANSWER_NOUNS", "BE", "CONDITION", "CORRECTION", "DOUBT", "IS", "NEGATION", "NOUN_PHRASE",
-    "PHRASES", "RETRACTION", "are_denied_after", "clause_before", "is_denied", "is_denied_after", "is_presented",
-    "is_question", "positions",
-]  # fmt: skip
-
 LONGEST_CLAUSE = 300
 LONGEST_LEAD = 30  # characters before a letter that may present it
 MOST_POSITIONS = 200

@@ -32,8 +32,6 @@ from plaudit.verify.math.extraction.boxes import find_boxes
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import MARK, canonical, replace_spans
 
-__all__ = ["Commitment", "find_commitment"]
-
 _TAG = compile_late(r"</?answer>", re.IGNORECASE)
 _MARKUP = compile_late(r"[*`$]+|\\(?:text|textbf|textrm|mathrm|mathbf|mbox)\s?\{|(?<![\w.])[{}]|[{}](?!\w)")
 _HAS_MARKUP = compile_late(r"[*`$\\{}]")

@@ -19,8 +19,6 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, need_truth
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["Count", "find_counts"]
-
 LONGEST_ANSWER = 2_000
 SHORTEST_COUNTING = 3
 _SMALL = "|".join(sorted({*NUMBER_WORDS, "one"}))

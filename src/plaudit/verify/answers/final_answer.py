@@ -20,8 +20,6 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.tags import find_blocks
 from plaudit.verify.text import canonical
 
-__all__ = ["FinalAnswer", "f1_of_words", "find_date", "find_final_answer", "normal_words", "squad_words"]
-
 MOST_STATEMENTS = 50
 JSON_KEYS = ("answer", "final_answer")
 _NOUN = "|".join(ANSWER_NOUNS)

@@ -9,8 +9,6 @@ from plaudit.verify.answers.commitment import find_commitment
 from plaudit.verify.answers.options import Question, read_labels, read_question
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["Choice", "Mcq"]
-
 ABSTAINED = "abstained"
 
 

@@ -13,8 +13,6 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import cache_by_content, find_column, is_at_least, need_truth, read_literal
 from plaudit.verify.text import canonical
 
-__all__ = ["Option", "Options", "Question", "fold", "read_labels", "read_question"]
-
 MOST_OPTIONS = 26
 MOST_SPANS = 200
 LONGEST_TEXT = 600

@@ -16,8 +16,6 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import need_truth
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["AcceptedAnswers", "Qa"]
-
 MOST_BESIDE = 20
 """The number of words that mode="contains" allows in addition to an accepted answer."""
 MOST_ANSWERS = 1_000

@@ -16,8 +16,6 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, is_at_least, need_truth
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["ExpectedQuantity", "Quantity", "read_quantities"]
-
 _PURPOSE = "comparing units"
 LONGEST_ANSWER = 2_000
 LONGEST_UNIT = 60

@@ -29,8 +29,6 @@ from plaudit.verify.rows import find_column, read_literal
 from plaudit.verify.text import MARK_END, MARK_START, bare_words, replace_spans, sentences_of
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["CitationTask", "Citations", "read_grammar"]
-
 MOST_CITED = 3
 """ALCE allows up to three citations for a sentence."""
 SHORTEST_CLAIM = 3

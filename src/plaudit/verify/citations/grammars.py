@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from plaudit.verify.text import replace_spans
 
-__all__ = ["GRAMMARS", "Citation", "Grammar", "find_citations", "find_malformed", "without_citations"]
-
 LONGEST_ID = 80
 
 

@@ -18,8 +18,6 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import columns_of, find_column, read_literal
 from plaudit.verify.text import bare_words
 
-__all__ = ["NEGATION", "Passage", "Passages", "find_passages", "find_unsupported", "need_passages", "read_ids"]
-
 COLUMNS = ("docs", "documents", "passages", "sources", "ctxs", "contexts")
 MOST_PASSAGES = 1_000
 _TEXTS = ("text", "passage", "content", "contents", "passage_text", "snippet")

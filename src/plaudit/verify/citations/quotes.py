@@ -25,8 +25,6 @@ from plaudit.verify.text import bare_words, remove_invisible, replace_spans
 from plaudit.verify.texts.matching import is_within_word
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["QuoteTask", "Quotes"]
-
 LONGEST_ANSWER = 50_000
 MOST_QUOTES = 100
 SHORTEST_FRAGMENT = 2

@@ -16,8 +16,6 @@ from plaudit.verify.geometry.shapes import Box, Frame, is_number, read_format, r
 from plaudit.verify.rows import find_column, need_truth, read_literal
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["Boxes", "ExpectedBoxes", "answer_boxes", "read_boxes"]
-
 MOST_BOXES = 100
 """More boxes than this beyond those of the row are no answer."""
 Threshold = Annotated[float, msgspec.Meta(gt=0.0, le=1.0)]

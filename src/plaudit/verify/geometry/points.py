@@ -15,8 +15,6 @@ from plaudit.verify.geometry.shapes import Area, Frame, Grid, is_number, read_fo
 from plaudit.verify.rows import find_column, need_truth, read_literal
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["ExpectedPlaces", "Points"]
-
 MOST_POINTS = 100
 _NEMO_DISTANCE = 0.15
 

@@ -16,8 +16,6 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import read_literal
 from plaudit.verify.text import MARK
 
-__all__ = ["Shape", "read_shapes", "shapes_of_data"]
-
 LONGEST_DATA = 50_000
 _N = r"([-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d{1,3})?|[-+]?(?:nan|inf(?:inity)?)\b)"
 _SEPARATOR = r"\s*[,;\s]\s*"

@@ -13,11 +13,6 @@ from plaudit.errors import InvalidTrajectory, did_you_mean
 from plaudit.trajectory import Trajectory
 from plaudit.verify.rows import find_column, read_literal
 
-__all__ = [
-    "Area", "Box", "FORMATS", "Frame", "Grid", "PIXEL", "Polygons", "THOUSAND", "UNIT", "is_number", "read_format",
-    "read_frame", "read_mask", "to_corners",
-]  # fmt: skip
-
 PIXEL, UNIT, THOUSAND = "pixel", "normalized", "0-1000"
 _SCALES = {
     **dict.fromkeys(("pixel", "pixels", "px", "absolute"), PIXEL),

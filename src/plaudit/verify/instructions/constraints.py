@@ -15,8 +15,6 @@ from plaudit.verify.instructions.instruction import Instruction
 from plaudit.verify.rows import columns_of, find_column, read_literal
 from plaudit.verify.verifier import Verdict
 
-__all__ = ["FUNCTIONS", "IFBENCH", "IFEVAL", "TRAINING", "Constraint", "instruction_names", "read_constraints"]
-
 IFEVAL = {**keywords.IFEVAL, **lengths.IFEVAL, **formats.IFEVAL, **positions.IFEVAL}
 """The 25 instruction types of IFEval."""
 TRAINING = {

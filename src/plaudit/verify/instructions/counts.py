@@ -21,8 +21,6 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import sentences_of
 from plaudit.verify.verifier import Verdict
 
-__all__ = ["IFBENCH", "NAMES"]
-
 NAMES = frozenset({
     "Emma", "Liam", "Sophia", "Jackson", "Olivia", "Noah", "Ava", "Lucas", "Isabella", "Mason", "Mia", "Ethan",
     "Charlotte", "Alexander", "Amelia", "Benjamin", "Harper", "Leo", "Zoe", "Daniel", "Chloe", "Samuel", "Lily",

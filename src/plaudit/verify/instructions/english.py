@@ -14,8 +14,6 @@ from plaudit.verify.instructions.parts import words_of
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.verifier import Verdict
 
-__all__ = ["ARTICLES", "AUXILIARIES", "CONJUNCTIONS", "MINOR_WORDS", "PRONOUNS", "STOP_WORDS", "parities", "start_verb"]
-
 ARTICLES = frozenset({"a", "an", "the"})
 CONJUNCTIONS = frozenset({"for", "and", "nor", "but", "or", "yet", "so"})
 """The coordinating conjunctions."""

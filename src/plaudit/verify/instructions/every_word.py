@@ -15,8 +15,6 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import sentences_of
 from plaudit.verify.verifier import Verdict
 
-__all__ = ["IFBENCH"]
-
 _CLUSTER = compile_late(r"[b-df-hj-np-tv-z]{2}")
 
 

@@ -13,8 +13,6 @@ from plaudit.verify.instructions.published import PUBLISHED
 from plaudit.verify.text import remove_invisible
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["IfBench", "IfEval", "IfTrain"]
-
 
 @dataclass(frozen=True, repr=False)
 class _Following(Verifier[list[Constraint]]):

@@ -9,8 +9,6 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import bare_words, sentences_of
 from plaudit.verify.verifier import Verdict
 
-__all__ = ["FUNCTIONS", "IFEVAL", "LINE_MARKUP", "SIX_ASTERISKS", "TRAINING"]
-
 _BULLET = compile_late(
     r"^[^\S\n]*(?:[*-][^\S\n]+(?=\S)(?![*\-][^\S\n])[^\n]*[^\W_]|-[^\W\d_]|\*[^\W\d_](?![^*\n]*\*))", re.MULTILINE
 )

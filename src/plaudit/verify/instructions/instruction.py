@@ -10,11 +10,6 @@ from plaudit.verify.text import remove_invisible
 from plaudit.verify.texts.language import find_language
 from plaudit.verify.verifier import Verdict
 
-__all__ = [
-    "N", "RELATIONS", "Instruction", "Reader", "compare", "count", "language", "letter", "one_of", "options",
-    "percentage", "positive", "quantifier", "relation", "result", "text_argument", "texts",
-]  # fmt: skip
-
 Reader: TypeAlias = Callable[[Any], Any]
 """Turns a value of `kwargs` into an argument; raises InvalidTrajectory with what was expected."""
 _OPTION_SEPARATOR = compile_late(r"/|\s+or\s+|,")

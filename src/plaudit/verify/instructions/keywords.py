@@ -26,8 +26,6 @@ from plaudit.verify.text import canonical, sentences_of
 from plaudit.verify.texts.language import Language
 from plaudit.verify.verifier import Answer, Verdict
 
-__all__ = ["FUNCTIONS", "IFEVAL", "TRAINING", "at_position", "occurrences", "whole_word"]
-
 
 def existence(text: str, keywords: tuple[str, ...]) -> Verdict:
     """Every keyword is there."""

@@ -11,8 +11,6 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import sentences_of
 from plaudit.verify.verifier import Verdict
 
-__all__ = ["IFBENCH"]
-
 _EMOJI = "[\U0001f000-\U0001faff\u2600-\u27bf\u2b00-\u2bff\u2300-\u23ff\u25aa-\u25fe\u203c\u2049\u20e3\u3030\u303d]"
 _STOP_AND_EMOJI = compile_late(rf"(?<![.!?…。！？])([.!?…。！？]++[\"'”’»)\]*_]*+)[^\S\n]*+((?:{_EMOJI}[^\S\n]*+)++)")
 _ENDS_IN_EMOJI = compile_late(rf"{_EMOJI}[\s.!?…。！？\"'”’»)\]*_]*\Z")

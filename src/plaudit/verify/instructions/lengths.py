@@ -16,8 +16,6 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import canonical, sentences_of
 from plaudit.verify.verifier import Verdict
 
-__all__ = ["FUNCTIONS", "IFEVAL", "TRAINING"]
-
 _DASH = compile_late("[–—]")
 
 

@@ -3,10 +3,6 @@
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import canonical
 
-__all__ = [
-    "blocks", "divided", "has_word", "is_word", "lines_of", "same_text", "sentence_mark", "split_words", "words_of",
-]  # fmt: skip
-
 _SPLIT_WORD = compile_late(r"\w+")
 _WORD = compile_late(r"[^\W_]+(?:['’.&\-][^\W_]+)*")
 _ALPHANUMERIC = compile_late(r"[^\W_]")

@@ -7,8 +7,6 @@ from plaudit.verify.instructions.parts import has_word, is_word, same_text, word
 from plaudit.verify.text import sentences_of
 from plaudit.verify.verifier import Verdict
 
-__all__ = ["FUNCTIONS", "IFEVAL", "TRAINING", "same_as"]
-
 
 def end_phrase(text: str, end_phrase: str) -> Verdict:
     """The text ends with the phrase, in any case; quotes after it do not count."""

@@ -18,8 +18,6 @@ from plaudit.verify.instructions.instruction import Instruction, result
 from plaudit.verify.text import sentences_of
 from plaudit.verify.verifier import Verdict
 
-__all__ = ["PUBLISHED"]
-
 _OPTIONS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 _CONJUNCTIONS = {"and", "but", "for", "nor", "or", "so", "yet"}
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")

@@ -15,8 +15,6 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import sentences_of
 from plaudit.verify.verifier import Verdict
 
-__all__ = ["AFRICA", "CAPITALS", "IFBENCH", "africa_keys", "plain_name"]
-
 _OFFICIAL = compile_late(r"^(?:the )?(?:(?:democratic |united |islamic |arab )*(?:republic|kingdom) of )?(?:the )?")
 _NOT_A_LETTER = compile_late(r"[^a-z ]+")
 

@@ -4,8 +4,6 @@ import re
 
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["find_letter", "find_options", "may_name_option", "same_choice"]
-
 _OPTION = compile_late(
     r"(?:^|(?<=[\s$/])|(?<=quad))(?:\\+textbf\s?\{\s?|\*\*|\\+(?:text|mathrm)\s?\{)?[(（]?(?P<letter>[A-J])(?:[)）]|[.:、．](?=\s|\$|\d))"
     r"[}*]{0,2}(?:\\+[ ,;:!]|\\+q?quad|[\s~:])*",

@@ -31,8 +31,6 @@ from plaudit.verify.number_words import find_number_words, parse_number_words
 from plaudit.verify.numbers import is_reducible_fraction, parse_plain_number
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["Decision", "clear_cache", "decide", "quote"]
-
 MAX_TEXT = 100_000
 _QUOTED = 60  # characters of a text that a message shows
 MAX_CACHED = 200  # characters of an expression that is kept as a tree

@@ -17,8 +17,6 @@ from plaudit.verify.number_words import SCALES
 from plaudit.verify.numbers import Number, find_numbers
 from plaudit.verify.text import remove_invisible
 
-__all__ = ["error_of", "find_stated_numbers", "is_within", "number_of"]
-
 _LONGEST = 3000
 CLOSING = 100_000  # characters at the end of a response in which numbers without a position are looked for
 _KINDS = list(Source)

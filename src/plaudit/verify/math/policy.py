@@ -10,8 +10,6 @@ from typing import Any
 
 from plaudit.errors import InvalidSettings, did_you_mean
 
-__all__ = ["MathPolicy", "Names", "Percent", "Units", "parse_switches", "policy_from_switches"]
-
 
 class Units(StrEnum):
     """How units beside a number count."""

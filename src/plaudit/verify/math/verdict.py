@@ -32,8 +32,6 @@ from plaudit.verify.numbers import find_numbers, is_reducible_fraction, parse_pl
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.text import remove_invisible
 
-__all__ = ["MathVerdict", "VerdictStatus", "find_committed_answer", "read_truth", "verify_math"]
-
 
 class VerdictStatus(StrEnum):
     """The outcome of a verification."""

@@ -22,8 +22,6 @@ from plaudit.errors import InvalidTrajectory, require
 from plaudit.verify.sql.results import Result, Row
 from plaudit.verify.sql.statements import LONGEST_SQL
 
-__all__ = ["Database", "DuckDatabase", "QueryFailed", "killed_after"]
-
 LONGEST_VALUE = 4 << 20  # bytes
 HEAP_BYTES = 256 << 20
 OPERATIONS_PER_CHECK = 100_000  # of SQLite's virtual machine, between two looks at the clock

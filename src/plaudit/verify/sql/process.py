@@ -21,8 +21,6 @@ from plaudit.verify.sql.databases import Database, DuckDatabase, QueryFailed
 from plaudit.verify.sql.results import RankedRows, Result, describe_difference, same_rows
 from plaudit.verify.sql.statements import parse_query
 
-__all__ = ["Comparison", "ENGINES", "MOST_OPEN", "Request", "Source", "compare_queries", "query_process"]
-
 ENGINES: dict[str, type[Database] | type[DuckDatabase]] = {"sqlite": Database, "duckdb": DuckDatabase}
 
 MEMORY_MB = 1024

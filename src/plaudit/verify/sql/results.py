@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-__all__ = ["RankedRows", "Result", "Row", "describe_difference", "same_rows", "unmatched_rows"]
-
 Row = tuple[Any, ...]
 
 

@@ -16,8 +16,6 @@ from plaudit.verify.sql.process import ENGINES, MOST_OPEN, Comparison, Request, 
 from plaudit.verify.sql.statements import Query, QueryText, find_query, split_statements
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["GOLD_COLUMNS", "Sql", "SqlTask"]
-
 GOLD_COLUMNS = ("SQL", "sql", "gold_sql", "query")
 EXTENSIONS = {"sqlite": (".sqlite", ".db", ".sqlite3"), "duckdb": (".duckdb", ".db", ".ddb")}
 """The suffixes of database files, by engine."""

@@ -14,8 +14,6 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.tags import find_blocks
 from plaudit.verify.text import replace_spans
 
-__all__ = ["LONGEST_SQL", "Ordering", "Query", "QueryText", "find_query", "parse_query", "split_statements"]
-
 LONGEST_SQL = 100_000
 LONGEST_TEXT = 200_000
 """Characters of an answer in which a statement without a fence or tag is looked for."""

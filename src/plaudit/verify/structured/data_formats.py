@@ -23,11 +23,6 @@ from plaudit.verify.texts.tables import find_markdown_tables
 from plaudit.verify.tools.parsing import MalformedCall, parse_tool_calls, read_call
 from plaudit.verify.verifier import Answer
 
-__all__ = [
-    "DATA_FORMATS", "UNTYPED", "MalformedData", "local_name", "parse_data", "parse_json", "parse_xml", "payload_of",
-    "shorten_error",
-]  # fmt: skip
-
 LONGEST_TEXT = 300_000
 DEEPEST = 100
 MOST_EVENTS = 100_000

@@ -12,10 +12,6 @@ from typing import Any
 from plaudit.verify.assignment import assign
 from plaudit.verify.patterns import compile_late
 
-__all__ = [
-    "MOST_FIELDS", "MOST_PAIRS", "Comparison", "Field", "compare_fields", "count_leaves", "has_path", "read_path",
-]  # fmt: skip
-
 MOST_FIELDS = 20_000
 MOST_UNORDERED = 60  # items of lists that are paired in any order
 MOST_PAIRS = 200_000  # of leaves, in all such lists

@@ -27,11 +27,6 @@ from plaudit.verify.structured.data_formats import (
 from plaudit.verify.tags import headed_sections, without_thinking
 from plaudit.verify.text import words
 
-__all__ = [
-    "Finding", "check_code", "check_json", "check_markdown", "check_schema", "check_xml", "find_misfit", "make_strict",
-    "typed_by",
-]  # fmt: skip
-
 _BOOLEANS = {"true": True, "false": False}
 
 

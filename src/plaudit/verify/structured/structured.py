@@ -34,8 +34,6 @@ from plaudit.verify.structured.form import (
 )
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["FORMATS", "Structured", "StructuredTask"]
-
 FORMATS = (*DATA_FORMATS, "tool_call", "markdown", "code")
 OPTIONS = {"required_tags": "xml", "required_headings": "markdown", "language": "code"}
 SPELLINGS = {"yml": "yaml", "markdown table": "table", "tsv": "csv", "function_call": "tool_call", "md": "markdown"}

@@ -18,8 +18,6 @@ from plaudit.verify.tags import thoughts_of
 from plaudit.verify.text import remove_invisible, replace_spans, sentences
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["DIALECTS", "LANGUAGES", "Language", "NAMES", "NOUNS_CAPITALISED", "ONE_LANGUAGE", "find_language"]
-
 LANGUAGES = {
     "af": "Afrikaans", "am": "Amharic", "ar": "Arabic", "as": "Assamese", "az": "Azerbaijani", "be": "Belarusian",
     "bg": "Bulgarian", "bn": "Bengali", "br": "Breton", "bs": "Bosnian", "ca": "Catalan", "cs": "Czech", "cy": "Welsh",

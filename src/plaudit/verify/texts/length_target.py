@@ -14,8 +14,6 @@ from plaudit.verify.rows import find_column, is_at_least, need_column
 from plaudit.verify.text import remove_invisible, sentences, words
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["LengthRange", "LengthTarget"]
-
 ABOUT = 0.1
 _PARAGRAPH = compile_late(r"\n[ \t]*\n")
 _SPACES = re.compile(r"\s+")

@@ -14,8 +14,6 @@ from plaudit.verify.rows import find_column, need_truth
 from plaudit.verify.text import canonical
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["ANCHORS", "Contains", "Regex", "is_within_word"]
-
 ANCHORS = ("anywhere", "start", "end", "whole")
 _PATTERNS = {"anywhere": "{}", "start": r"\A(?:{})", "end": r"(?:{})\Z", "whole": r"\A(?:{})\Z"}
 MOST_PATTERN = 10_000  # characters

@@ -19,8 +19,6 @@ from plaudit.verify.rows import need_truth
 from plaudit.verify.tags import find_blocks
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["Table", "TableF1", "find_markdown_tables", "read_table"]
-
 MOST_CELLS = 20_000
 MOST_ROWS_MATCHED = 200
 LONGEST_TEXT = 500_000

@@ -12,8 +12,6 @@ from plaudit.verify.tags import find_blocks
 from plaudit.verify.text import canonical
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["Wer"]
-
 _PURPOSE = "word error rates"
 MOST_CHARACTERS = 100_000
 _PUNCTUATION = compile_late(r"[^\w\s'’]|_|(?<!\w)['’]|['’](?!\w)")

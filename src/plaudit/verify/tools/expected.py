@@ -21,11 +21,6 @@ from plaudit.verify.rows import cache_by_content, columns_of, find_column, read_
 from plaudit.verify.tags import without_thinking
 from plaudit.verify.tools.parsing import MalformedCall, ToolCall, parse_tool_calls, quote, read_call
 
-__all__ = [
-    "ABSENT_MARK", "ExpectedArgument", "ExpectedCall", "ExpectedCalls", "Schema", "equals_default", "is_alternatives",
-    "read_alternatives", "read_expected_calls",
-]  # fmt: skip
-
 Schema = Mapping[str, Any]
 ABSENT_MARK = ""
 """The mark that BFCL puts among the accepted values of an argument that may be absent."""

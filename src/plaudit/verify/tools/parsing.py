@@ -21,11 +21,6 @@ from typing import Any
 
 import msgspec
 
-__all__ = [
-    "CALL_TAGS", "MalformedCall", "ToolCall", "has_call", "parse_python_calls", "parse_tool_calls", "quote",
-    "read_call",
-]  # fmt: skip
-
 MAX_TEXT = 50_000
 PYTHON_TAG = "<|python_tag|>"
 MISTRAL_TAG = "[TOOL_CALLS]"

@@ -20,8 +20,6 @@ from plaudit.verify.tools.parsing import (
 )
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
-__all__ = ["ToolCalls", "calls_of"]
-
 Call = ToolCall | MalformedCall
 
 

@@ -20,8 +20,6 @@ from plaudit.worlds.state import StoredState
 from plaudit.worlds.task import Task, Turn
 from plaudit.worlds.world import EndedBy, World
 
-__all__ = ["APIS", "ApiObjects", "BfclWorld", "build_bfcl_world"]
-
 SOURCE = "bfcl_eval.eval_checker.multi_turn_eval.func_source_code"
 APIS = {
     "GorillaFileSystem": "gorilla_file_system", "MathAPI": "math_api", "MessageAPI": "message_api",

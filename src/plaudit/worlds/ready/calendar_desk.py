@@ -10,8 +10,6 @@ from plaudit.worlds.ready import calendar_tasks
 from plaudit.worlds.task import Task
 from plaudit.worlds.world import EndedBy, ToolEvent, World
 
-__all__ = ["CalendarDesk", "TeamCalendar"]
-
 OWNER = "Mara"
 OPENS, CLOSES, GRID = "09:00", "17:00", 30
 

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from plaudit.verify.tools.parsing import ToolCall
 from plaudit.worlds.task import Task, Turn, call
 
-__all__ = ["MEETINGS", "PEOPLE", "ROOMS", "build_tasks"]
-
 MON, TUE, WED = "2026-06-01", "2026-06-02", "2026-06-03"
 PEOPLE = ("Mara", "Noor", "Otto", "Pia", "Quinn")
 ROOMS = {"Atlas": 3, "Borealis": 5, "Cedar": 12}

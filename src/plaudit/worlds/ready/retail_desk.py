@@ -14,8 +14,6 @@ from plaudit.worlds.ready import retail_tasks
 from plaudit.worlds.task import Task
 from plaudit.worlds.world import EndedBy, ToolEvent, World
 
-__all__ = ["RetailDesk", "Shop"]
-
 TODAY = date(2026, 5, 20)
 RETURN_DAYS = 30
 Status = Literal["pending", "shipped", "delivered", "cancelled"]

@@ -6,8 +6,6 @@ from typing import Any
 from plaudit.verify.tools.parsing import ToolCall
 from plaudit.worlds.task import Task, Turn, call
 
-__all__ = ["CUSTOMERS", "ORDERS", "PRODUCTS", "build_tasks"]
-
 PRODUCTS: dict[str, tuple[str, str, int, int]] = {
     "LA1": ("small desk lamp", "lamp", 2499, 8), "LA2": ("large desk lamp", "lamp", 3999, 3),
     "LA3": ("floor lamp", "lamp", 8950, 0), "MU1": ("blue mug", "mug", 899, 40), "MU2": ("red mug", "mug", 899, 25),

@@ -16,8 +16,6 @@ import msgspec
 from plaudit.worlds.task import Task, Turn, call
 from plaudit.worlds.world import EndedBy, World
 
-__all__ = ["RobotRoom", "Room"]
-
 LAMPS = "abcd"
 END = "ok]"
 """The answer that ends an episode; every action ends in a bracket, so that `sampling.stop` can name it."""

@@ -22,8 +22,6 @@ from plaudit.sandbox.child.confinement.namespaces import DEVICES, NULL
 from plaudit.sandbox.child.confinement.profiles import Profile
 from plaudit.sandbox.child.confinement.seccomp import Filter, build_filter
 
-__all__ = ["FIRST_DESCRIPTOR", "KEPT_DESCRIPTOR", "ChildLimits", "Confinement"]
-
 FIRST_UID, UIDS, NOBODY = 0x3000_0000, 0x0FFF_0000, 65534
 TASKS_OF_OTHERS = 2048  # where the limit counts what else the user runs
 FIRST_DESCRIPTOR = 10  # of the server's own; those below are for a child to have at fixed numbers

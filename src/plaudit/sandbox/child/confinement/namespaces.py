@@ -15,8 +15,6 @@ from collections.abc import Callable
 from plaudit.sandbox.child.confinement.kernel import Kernel
 from plaudit.sandbox.child.confinement.profiles import PROGRAM, Profile
 
-__all__ = ["DEVICES", "FOLDER", "HOST_NAME", "NULL", "become_first_process", "build_root", "enter", "find_obstacle"]
-
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
     0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000,
 )  # fmt: skip

@@ -13,8 +13,6 @@ import struct
 from plaudit.sandbox.child.confinement import syscalls
 from plaudit.sandbox.child.confinement.profiles import Profile
 
-__all__ = ["OWN_PID", "Filter", "build_filter"]
-
 Code = list[tuple[int, int, int, int]]  # operation, jump if true, jump if false, operand
 
 LOAD, EQUAL, AT_LEAST, ANY_BIT, AND, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06

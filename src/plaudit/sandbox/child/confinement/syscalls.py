@@ -6,11 +6,6 @@ so that programs which look for a file before they read standard input continue.
 
 import errno
 
-__all__ = [
-    "ABSENT", "ALLOWED", "AUDIT_ARCH", "CHANGING", "EXECUTING", "FOLDER", "HIDDEN", "LOOKING", "NUMBERS", "PRETENDED",
-    "PROCESSES",
-]  # fmt: skip
-
 
 def _words(text: str) -> list[str]:
     return text.split()

@@ -12,8 +12,6 @@ from typing import Any
 
 from plaudit.sandbox.judging.handles.violations import violate
 
-__all__ = ["Literal", "answer_type", "guard_comparisons", "has_nan", "meet_shaped", "to_list"]
-
 ORDERING = ("less", "less_equal", "greater", "greater_equal")
 COMPARING = ("allclose", "array_equiv", "isclose")
 OPERANDS = ("a", "b", "a1", "a2", "x", "y", "actual", "desired")  # of these and the following, by their names

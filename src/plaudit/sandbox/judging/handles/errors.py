@@ -11,8 +11,6 @@ from typing import Any, Protocol
 
 from plaudit.sandbox.outcome import Raised
 
-__all__ = ["SILENT", "ErrorClass", "ProgramError", "ProgramErrors"]
-
 SILENT = (StopIteration, StopAsyncIteration, GeneratorExit)
 UNUSABLE = (*SILENT, BaseExceptionGroup)  # as bases: a group cannot be made without its exceptions
 

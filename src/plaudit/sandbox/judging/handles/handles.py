@@ -17,11 +17,6 @@ from plaudit.sandbox.judging.handles.places import is_in_check
 from plaudit.sandbox.judging.handles.violations import violate
 from plaudit.sandbox.value_kinds import KINDS
 
-__all__ = [
-    "COMPARABLE", "EXTENSIBLE", "PLAIN_METHODS", "CoroutineHandle", "Handle", "ProgramLink", "extend_value",
-    "handle_of",
-]  # fmt: skip
-
 READABLE = frozenset(
     f"__{name}__"
     for name in (

@@ -11,8 +11,6 @@ from typing import NoReturn, TypeAlias
 
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest, violate
 
-__all__ = ["TESTS", "Place", "is_in_check", "is_of_tests", "refuse", "uses_answer", "watch"]
-
 TESTS = "<tests>"  # the file name of compiled tests
 Place: TypeAlias = tuple[int | None, int | None, int | None, int | None]  # lines and columns of an expression
 _answers: dict[Place, bool] = {}

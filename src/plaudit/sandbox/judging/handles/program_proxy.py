@@ -30,8 +30,6 @@ from plaudit.sandbox.outcome import UNDEFINED, CallStatus, Outcome
 from plaudit.sandbox.program import Program
 from plaudit.sandbox.values import Graph, NotPlain, Opaque
 
-__all__ = ["NotLoaded", "ProgramProxy", "run_status_of", "show_value", "tail"]
-
 MAX_LOSSES = 3
 SHOWN = 100
 TAIL = 2000

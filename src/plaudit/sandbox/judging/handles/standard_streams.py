@@ -11,8 +11,6 @@ from typing import Any
 
 from plaudit.sandbox.outcome import Outcome
 
-__all__ = ["StandardStreams"]
-
 MAX_LINES = 64
 
 

@@ -19,8 +19,6 @@ from plaudit.sandbox.judging.handles.violations import UnsupportedTest, note_tur
 from plaudit.sandbox.judging.handles.written_contents import WrittenContents
 from plaudit.sandbox.value_kinds import CLASS_NAMES, WRITERS, standard_path
 
-__all__ = ["check_ordered", "path_in_program", "standard_object", "support_handles", "test_builtins"]
-
 _NOTHING = object()
 _PLAIN_BASES = (Handle, *EXTENSIBLE)
 _COMPARABLE = {bool, type(None), *CONTAINERS, *WRITERS}

@@ -6,11 +6,6 @@ them.
 
 from typing import NoReturn
 
-__all__ = [
-    "CheckFailed", "ProgramLost", "UnsupportedTest", "note_turn", "take_empty_loop", "take_refusal",
-    "take_violation", "violate",
-]  # fmt: skip
-
 _violations: list[str] = []
 _refusals: list[str] = []
 _loops: dict[int, bool] = {}  # loops over answers that the current test has come to: whether their checks have run

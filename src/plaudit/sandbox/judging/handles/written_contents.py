@@ -14,8 +14,6 @@ from plaudit.sandbox.judging.handles.handles import Handle
 from plaudit.sandbox.value_kinds import copy_view
 from plaudit.sandbox.values import Entry, Graph
 
-__all__ = ["WrittenContents"]
-
 
 class WrittenContents:
     """Exchanges the contents of changed containers in the graph that `graph` gives."""

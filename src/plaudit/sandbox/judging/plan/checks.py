@@ -5,8 +5,6 @@ A check is a statement that can fail: an assert, a call of something named `asse
 
 import ast
 
-__all__ = ["CHECK", "CheckWrapper", "is_check", "lines_of_checks"]
-
 CHECK = "__check__"
 CATCHING = ("raises(", "suppress(", "assertRaises")
 CHECKING = ("assert", "check", "verify", "expect")

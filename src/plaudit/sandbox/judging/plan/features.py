@@ -9,8 +9,6 @@ from collections.abc import Collection
 
 from plaudit.sandbox.judging.plan.program_use import names_in
 
-__all__ = ["FEATURES", "find_unsupported"]
-
 FEATURES = frozenset({"approx", "fail", "fixture", "main", "mark", "param", "raises", "skip"})
 REFUSED = frozenset({
     "expectedFailure", "assertWarns", "assertWarnsRegex", "assertLogs", "assertNoLogs", "catch_warnings", "environ",

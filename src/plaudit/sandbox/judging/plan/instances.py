@@ -10,8 +10,6 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TypeAlias
 
-__all__ = ["class_names", "find_unscored"]
-
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 INSTANCE, CONTAINER, FUNCTION = "instance", "container", "function"

@@ -14,11 +14,6 @@ from collections.abc import Collection, Iterable
 
 from plaudit.sandbox.judging.suites import AssertSuite, CallSuite, FileSuite, Suite
 
-__all__ = [
-    "KNOWN_PACKAGES", "NOT_OFFERED", "PROGRAM_MODULES", "STUBS", "drop_unused_imports", "find_lacking", "imported",
-    "is_installed", "parse_code",
-]  # fmt: skip
-
 PROGRAM_MODULES = frozenset(
     {"solution", "main", "candidate", "submission", "program", "answer", "your_module", "module"}
 )

@@ -16,11 +16,6 @@ from plaudit.sandbox.judging.plan.instances import class_names
 from plaudit.sandbox.judging.plan.modules import parse_code
 from plaudit.sandbox.judging.plan.program_use import bindings, names_in, operands, pairs
 
-__all__ = [
-    "called_names", "exception_names", "helpers_in", "imports_in", "parse_tests", "program_names", "split_classes",
-    "standard_modules", "top_level_names", "with_prefix",
-]  # fmt: skip
-
 BUILTINS = frozenset(dir(builtins))
 RAISING = ("raises", "assertRaises", "assertRaisesRegex", "suppress")
 

@@ -6,8 +6,6 @@ from itertools import pairwise
 
 from plaudit.sandbox.judging.handles.places import Place
 
-__all__ = ["ProgramUse", "bindings", "names_in", "operands", "pairs", "root_of"]
-
 # Functions of one argument whose result shows the contents of the argument.
 SHOWING = {"len", "list", "tuple", "set", "dict", "sorted", "sum", "min", "max", "str", "repr", "frozenset"}
 

@@ -14,8 +14,6 @@ from plaudit.sandbox.judging.handles.handles import PLAIN_METHODS
 from plaudit.sandbox.judging.plan.checks import is_check
 from plaudit.sandbox.judging.plan.program_use import ProgramUse, names_in, operands, pairs, root_of
 
-__all__ = ["rewrite"]
-
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 # Functions of numpy, `bisect` and `heapq` that order their arguments.

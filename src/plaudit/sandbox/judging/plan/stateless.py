@@ -8,8 +8,6 @@ is taken to leave something behind. The list says what is allowed, so what is fo
 import ast
 import builtins
 
-__all__ = ["is_stateless"]
-
 NODES = (
     ast.Module, ast.arguments, ast.Return, ast.Pass, ast.Expr, ast.Assert, ast.Assign,
     ast.AnnAssign, ast.AugAssign, ast.For, ast.If, ast.Break, ast.Continue, ast.Constant, ast.List, ast.Tuple,

@@ -30,9 +30,6 @@ from plaudit.sandbox.judging.plan.rewriting import rewrite
 from plaudit.sandbox.judging.plan.stateless import is_stateless
 from plaudit.sandbox.judging.suites import AssertSuite, FileSuite, StreamSuite, Suite
 
-__all__ = ["TestPlan", "plan_suite"]
-
-
 _NOTHING = compile("", "<setup>", "exec")
 
 

@@ -10,9 +10,6 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["TEXT_COMPARISONS", "same_text", "same_value"]
-
-
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 
 

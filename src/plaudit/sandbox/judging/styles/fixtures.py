@@ -14,8 +14,6 @@ from unittest.mock import DEFAULT
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest
 from plaudit.sandbox.judging.styles.pytest_stub import AUTOUSE, FIXTURE, SCOPE, USED
 
-__all__ = ["Fixtures"]
-
 
 class Fixtures:
     """The fixtures of one file; a wide one is made once for its scope and closed at the end of it."""

@@ -19,8 +19,6 @@ from plaudit.sandbox.languages.toolchain_checks import usable_toolchain
 from plaudit.sandbox.languages.toolchains import MissingToolchain
 from plaudit.sandbox.outcome import CallStatus, Outcome
 
-__all__ = ["judge_program"]
-
 REPLAY = "import sys\nsys.stdout.buffer.write(bytes.fromhex({output!r}))\n"
 
 

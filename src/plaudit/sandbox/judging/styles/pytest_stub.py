@@ -15,8 +15,6 @@ from typing import Any
 from plaudit.sandbox.judging.handles.places import refuse
 from plaudit.sandbox.judging.handles.violations import UnsupportedTest
 
-__all__ = ["AUTOUSE", "CASES", "FIXTURE", "SCOPE", "SKIPPED", "USED", "Skipped", "approx", "pytest_stub"]
-
 CASES, FIXTURE, SKIPPED = "__plaudit_cases__", "__plaudit_fixture__", "__plaudit_skipped__"
 AUTOUSE, SCOPE, USED = "__plaudit_autouse__", "__plaudit_scope__", "__plaudit_used__"
 

@@ -19,8 +19,6 @@ from plaudit.sandbox.judging.suites import AssertSuite, CallSuite
 from plaudit.sandbox.judging.verdict import Verdict
 from plaudit.sandbox.values import from_text
 
-__all__ = ["fill_namespace", "judge_asserts", "judge_calls"]
-
 
 def judge_asserts(launcher: Launcher, suite: AssertSuite, plan: TestPlan) -> Verdict:
     """The verdict of statements."""

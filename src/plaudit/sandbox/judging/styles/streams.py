@@ -21,8 +21,6 @@ from plaudit.sandbox.judging.verdict import RunStatus, TestResult, Verdict
 from plaudit.sandbox.outcome import CallStatus, Outcome
 from plaudit.sandbox.values import Graph
 
-__all__ = ["OutputCheck", "judge_runs", "judge_streams", "output_failure"]
-
 MAX_LOSSES = 3
 Checker: TypeAlias = Callable[[str, str, str], Any]  # of input, output and expected output
 OutputCheck: TypeAlias = Callable[[Outcome, str, str, StreamSuite], str]  # why a run is no pass; empty if it is

@@ -23,8 +23,6 @@ from plaudit.sandbox.judging.styles.statements import fill_namespace
 from plaudit.sandbox.judging.suites import FileSuite
 from plaudit.sandbox.judging.verdict import Verdict
 
-__all__ = ["judge_file"]
-
 MODULE = "test_program"
 
 

@@ -15,8 +15,6 @@ from plaudit.verify.math.exact.values import same_value
 from plaudit.verify.math.parsing.tree import Node, Op, operations, rewrite, symbols
 from plaudit.verify.math.policy import MathPolicy, Names
 
-__all__ = ["Forms", "Method"]
-
 
 class Method(StrEnum):
     """The method by which a truth and an answer were compared."""

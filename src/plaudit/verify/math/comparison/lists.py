@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from plaudit.verify.math.exact.values import fingerprint
 from plaudit.verify.math.parsing.tree import Node, Op, nodes
 
-__all__ = ["Same", "all_of", "same_items", "same_list", "same_matrix"]
-
 Same = Callable[[Node, Node], bool | None]
 MAX_PAIRS = 400  # comparisons of items that have no fingerprint in common
 _COLLECTIONS = (Op.LIST, Op.SET, Op.TUPLE)

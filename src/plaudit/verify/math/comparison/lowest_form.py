@@ -14,8 +14,6 @@ from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.values import agree_as_shown, same_value
 from plaudit.verify.math.parsing.tree import Node, Op, name, nodes, number, operations, symbols
 
-__all__ = ["find_open_operation", "open_operations"]
-
 LARGEST_FACTOR = 1000  # whose powers are looked for under a root
 _SCIENTIFIC = (5, -4)  # exponents of ten from which on scientific notation is the usual one
 _TRIGONOMETRIC = ("sin", "cos", "tan", "cot", "sec", "csc")

@@ -13,8 +13,6 @@ from plaudit.verify.math.exact.values import same_value, sign_of
 from plaudit.verify.math.parsing.tokens import FLIPPED
 from plaudit.verify.math.parsing.tree import Node, Op, Unreadable, name, nodes, number, substitute, symbols
 
-__all__ = ["count_ends", "is_region", "same_region"]
-
 _ORDER = {"<", ">", "<=", ">="}
 _HOLDS: dict[str, Callable[[int, int], bool]] = {
     "<": lambda position, end: position < end,

@@ -7,8 +7,6 @@ from plaudit.verify.math.exact.values import same_value
 from plaudit.verify.math.parsing.tokens import FLIPPED
 from plaudit.verify.math.parsing.tree import Node, Op, name, number, operations, substitute, symbols
 
-__all__ = ["is_definition", "same_relation", "value_of"]
-
 
 def is_definition(node: Node) -> bool:
     """Whether a relation gives something a value: `x = 5`, `f(x) = x²`, `|AB| = 1`, `S:T = 7:32`; not `x² = 4`."""

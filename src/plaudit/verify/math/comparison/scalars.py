@@ -26,8 +26,6 @@ from plaudit.verify.math.parsing.units import power_of, unit_of
 from plaudit.verify.math.policy import MathPolicy, Names, Percent, Units
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["is_time", "same_scalar", "same_words"]
-
 _COUNTERS = set("klmnjtpqrs")  # letters that usually count, and may be chosen freely
 
 

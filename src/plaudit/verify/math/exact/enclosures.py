@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 from plaudit.verify.math.exact.evaluation import Undefined, evaluate
 from plaudit.verify.math.parsing.tree import Node, nodes, number, spend
 
-__all__ = ["BITS", "Comparison", "Point", "compare_at", "sign_at"]
-
 Point = dict[str, Fraction]
 """The values of the unknowns."""
 

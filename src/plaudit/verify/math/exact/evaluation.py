@@ -13,8 +13,6 @@ from typing import Any, Protocol, TypeVar
 
 from plaudit.verify.math.parsing.tree import Node, Op, name, number, substitute
 
-__all__ = ["Domain", "PRIME", "Residues", "Undefined", "evaluate"]
-
 V = TypeVar("V")
 
 

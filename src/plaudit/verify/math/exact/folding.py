@@ -10,8 +10,6 @@ from fractions import Fraction
 
 from plaudit.verify.math.parsing.tree import MAX_BITS, MAX_TERMS, Node, Op, is_number, nodes, number, spend, substitute
 
-__all__ = ["fold"]
-
 MAX_FACTORIAL = 2_500
 MAX_ROOT = 64
 MAX_RADICAND = 4_000  # bits

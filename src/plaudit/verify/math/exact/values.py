@@ -28,11 +28,6 @@ from plaudit.verify.math.parsing.tree import (
 )
 from plaudit.verify.numbers import last_place
 
-__all__ = [
-    "agree_as_shown", "counts_something", "fingerprint", "hash_to_fraction", "is_computed", "is_rounded", "rounds_to",
-    "same_value", "sign_of",
-]  # fmt: skip
-
 COMPARISON = 20  # nodes that a comparison counts for, however small it is
 MAX_POINTS = 5  # where expressions in whole numbers are compared
 _SEED = b"plaudit"

@@ -10,8 +10,6 @@ from plaudit.verify.math.extraction.marks import INK, MAX_MARKS, Mark, Source
 from plaudit.verify.math.parsing.tokens import GREEK
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["find_boxes"]
-
 _TOKEN = compile_late(r"\\+(?:boxed|fbox)[ \t]?(?:\{|(?P<bare>-?\d[\d.,]*\d|-?\w))|\\.|[{}]", re.DOTALL)
 # One box with braces at most two deep inside it, which is what responses have; anything else is read token by token.
 _ONLY_BOX = compile_late(

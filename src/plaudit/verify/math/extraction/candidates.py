@@ -39,8 +39,6 @@ from plaudit.verify.patterns import compile_late
 from plaudit.verify.tags import THOUGHT, without_thinking
 from plaudit.verify.text import remove_invisible
 
-__all__ = ["FINDERS", "Candidate", "Extraction", "extract", "find_marks", "read_response", "tidy"]
-
 
 class Candidate(NamedTuple):
     """One way to read the answer of a response; `holds_all` if it is the list of all that are marked."""

@@ -12,11 +12,6 @@ from typing import NamedTuple
 
 from plaudit.verify.patterns import compile_late
 
-__all__ = [
-    "DIGIT", "INK", "MARKED", "MATHEMATICAL", "MAX_MARKS", "Mark", "Rejection", "Source", "end_of_statement",
-    "find_formulas", "find_last", "split_statements", "without_environment", "without_formulas",
-]  # fmt: skip
-
 MAX_MARKS = 50  # of a kind, counted from the end of a response
 DIGIT = compile_late(r"\d")
 INK = compile_late(r"[^\W_]|[∞∅√]")

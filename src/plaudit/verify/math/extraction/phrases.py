@@ -17,8 +17,6 @@ from plaudit.verify.math.extraction.marks import (
 )
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["find_phrases"]
-
 _NOUN = (
     r"(?:(?<![^\W_])answers?\b|\b(?:correct|right) (?:option|choice)\b|\br[ée]ponse\b|\b(?:antwort|ergebnis|lösung)\b"
     r"|\brespuesta\b|答案|答(?=[:：]))"

@@ -15,11 +15,6 @@ from plaudit.verify.number_words import NUMBER_WORDS, digits_for_words, find_num
 from plaudit.verify.numbers import NUMBER
 from plaudit.verify.patterns import compile_late
 
-__all__ = [
-    "OFFERS", "RULES", "Offer", "Rule", "Statement", "find_objection", "find_offers", "is_corrected", "is_denied_at",
-    "is_letter", "qualifies_itself", "read_statement",
-]  # fmt: skip
-
 BEFORE = 300  # characters before an answer that are read
 AFTER = 400  # characters of the rest of its sentence that are read
 FOLLOWING = 4000  # characters behind its sentence that are read

@@ -15,10 +15,6 @@ from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.numbers import NUMBER, Number, find_numbers
 from plaudit.verify.patterns import compile_late
 
-__all__ = [
-    "MAX_EQUATIONS", "find_answer_number", "find_closing", "find_equated_numbers", "find_unmarked_answer", "is_bare",
-]  # fmt: skip
-
 CLOSING = 20_000  # characters at the end of a response in which an unmarked answer is looked for
 MAX_EQUATIONS = 1000  # counted from the end of a text
 LONGEST_BARE = 3000

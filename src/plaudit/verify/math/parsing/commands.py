@@ -8,8 +8,6 @@ from plaudit.verify.math.parsing.notation import NEW_NAMES, WITHOUT_MEANING
 from plaudit.verify.math.parsing.tokens import FUNCTIONS, GREEK, SIGNS, Kind
 from plaudit.verify.math.parsing.tree import Node, Op, Unreadable, call, name, nodes, number
 
-__all__ = ["KNOWN_COMMANDS", "parse_command", "parse_function"]
-
 HALF = number(Fraction(1, 2))
 _ENVIRONMENTS = {"matrix", "pmatrix", "bmatrix", "Bmatrix", "vmatrix", "Vmatrix", "smallmatrix", "array"}
 _LINES = {"cases", "aligned", "align", "align*", "gathered", "equation", "equation*", "split", "gather", "gather*"}

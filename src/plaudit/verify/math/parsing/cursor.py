@@ -11,8 +11,6 @@ from plaudit.verify.math.parsing.tokens import Kind, Token
 from plaudit.verify.math.parsing.tree import MAX_DEPTH, MAX_NODES, Node, Op, OverBudget, Unreadable, call, name, number
 from plaudit.verify.numbers import MAX_DIGITS, decimal_value
 
-__all__ = ["Cursor", "Grammar", "Rule", "group", "parse_absolute", "parse_bracket", "parse_number", "parse_rounding"]
-
 Rule = Callable[["Cursor"], Node]
 _END = Token(Kind.END, "")
 

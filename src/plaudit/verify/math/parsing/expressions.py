@@ -12,8 +12,6 @@ from plaudit.verify.math.parsing.tree import CONSTANTS, Node, Op, Unreadable, ca
 from plaudit.verify.math.parsing.units import may_be_unit
 from plaudit.verify.number_words import scale_of
 
-__all__ = ["factor", "total"]
-
 _PREFIXES = {"dollar", "euro", "yuan", "pound sterling", "USD", "EUR", "RMB"}
 _ORDINALS = {"st", "nd", "rd", "th"}
 _CONDITIONS = ("for", "where", "with", "such that", "as ", "in which")

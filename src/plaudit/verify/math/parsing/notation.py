@@ -10,8 +10,6 @@ from collections.abc import Callable
 
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["NEW_NAMES", "WITHOUT_MEANING", "read_mixed", "replace_unicode", "unify_notation"]
-
 _SIGNS = {
     "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "×": r"\times ", "⋅": r"\cdot ", "·": r"\cdot ",
     "∙": r"\cdot ", "÷": "/", "∕": "/", "⁄": "/", "≤": r"\le ", "≦": r"\le ", "⩽": r"\le ", "≥": r"\ge ", "≧": r"\ge ",

@@ -9,8 +9,6 @@ from plaudit.verify.math.parsing.notation import unify_notation
 from plaudit.verify.math.parsing.tokens import RELATIONS, Kind, tokenize
 from plaudit.verify.math.parsing.tree import MAX_ITEMS, MAX_LEVELS, Node, Op, OverBudget, Unreadable
 
-__all__ = ["describe_parse", "parse"]
-
 _WITHIN = frozenset({",", ";", "and", "or"})
 _OUTSIDE = _WITHIN | {"row"}  # within brackets rows belong to a matrix
 _JOINING = (Kind.SIGN, Kind.COMMAND)  # what may stand between two sides

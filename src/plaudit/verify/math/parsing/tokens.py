@@ -13,11 +13,6 @@ from plaudit.verify.math.parsing.tree import MAX_LENGTH, OverBudget
 from plaudit.verify.math.parsing.units import is_unit
 from plaudit.verify.numbers import DECIMAL, REPEATING
 
-__all__ = [
-    "CONSTANT_WORDS", "FLIPPED", "FUNCTIONS", "GREEK", "Kind", "RELATIONS", "SEPARATORS", "SIGNS", "Token",
-    "tokenize",
-]  # fmt: skip
-
 _SAME_NAME = (
     "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth exp ln log lg max min gcd "
     "lcm det dim ker deg arg sgn floor ceil abs sqrt cbrt sech csch arccoth arcsech arccsch arcsinh arccosh arctanh "

@@ -12,12 +12,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple, cast
 
-__all__ = [
-    "CONSTANTS", "MAX_BITS", "MAX_DEPTH", "MAX_ITEMS", "MAX_LENGTH", "MAX_LEVELS", "MAX_NODES", "MAX_TERMS", "Node",
-    "Op", "OverBudget", "Unreadable", "call", "is_number", "name", "nodes", "number", "operations", "rewrite",
-    "spend", "start_work", "substitute", "symbols",
-]  # fmt: skip
-
 MAX_LENGTH = 20_000  # characters of one answer
 MAX_NODES = 6_000  # of one tree
 MAX_DEPTH = 40  # brackets within brackets

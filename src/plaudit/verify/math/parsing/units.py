@@ -9,9 +9,6 @@ import re
 from plaudit.verify.number_words import find_number_words, scale_of
 from plaudit.verify.patterns import compile_late
 
-__all__ = ["changes_amount", "is_unit", "may_be_unit", "power_of", "unit_of"]
-
-
 _SAME_UNIT = """
 m meter metre; cm centimeter centimetre; mm millimeter millimetre; km kilometer kilometre kms; mi mile; ft foot feet; dm
 in inch inches; yd yard; nm nanometer nanometre; light-year; kg kilogram kilo kgs; g gram gr; mg milligram; lb lbs pound
