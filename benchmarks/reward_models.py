@@ -56,7 +56,10 @@ def measure_policy(folder: Path, *, short: bool) -> None:
     )
     built = build_pairs(read_rollouts(folder / "first" / "rollouts.jsonl"), PairSettings(per_group=6))
     model = fit([pair.to_row() for pair in built.pairs], folder / "counting", 10 if short else 300)
-    print(f"reward model, pairs of {built.counts.groups} groups: {model.report.headline}")
+    accuracy = model.report.accuracy
+    print(f"reward model, pairs of {built.counts.groups} groups: accuracy {accuracy.value:.3f} [{accuracy.low:.3f}, "
+          f"{accuracy.high:.3f}] on {accuracy.count:,} held-out pairs, calibration error "
+          f"{model.report.calibration.error:.3f}, {model.report.length.verdict}")  # fmt: skip
     for name, reward in (
         ("reward model", (f"training.reward_function=reward_model(model={str(model.folder)!r})",)),
         ("judge itself", ()),

@@ -80,7 +80,7 @@ class Turns:
             self._changed.notify_all()
 
 
-class Stopwatch:
+class Stopwatch(Progress):
     """Notes what steps take; it watches plaudit's runs. With `turns`, another run has its step in between."""
 
     def __init__(
@@ -99,12 +99,6 @@ class Stopwatch:
     def step(self, step: int, metrics: Mapping[str, float]) -> None:
         if step:
             self.end_step()
-
-    def warm_start(self, step: int, steps: int, loss: float) -> None:
-        pass
-
-    def note(self, text: str) -> None:
-        pass
 
     @property
     def seconds_per_step(self) -> float:
