@@ -14,6 +14,8 @@ from plaudit.contract.rules import Weight
 from plaudit.errors import InvalidSettings, did_you_mean
 from plaudit.trajectory import Trajectory
 
+__all__ = ["TaskReward", "bonus", "cautious", "gdpo", "lexicographic", "maximum", "median", "minimum", "product"]
+
 
 def product(*rewards: RewardLike) -> Combination:
     """The product of rewards: one zero makes it zero."""

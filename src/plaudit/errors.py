@@ -25,6 +25,30 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from types import ModuleType
 
+__all__ = [
+    "AgentError",
+    "CacheError",
+    "CasesError",
+    "DataError",
+    "InvalidAdvantage",
+    "InvalidOutput",
+    "InvalidSettings",
+    "InvalidTrajectory",
+    "MissingGroundTruth",
+    "MissingPackage",
+    "PlauditError",
+    "PolicyError",
+    "RewardNotLoaded",
+    "RolloutsError",
+    "SamplingFailed",
+    "SandboxError",
+    "ScoringFailed",
+    "TrainingError",
+    "TransientError",
+    "did_you_mean",
+    "require",
+]
+
 
 class PlauditError(Exception):
     """Base of every error that plaudit raises on purpose."""

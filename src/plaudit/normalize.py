@@ -14,6 +14,11 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from plaudit.errors import InvalidSettings, did_you_mean
 
+__all__ = [
+    "GroupNormalizer", "MinMaxNormalizer", "Moments", "Normalizer", "QuantileNormalizer", "RankNormalizer",
+    "RunningNormalizer", "Scaled", "Scope", "ZScoreNormalizer", "normalizer",
+]  # fmt: skip
+
 Scope: TypeAlias = Literal["sample", "group", "batch"]
 EPSILON = 1e-6
 

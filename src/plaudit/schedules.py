@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from plaudit.errors import InvalidSettings
 
+__all__ = ["CosineSchedule", "LinearSchedule", "PiecewiseSchedule", "Schedule"]
+
 
 class Schedule(ABC):
     """A number for every training step."""

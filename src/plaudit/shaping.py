@@ -15,6 +15,16 @@ from plaudit.contract.output import RewardOutput, as_number
 from plaudit.errors import InvalidSettings, InvalidTrajectory
 from plaudit.trajectory import Trajectory
 
+__all__ = [
+    "CosineLength",
+    "GroupLength",
+    "HallucinationPenalty",
+    "LengthPenalty",
+    "PotentialShaping",
+    "ReasoningBonus",
+    "SoftOverlong",
+]
+
 LengthUnit: TypeAlias = Literal["word", "token"]
 
 
