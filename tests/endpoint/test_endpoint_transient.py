@@ -104,8 +104,8 @@ def test_only_429_says_slow_down():
 
 
 def test_an_http_fault_is_reported_by_number_and_name():
-    assert fault_of(answered(503)).words == "HTTP 503 Service Unavailable"
-    assert fault_of(answered(529)).words == "HTTP 529"
+    assert fault_of(answered(503)).message == "HTTP 503 Service Unavailable"
+    assert fault_of(answered(529)).message == "HTTP 529"
     assert status_of(answered(404)) == 404
 
 

@@ -115,7 +115,9 @@ class Unready(RewardFunction):
 
 
 def test_a_load_error_in_a_worker_ends_the_run_before_the_first_sample():
-    refusal = pytest.raises(InvalidSettings, match="a worker could not load the reward: no such weights")
+    refusal = pytest.raises(
+        InvalidSettings, match="a worker could not load the reward: warm_up of Unready: no such weights"
+    )
     with Scorer(Unready(0, "no such weights"), workers=1) as scorer, refusal:
         scorer.score(samples("a"))
 
