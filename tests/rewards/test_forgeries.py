@@ -57,7 +57,6 @@ BESIDE_THE_TESTS = {  # what cannot be scored follows from the tests alone
     ),
 }  # fmt: skip
 PAID = {  # not covered, as the guide says
-    "memoryview_is_no_copy", "user_list_is_no_copy", "array_view_is_no_copy", "reshaped_array_is_no_copy",
     "all_of_a_starred_zip", "nan_sum_of_differences", "answer_by_a_callback_of_a_future", "both_in_a_list_of_results",
     "set_of_both_results", "nan_in_a_priority_queue", "comprehension_of_checks_over_nothing",
     "map_of_checks_over_nothing",
