@@ -5,8 +5,6 @@ from what the program made of it; a variable of the program is read when it is u
 """
 
 import ast
-import bisect
-import heapq
 from collections.abc import Collection
 
 from plaudit.errors import InvalidTrajectory
@@ -16,8 +14,7 @@ from plaudit.sandbox.judging.plan.program_use import ProgramUse, names_in, opera
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-# Functions of numpy, `bisect` and `heapq` that order their arguments.
-ORDERING_CALLS = {"greater", "greater_equal", "less", "less_equal", *dir(bisect), *heapq.__all__}
+ORDERING_CALLS = {"greater", "greater_equal", "less", "less_equal"}  # functions of numpy
 # Methods that compare, which give `NotImplemented` for objects of another type; that would count as true.
 COMPARISONS = {
     "__eq__": ast.Eq, "__ne__": ast.NotEq, "__lt__": ast.Lt, "__le__": ast.LtE, "__gt__": ast.Gt, "__ge__": ast.GtE,
@@ -278,13 +275,15 @@ class _Rewriter(ast.NodeTransformer):
         """Make `zip` and `map` fail for an answer that is shorter than what it is paired with."""
         function, iterables = (node.args[:1], node.args[1:]) if name == "map" else ([], node.args)
         sides = [self._use.depends(side) for side in iterables]
+        is_unpacked = any(isinstance(side, ast.Starred) for side in iterables)  # where the answers are is not known
         calls_program = any(self._use.depends(part) for part in function)
-        if calls_program or (any(sides) and not all(sides)):
+        if calls_program or (any(sides) and (is_unpacked or not all(sides))):
             paired = [
                 side if is_answer else self._written(side) for side, is_answer in zip(iterables, sides, strict=True)
             ]
             node.func = ast.Name("__map__" if name == "map" else "__strict_zip__", ast.Load())
-            node.args = [*function, ast.Tuple([ast.Constant(side) for side in sides], ast.Load()), *paired]
+            known = [] if is_unpacked and any(sides) else [ast.Constant(side) for side in sides]
+            node.args = [*function, ast.Tuple(known, ast.Load()), *paired]
 
     def _sent(self, node: ast.expr) -> ast.expr:
         """A value of the tests as an index, attribute or argument of an answer: it must be possible to send it."""
