@@ -57,9 +57,8 @@ BESIDE_THE_TESTS = {  # what cannot be scored follows from the tests alone
     ),
 }  # fmt: skip
 PAID = {  # not covered, as the guide says
-    "all_of_a_starred_zip", "nan_sum_of_differences", "answer_by_a_callback_of_a_future", "both_in_a_list_of_results",
-    "set_of_both_results", "nan_in_a_priority_queue", "comprehension_of_checks_over_nothing",
-    "map_of_checks_over_nothing",
+    "nan_sum_of_differences", "comprehension_of_checks_over_nothing", "map_of_checks_over_nothing",
+    "nan_in_an_asynchronous_priority_queue",
 }  # fmt: skip
 REASONS = {
     "decorator_of_the_program_drops_a_test": "timed is called with something that is not plain data",

@@ -50,6 +50,7 @@ def test_builtins(
         "__map__": strict_map,
         "__function__": as_argument,
         "__argument__": written.argument,
+        "__either__": lambda function: function if isinstance(function, Handle) else partial(written.call, function),
         "__begin__": written.begin,
         "__begin_unreturned__": written.begin_unreturned,
         "__written__": written.end,

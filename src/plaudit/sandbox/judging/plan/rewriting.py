@@ -231,6 +231,9 @@ class _Rewriter(ast.NodeTransformer):
             self._pair_strictly(node, name)
         elif method in LOOKING_UP | COMPARING and isinstance(node.func, ast.Attribute):
             node.args = list(map(self._argument, self._meeting([node.func.value, *node.args])[1:]))
+        elif self._use.may_hold_any_function(node.func):
+            if not any(names_in(argument) & self._checked for argument in node.args):
+                node.func = _call("__either__", node.func)
         elif not method.startswith("assertIs") and root_of(node.func) not in self._use.functions | self._use.results:
             self._write_arguments(node)
             if not (method or name).startswith(("assert", "raises")):
