@@ -75,7 +75,7 @@ class ProgramUse:
                     (value, target)
                     for target in self.changed_by(call)
                     for value in operands(call)
-                    if value is not target
+                    if value is not target and not isinstance(value, ast.Lambda)
                 ]
             case ast.Call(ast.Name(name) | ast.Attribute(_, name), arguments, keywords) if name in self._parameters:
                 named = [(keyword.value, ast.Name(keyword.arg)) for keyword in keywords if keyword.arg]
@@ -87,7 +87,8 @@ class ProgramUse:
         places: dict[Place, bool] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
-                is_passed = any(map(self.holds_answer, operands(node)))
+                values = [one for one in operands(node) if not isinstance(one, ast.Lambda)]
+                is_passed = any(map(self.holds_answer, values))
                 if is_passed or (isinstance(node.func, ast.Attribute) and self.holds_answer(node.func.value)):
                     places[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = is_passed
         return places
