@@ -294,7 +294,7 @@ class _Rewriter(ast.NodeTransformer):
                 side if is_answer else self._written(side) for side, is_answer in zip(iterables, sides, strict=True)
             ]
             node.func = ast.Name("__map__" if name == "map" else "__strict_zip__", ast.Load())
-            known = [] if is_unpacked and any(sides) else [ast.Constant(side) for side in sides]
+            known: list[ast.expr] = [] if is_unpacked and any(sides) else [ast.Constant(side) for side in sides]
             node.args = [*function, ast.Tuple(known, ast.Load()), *paired]
 
     def _sent(self, node: ast.expr) -> ast.expr:
