@@ -88,7 +88,7 @@ def _calls_compared_with_own_values(tree: ast.Module, functions: set[str]) -> li
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq)
         for side in ((node.left, node.comparators[0]), (node.comparators[0], node.left))
     ]
-    return [one for one, own in sides if not names_in(own) & theirs and ast.unparse(own) not in ("True", "False")]
+    return [one for one, other in sides if not names_in(other) & theirs and ast.unparse(other) not in ("True", "False")]
 
 
 def _are_only_compared(tree: ast.Module, functions: set[str]) -> bool:

@@ -215,8 +215,8 @@ def bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
         case ast.withitem(value, ast.expr() as target):
             return [(value, target)]
         case ast.Call(ast.Attribute(value), arguments):  # a callback
-            given = [one.args.args for one in arguments if isinstance(one, ast.Lambda)]
-            return [(value, ast.Name(one.arg)) for parameters in given for one in parameters]
+            callbacks = [one for one in arguments if isinstance(one, ast.Lambda)]
+            return [(value, ast.Name(one.arg)) for callback in callbacks for one in callback.args.args]
     return []
 
 
