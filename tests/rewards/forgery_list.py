@@ -103,5 +103,6 @@ WITH_TESTS = [
     "ninth_look",
     "tenth_look",
     "eleventh_look",
+    "twelfth_look",
 ]
 FORGERIES = [*OLD, *(one for family in WITH_TESTS for one in with_tests(FOLDER / f"{family}.txt", family))]

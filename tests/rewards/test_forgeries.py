@@ -37,11 +37,15 @@ BESIDE_THE_TESTS = {  # what cannot be scored follows from the tests alone
             "undefined_constant_as_tolerance", "capitalised_constant_beside_an_import",
             "reference_that_nobody_defines", "reference_as_a_constant_in_a_helper",
             "unscored_by_a_list_for_an_iterator", "unscored_by_a_method_of_a_list", "unscored_by_an_array_of_objects",
+            "grader_tested_by_a_truth_value", "grader_that_also_gets_what_is_expected",
         ],
         "which neither they nor",
     ),
     **dict.fromkeys(
-        ["unscored_by_an_object_with_attributes", "unscored_by_an_object_for_a_dict"],
+        [
+            "unscored_by_an_object_with_attributes", "unscored_by_an_object_for_a_dict",
+            "answer_by_a_callback_of_a_thread_pool",
+        ],
         "the tests give an answer something that is not plain data",
     ),
     **dict.fromkeys(
@@ -57,10 +61,7 @@ BESIDE_THE_TESTS = {  # what cannot be scored follows from the tests alone
     ),
 }  # fmt: skip
 PAID = {  # not covered, as the guide says
-    "memoryview_is_no_copy", "user_list_is_no_copy", "array_view_is_no_copy", "reshaped_array_is_no_copy",
-    "all_of_a_starred_zip", "nan_sum_of_differences", "answer_by_a_callback_of_a_future", "both_in_a_list_of_results",
-    "set_of_both_results", "nan_in_a_priority_queue", "comprehension_of_checks_over_nothing",
-    "map_of_checks_over_nothing",
+    "nan_sum_of_differences", "nan_in_an_asynchronous_priority_queue",
 }  # fmt: skip
 REASONS = {
     "decorator_of_the_program_drops_a_test": "timed is called with something that is not plain data",

@@ -3,7 +3,7 @@
 import math
 import sys
 from array import array
-from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
+from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, UserString, defaultdict, deque, namedtuple
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, IntEnum
@@ -293,3 +293,50 @@ def test_keys_made_to_collide_are_refused():
     with pytest.raises(NotPlain, match="share a hash"):
         from_text(to_text([1, dict.fromkeys(keys, 0)]).replace("null", "0"))
     assert from_text(to_text(dict.fromkeys(range(5000)))) == dict.fromkeys(range(5000))
+
+
+def test_a_view_of_an_array_shows_the_array_on_the_other_side():
+    numpy = pytest.importorskip("numpy")
+    ours, theirs = Graph(), Graph(from_program=True)
+    array = numpy.arange(6).reshape(2, 3).copy()
+    copy = theirs.decode(ours.encode(array))
+    for shown in (copy[::-1], copy.T, copy[:, 1], copy.reshape(3, 2), copy[1:, ::2]):
+        view = ours.decode(theirs.encode(shown))
+        assert view.tolist() == shown.tolist()
+        assert numpy.shares_memory(view, array)
+    widened = ours.decode(theirs.encode(numpy.broadcast_to(copy[0], (4, 3))))
+    assert widened.shape == (4, 3)
+    assert not numpy.shares_memory(widened, array)
+
+
+def test_a_view_of_an_array_in_another_order_is_a_copy():
+    numpy = pytest.importorskip("numpy")
+    ours, theirs = Graph(), Graph(from_program=True)
+    array = numpy.arange(6).reshape(2, 3).T
+    copy = theirs.decode(ours.encode(array))
+    assert ours.decode(theirs.encode(copy[1])).tolist() == array[1].tolist()
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        [0, 0, "<i8", [7], [8]], [0, 8, "<i8", [3], [8]], [0, -8, "<i8", [1], [8]], [0, 0, "<i8", [3], [-8]],
+        [0, 0, "|O", [3], [8]], [1, 0, "<i8", [3], [8]], [0, 0, "<i8", [10**12], [0]], [0, 0, "<i8", "3", [8]],
+        [0, 0, "<i8", [-1, -1], [8, 8]], ["0", 0, "<i8", [3], [8]], [0, 0.5, "<i8", [3], [8]],
+    ],
+)  # fmt: skip
+def test_a_forged_view_of_an_array_is_refused(view):
+    numpy = pytest.importorskip("numpy")
+    graph = Graph(from_program=True)
+    graph.encode(numpy.arange(3))
+    with pytest.raises(NotPlain):
+        graph.decode({"V": view})
+
+
+@pytest.mark.parametrize("value", [UserDict(a=[1]), UserList([1, [2]]), UserString("a"), ChainMap({"a": 1}, {})])
+def test_a_wrapper_of_a_container_keeps_its_identity_and_its_content(value):
+    ours, theirs = Graph(), Graph(from_program=True)
+    copy = theirs.decode(ours.encode(value))
+    assert type(copy) is type(value)
+    assert copy == value
+    assert ours.decode(theirs.encode(copy)) is value

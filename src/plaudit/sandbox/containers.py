@@ -9,7 +9,7 @@ import math
 import operator
 import re
 from array import array
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, UserString, defaultdict, deque
 from collections.abc import Callable
 from functools import partial
 from itertools import chain
@@ -145,6 +145,19 @@ def _fill_namespace(value: SimpleNamespace, items: list[Any]) -> None:
     _fill_pairs(dict, vars(value), items)
 
 
+def _fill_wrapper(kind: type, value: Any, items: list[Any]) -> None:
+    (content,) = items
+    if type(content) is not kind:
+        raise NotPlain(f"content is not of type {kind.__name__}")
+    vars(value)["data"] = content
+
+
+def _fill_chain(value: Any, items: list[Any]) -> None:
+    if any(type(one) not in (dict, Counter, OrderedDict, defaultdict) for one in items):
+        raise NotPlain("a ChainMap of something that is not a dict")
+    vars(value)["maps"] = items
+
+
 def _expect_bytes(items: list[Any]) -> bytes:
     (content,) = items
     if type(content) is not bytes:
@@ -201,6 +214,10 @@ CONTAINERS: dict[type, Container] = {
     ),
     bytearray: Container("y", lambda value: [bytes(value)], _fill_bytearray, bytearray, raw=bytes),
     SimpleNamespace: Container("N", lambda value: _flat(vars(value)), _fill_namespace, SimpleNamespace),
+    UserDict: Container("w", lambda value: [value.data], partial(_fill_wrapper, dict), UserDict),
+    UserList: Container("j", lambda value: [value.data], partial(_fill_wrapper, list), UserList),
+    UserString: Container("J", lambda value: [value.data], partial(_fill_wrapper, str), lambda: UserString("")),
+    ChainMap: Container("h", lambda value: value.maps, _fill_chain, ChainMap),
     array: Container(
         "Y", lambda value: [value.typecode, value.tobytes()], _fill_typed, _make_typed, header=1, raw=array.tobytes
     ),

@@ -10,7 +10,7 @@ import math
 import re
 import sys
 import types
-from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, UserString, defaultdict, deque, namedtuple
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -140,6 +140,17 @@ def _read_scalar(graph: Graph, content: Any, depth: int) -> Any:
     return import_numpy().dtype(kind).type(item)
 
 
+def _read_view(graph: Graph, content: Any, depth: int) -> Any:
+    """An array that shows a part of another one; numpy refuses what is not within that one."""
+    number, offset, kind, shape, strides = content
+    shown = graph.shown_array(number)
+    if not ARRAY_TYPE.fullmatch(expect_text(kind)) or shown is None or math.prod(shape) > shown.size:
+        raise NotPlain("not a part of an array")
+    numpy = import_numpy()
+    memory = numpy.ascontiguousarray(shown)  # a copy only of what this side shows in another order
+    return graph.as_answer(numpy.ndarray(tuple(shape), kind, memory, offset, tuple(strides)))
+
+
 def _read_reference(graph: Graph, content: Any, depth: int) -> Any:
     entry = graph.entry(content) if type(content) is int else None
     if entry is None:
@@ -194,29 +205,11 @@ def _build_proxy(content: Any) -> Any:
     return MappingProxyType(content)
 
 
-def _build_chain(*maps: Any) -> Any:
-    if any(type(one) not in (dict, Counter, OrderedDict, defaultdict) for one in maps):
-        raise NotPlain("a ChainMap of something that is not a dict")
-    return ChainMap(*maps)
-
-
-def _wrapper(tag: str, kind: Any, content: type) -> Kind:
-    """A `UserDict` or its like, whose content keeps its identity."""
-
-    def build(data: Any) -> Any:
-        value = kind.__new__(kind)
-        value.data = data
-        return value
-
-    return Kind(tag, lambda value: (value.data,), build, (content,))
-
-
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _SINGLETONS: dict[str, Any] = {"Ellipsis": ..., "NotImplemented": NotImplemented}
 KINDS: dict[type, Kind] = {
     tuple: Kind("t", lambda value: value, lambda *items: items),
     bytes: Kind("b", lambda value: (value.hex(),), bytes.fromhex, (str,)),
-    memoryview: Kind("b", lambda value: (value.tobytes().hex(),), bytes.fromhex, (str,)),
     complex: Kind("c", lambda value: (value.real, value.imag), complex, (float, float)),
     range: Kind("r", lambda value: (value.start, value.stop, value.step), range, (int, int, int)),
     slice: Kind("x", lambda value: (value.start, value.stop, value.step), slice),
@@ -237,10 +230,6 @@ KINDS: dict[type, Kind] = {
     re.Pattern: Kind("R", lambda value: (value.pattern, value.flags), _build_pattern),
     MappingProxyType: Kind("m", lambda value: (_shown(value),), _build_proxy),
     **dict.fromkeys(_VIEWS, Kind("v", lambda value: (_VIEWS[type(value)], _shown(value)), _build_view)),
-    ChainMap: Kind("h", lambda value: value.maps, _build_chain),
-    UserDict: _wrapper("w", UserDict, dict),
-    UserList: _wrapper("j", UserList, list),
-    UserString: _wrapper("J", UserString, str),
 }
 
 
@@ -264,6 +253,7 @@ READERS: dict[str, Callable[[Graph, Any, int], Any]] = {
     **{one.tag: partial(_read_parts, one) for one in KINDS.values()},
     "z": lambda graph, content, depth: frozenset(check_hashes(graph, decode_items(graph, content, depth))),
     "n": _read_namedtuple,
+    "V": _read_view,
     "g": _read_scalar,
     "u": lambda graph, content, depth: bytes.fromhex(expect_text(content)).decode("utf-32-le", "surrogatepass"),
     "i": lambda graph, content, depth: int(expect_text(content), 16),

@@ -166,16 +166,38 @@ class Graph:
         fields = namedtuple_fields(kind)
         if fields is not None:
             return {"n": [kind.__name__, list(fields), items_of(self, tuple.__iter__(value), depth - 1)]}
+        if kind is memoryview and type(value.obj) is bytes:
+            return self.encode(value.tobytes(), depth)
         numpy = sys.modules.get("numpy")
         if numpy is not None:
             is_own = issubclass(kind, numpy.ndarray) and self._array_type is not None and kind is self._array_type()
             if kind is numpy.ndarray or is_own:
                 if value.dtype.kind in "?biufcUS":
-                    return self.encode_container(value, ARRAY, depth)
+                    return self._encode_array(value, depth)
             elif issubclass(kind, numpy.generic) and kind.__module__ == "numpy" and value.dtype.kind in "?biufcUS":
                 item = value.item()  # of the widest types, the value itself
                 return {"g": [value.dtype.str, self.encode(float(value) if type(item) is kind else item, 1)]}
         return {"@": self._describe(value)}
+
+    def _encode_array(self, value: Any, depth: int) -> Any:
+        """An array: a container, or the part that it shows of another array that has crossed."""
+        base = value.base
+        while base is not None and id(base) not in self._numbers:
+            base = getattr(base, "base", None)
+        shown = None if base is None or id(value) in self._numbers else self.shown_array(self._numbers[id(base)])
+        if shown is None or value.size > shown.size or not shown.flags.c_contiguous:
+            return self.encode_container(value, ARRAY, depth)
+        offset = value.__array_interface__["data"][0] - shown.__array_interface__["data"][0]
+        return {"V": [self._numbers[id(shown)], offset, value.dtype.str, list(value.shape), list(value.strides)]}
+
+    def shown_array(self, number: Any) -> Any:
+        """The array of a number; None if there is none."""
+        entry = self._entries.get(number) if type(number) is int else None
+        return entry.container if entry is not None and entry.kind is ARRAY else None
+
+    def as_answer(self, value: Any) -> Any:
+        """An array as one of the class of arrays that are built here."""
+        return value if self._array_type is None else value.view(self._array_type())
 
     def decode(self, coded: Any, depth: int | None = None, extend: Callable[[Any], Any] | None = None) -> Any:
         """The value that `encode` described; NotPlain for anything it would not have written.
@@ -208,8 +230,8 @@ class Graph:
 
     def _decode_new(self, container: Container, content: Any, depth: int, extend: Callable[[Any], Any] | None) -> Any:
         value = container.build(self, content)
-        if container is ARRAY and self._array_type is not None:
-            value = value.view(self._array_type())
+        if container is ARRAY:
+            value = self.as_answer(value)
         if extend is not None:
             value = extend(value)
         entry = self._add(value, container, None, is_own=False)

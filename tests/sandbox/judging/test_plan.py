@@ -129,3 +129,23 @@ def test_an_undefined_function_that_gets_what_an_imported_one_returned_is_not_ta
     ):
         with pytest.raises(InvalidTrajectory, match="the tests use same, which neither"):
             plan_suite(suite)
+
+
+def test_a_function_that_tests_check_on_their_own_values_is_the_programs():
+    tests = "assert decode('bc') == 'ab'\nassert decode(encode('x')) == 'x'"
+    assert tuple(plan_suite(AssertSuite([tests])).program) == ("decode", "encode")
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        "assert decode(encode('x')) == 'x'",
+        "assert ok([1, 2]) == True\nassert ok(f([2, 1])) == True",
+        "assert distance(3, 3) == 0\nassert distance(f(1), 3) == 0",
+        "assert norm(3) == 3\nassert norm(f(1)) == norm(4)",
+        "assert shown(1) == '1'\nassert shown(f(1))",
+    ],
+)
+def test_a_function_that_may_grade_another_stays_unscored(tests):
+    with pytest.raises(InvalidTrajectory, match="which neither they nor the data set define"):
+        plan_suite(AssertSuite([tests]))

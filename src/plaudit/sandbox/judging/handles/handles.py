@@ -238,7 +238,7 @@ def _value_of(operand: Any) -> Any:
 
 def _extend_wrapper(kind: Any, value: Any) -> Any:
     made = kind.__new__(kind)
-    vars(made)["data"] = value.data
+    vars(made).update(vars(value))
     return made
 
 
@@ -251,8 +251,7 @@ EXTENSIBLE: dict[type, Callable[[Any, Any], Any]] = {
     defaultdict: lambda kind, value: kind(value.default_factory),
     deque: lambda kind, value: kind((), value.maxlen),
     SimpleNamespace: lambda kind, value: kind(),
-    ChainMap: lambda kind, value: kind(*value.maps),
-    **dict.fromkeys((UserDict, UserList, UserString), _extend_wrapper),
+    **dict.fromkeys((ChainMap, UserDict, UserList, UserString), _extend_wrapper),
 }
 COMPARABLE = (str, int, float, complex, bytes, tuple)  # values by which an instance of a named class is compared
 _EXTENSIBLE = tuple(EXTENSIBLE)

@@ -1,12 +1,15 @@
 """Built-in functions as the tests see them, which know of handles, and the helpers that rewritten tests call."""
 
 import _operator
+import bisect
 import dataclasses
+import heapq
 import inspect
 import operator
+import queue
 import sys
 import unittest.case
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache, partial, wraps
 from types import FunctionType
 from typing import Any
@@ -47,6 +50,7 @@ def test_builtins(
         "__map__": strict_map,
         "__function__": as_argument,
         "__argument__": written.argument,
+        "__either__": lambda function: function if isinstance(function, Handle) else partial(written.call, function),
         "__begin__": written.begin,
         "__begin_unreturned__": written.begin_unreturned,
         "__written__": written.end,
@@ -104,9 +108,9 @@ def _check_operands(function: Callable[..., Any]) -> Callable[..., Any]:
     return ordering
 
 
-def _check_both(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """An ordering of `operator`, which finds NaN also where it is passed on as a function."""
-    return wraps(function)(lambda one, other, /: function(check_ordered(one), check_ordered(other)))
+def _check_all(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the standard library that orders its operands, which finds NaN whoever calls it."""
+    return wraps(function)(lambda *operands, **keywords: function(*map(check_ordered, operands), **keywords))
 
 
 ORDERING = {function.__name__: _check_operands(function) for function in (max, min, sorted)}
@@ -212,13 +216,16 @@ def _is_standard_instance(value: Any) -> bool:
 
 
 def strict_zip(sides: tuple[bool, ...], *iterables: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
-    """`zip` in which an answer of the program (True in `sides`) that ends before the others fails the check."""
+    """`zip` in which an answer of the program (True in `sides`) that ends before the others fails the check.
+
+    Without `sides`, any of the iterables may be an answer.
+    """
     iterators = [iter(iterable) for iterable in iterables]
     while True:
         row = [next(iterator, _NOTHING) for iterator in iterators]
         ended = [item is _NOTHING for item in row]
         if any(ended):
-            if any(over and side for over, side in zip(ended, sides, strict=True)) and not all(ended):
+            if any(over and side for over, side in zip(ended, sides or ended, strict=True)) and not all(ended):
                 raise AssertionError("the program's answer is shorter than what it is compared with")
             return
         yield tuple(row)
@@ -253,6 +260,13 @@ def _call_silently(function: Callable[..., Any], *args: Any, **keywords: Any) ->
         raise ProgramError(f"{type(error).__name__}: {error}") from None
 
 
+# The modules that have the same functions, and those of them that order.
+_ORDERING_FUNCTIONS: tuple[tuple[tuple[Any, ...], Sequence[str]], ...] = (
+    ((operator, _operator), ("lt", "le", "gt", "ge")),
+    ((bisect,), [name for name in dir(bisect) if callable(getattr(bisect, name)) and not name.startswith("_")]),
+    ((heapq,), heapq.__all__),
+    ((queue,), ("heappush", "heappop")),
+)
 # Functions that look into an object: applied to an object of the program, they are run by the program.
 _INSPECTING = {
     dataclasses: ("asdict", "astuple", "fields", "is_dataclass", "replace"),
@@ -264,10 +278,11 @@ _INSPECTING = {
 def support_handles() -> None:
     """Let `inspect`, `dataclasses` and unittest accept handles, and `operator` refuse to order NaN."""
     unittest.TestCase.assertSetEqual = unittest.TestCase._baseAssertEqual  # type: ignore[attr-defined, method-assign]  # by `==` alone
-    for name in ("lt", "le", "gt", "ge"):
-        ordering = _check_both(getattr(operator, name))
-        setattr(operator, name, ordering)
-        setattr(_operator, name, ordering)
+    for modules, names in _ORDERING_FUNCTIONS:
+        for name in names:
+            ordering = _check_all(getattr(modules[0], name))
+            for module in modules:
+                setattr(module, name, ordering)
     for module in (inspect, unittest.case):
         vars(module)["isinstance"] = is_instance
     for module, names in _INSPECTING.items():

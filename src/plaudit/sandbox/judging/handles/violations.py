@@ -4,7 +4,7 @@ A judge process runs one test at a time, so the violations of the current check 
 them.
 """
 
-from typing import NoReturn
+from typing import Any, NoReturn
 
 _violations: list[str] = []
 _refusals: list[str] = []
@@ -49,9 +49,10 @@ def _take_first(reasons: list[str]) -> str:
     return first
 
 
-def note_turn(loop: int, runs: bool) -> None:
-    """Note that the tests have come to a loop over an answer, or that its checks run."""
+def note_turn(loop: int, runs: bool, value: Any = True) -> Any:
+    """Note that the tests have come to a loop over an answer, which is the value, or that its checks run."""
     _loops[loop] = runs or _loops.get(loop, False)
+    return value
 
 
 def take_empty_loop() -> str:

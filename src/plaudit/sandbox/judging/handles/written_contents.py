@@ -38,8 +38,11 @@ class WrittenContents:
         return self.begin(*kept, *returned)
 
     def end(self, begun: bool, value: Any) -> Any:
-        """A value of the tests, which keeps the contents that it has now, and undo `begin`."""
-        if not begun:
+        """A value of the tests, which keeps the contents that it has now, and undo `begin`.
+
+        Where the program was called meanwhile, that has undone `begin`.
+        """
+        if not begun or not self._exchanged:
             return value
         is_lazy = isinstance(value, Iterator) and not isinstance(value, Handle)
         value = self._lazily(value, _detach) if is_lazy else _detach(value)
@@ -49,6 +52,15 @@ class WrittenContents:
     def argument(self, value: Any) -> Any:
         """An argument that an answer is compared with, as the tests wrote it, unless the program has returned it."""
         return self.end(self.begin_unreturned(), value)
+
+    def call(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+        """The result of a function that is not the program's, on what the tests wrote."""
+        begun = self.begin()
+        try:
+            return self.end(begun, function(*args, **keywords))
+        finally:
+            if begun:
+                self.restore()
 
     def items(self, begun: bool, value: Any) -> Any:
         """The items of a loop, whose number the program cannot change; the items themselves are live."""
@@ -60,13 +72,7 @@ class WrittenContents:
 
     def look_up(self, container: Any, method: str, *arguments: Any) -> Any:
         """The result of a method for an answer, on the container as the tests wrote it."""
-        begun = self.begin()
-        try:
-            value = getattr(container, method)(*arguments)
-            return _detach(value) if begun else value
-        finally:
-            if begun:
-                self.restore()
+        return self.call(getattr(container, method), *arguments)
 
     def restore(self) -> None:
         """Give all containers the contents that the program made."""

@@ -21,6 +21,26 @@ def lines_of_checks(tree: ast.Module) -> frozenset[int]:
     return frozenset(lines)
 
 
+def loops_of_checks(node: ast.Expr) -> list[ast.comprehension]:
+    """The loops of a statement that runs checks in a comprehension, as `[check(x) for x in xs]`.
+
+    `list(map(check, xs))` becomes `list(check(x) for x in xs)`.
+    """
+    call = node.value if isinstance(node.value, ast.Call) and node.value.args and not is_check(node) else None
+    looping = node.value if call is None else call.args[0]
+    match looping:
+        case ast.Call(ast.Name("map"), [function, items]):
+            item = ast.comprehension(ast.Name("__item__", ast.Store()), items, [], 0)
+            checked = ast.Call(function, [ast.Name("__item__", ast.Load())], [])
+            looping = ast.fix_missing_locations(ast.copy_location(ast.GeneratorExp(checked, [item]), items))
+    calls = [ast.Expr(part) for part in ast.walk(looping) if isinstance(part, ast.Call)]
+    if not isinstance(looping, ast.ListComp | ast.SetComp | ast.GeneratorExp) or not any(map(is_check, calls)):
+        return []
+    if call is not None:
+        call.args[0] = looping
+    return looping.generators
+
+
 class CheckWrapper:
     """Puts `with __check__(n):` around checks, and numbers them."""
 

@@ -2,7 +2,7 @@
 
 A name that the tests use and do not define comes from their imports, from the data set's prompt if that is code which
 defines it, else from the program. A function of the program may not get what another one returned unless the data set
-names it, since it could then grade the other.
+names it, or tests it with values of its own as well, since it could then grade the other.
 """
 
 import ast
@@ -66,12 +66,29 @@ def standard_modules(tree: ast.Module, text: str) -> set[str]:
 
 
 def _may_be_program(tree: ast.Module, name: str, functions: set[str], imported: frozenset[str]) -> bool:
-    """Whether an undefined function may be the program's: not where it gets what another one returned."""
+    """Whether an undefined function may be the program's: not where it gets what another one returned, unless it gets
+    nothing else there, and the tests compare what it returns, there and elsewhere, with values of their own.
+    """
     if name not in called_names(tree) and (imported or len(functions) > 1):
         return False
     theirs = _with_results(tree, (functions | imported) - {name})
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name]
-    return not any(names_in(argument) & theirs for call in calls for argument in operands(call))
+    passing = [call for call in calls if any(names_in(argument) & theirs for argument in operands(call))]
+    checked = _calls_compared_with_own_values(tree, functions | imported) if passing else []
+    is_tested = any(call in checked for call in calls if call not in passing)
+    return not passing or (is_tested and all(call in checked and len(operands(call)) == 1 for call in passing))
+
+
+def _calls_compared_with_own_values(tree: ast.Module, functions: set[str]) -> list[ast.expr]:
+    """What tests compare by `==` with values of their own, other than truth values."""
+    theirs = _with_results(tree, functions)
+    sides = [
+        side
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq)
+        for side in ((node.left, node.comparators[0]), (node.comparators[0], node.left))
+    ]
+    return [one for one, other in sides if not names_in(other) & theirs and ast.unparse(other) not in ("True", "False")]
 
 
 def _are_only_compared(tree: ast.Module, functions: set[str]) -> bool:

@@ -31,6 +31,7 @@ class ProgramUse:
     """
 
     def __init__(self, tree: ast.Module, program: Collection[str] = (), plain: Collection[str] = ()) -> None:
+        self.program = frozenset(program)
         self.functions = set(program)
         self.results: set[str] = set()
         nodes = list(ast.walk(tree))
@@ -74,7 +75,7 @@ class ProgramUse:
                     (value, target)
                     for target in self.changed_by(call)
                     for value in operands(call)
-                    if value is not target
+                    if value is not target and not isinstance(value, ast.Lambda)
                 ]
             case ast.Call(ast.Name(name) | ast.Attribute(_, name), arguments, keywords) if name in self._parameters:
                 named = [(keyword.value, ast.Name(keyword.arg)) for keyword in keywords if keyword.arg]
@@ -86,7 +87,8 @@ class ProgramUse:
         places: dict[Place, bool] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Call):
-                is_passed = any(map(self.holds_answer, operands(node)))
+                values = [one for one in operands(node) if not isinstance(one, ast.Lambda)]
+                is_passed = any(map(self.holds_answer, values))
                 if is_passed or (isinstance(node.func, ast.Attribute) and self.holds_answer(node.func.value)):
                     places[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = is_passed
         return places
@@ -95,6 +97,13 @@ class ProgramUse:
         """What a call may change: the object of a method (`expected.extend(xs)`), or a function's first argument."""
         is_method = isinstance(call.func, ast.Attribute) and root_of(call.func) not in self._modules
         return [call.func.value] if is_method else call.args[:1]  # type: ignore[attr-defined]
+
+    def may_hold_any_function(self, node: ast.expr) -> bool:
+        """Whether what is called is a variable or an item that may hold a function of the program or another one."""
+        if isinstance(node, ast.Subscript):
+            return self.depends(node)
+        is_fixed = root_of(node) in self.program | self._parameters.keys()
+        return isinstance(node, ast.Name) and self.depends(node) and not is_fixed
 
     def holds_answer(self, node: ast.AST) -> bool:
         """Whether an expression holds something that the program returned, and is not only a function of it."""
@@ -205,6 +214,9 @@ def bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
             return [(value, target)]
         case ast.withitem(value, ast.expr() as target):
             return [(value, target)]
+        case ast.Call(ast.Attribute(value), arguments):  # a callback
+            callbacks = [one for one in arguments if isinstance(one, ast.Lambda)]
+            return [(value, ast.Name(one.arg)) for callback in callbacks for one in callback.args.args]
     return []
 
 

@@ -5,19 +5,16 @@ from what the program made of it; a variable of the program is read when it is u
 """
 
 import ast
-import bisect
-import heapq
 from collections.abc import Collection
 
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.handles.handles import PLAIN_METHODS
-from plaudit.sandbox.judging.plan.checks import is_check
+from plaudit.sandbox.judging.plan.checks import is_check, loops_of_checks
 from plaudit.sandbox.judging.plan.program_use import ProgramUse, names_in, operands, pairs, root_of
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-# Functions of numpy, `bisect` and `heapq` that order their arguments.
-ORDERING_CALLS = {"greater", "greater_equal", "less", "less_equal", *dir(bisect), *heapq.__all__}
+ORDERING_CALLS = {"greater", "greater_equal", "less", "less_equal"}  # functions of numpy
 # Methods that compare, which give `NotImplemented` for objects of another type; that would count as true.
 COMPARISONS = {
     "__eq__": ast.Eq, "__ne__": ast.NotEq, "__lt__": ast.Lt, "__le__": ast.LtE, "__gt__": ast.Gt, "__ge__": ast.GtE,
@@ -102,7 +99,7 @@ class _Rewriter(ast.NodeTransformer):
                 sides[index] = self._expected(one, always=False, compares=compares)
             if self._is_expected(other, one, same=same):
                 sides[index + 1] = self._expected(other, always=always, compares=compares)
-            if same and not _has_constant(one, other):
+            if same and not any(isinstance(side, ast.Constant) for side in (one, other)):
                 sides[index : index + 2] = [_call("__itself__", side) for side in sides[index : index + 2]]
         if any(isinstance(operation, ORDERING) for operation in node.ops):
             sides = [side if isinstance(side, ast.Constant) else _call("__ordered__", side) for side in sides]
@@ -117,31 +114,40 @@ class _Rewriter(ast.NodeTransformer):
             return member if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), member)
         return node
 
-    def visit_For(self, node: ast.For | ast.AsyncFor) -> ast.stmt | list[ast.stmt]:
+    def visit_For(self, node: ast.For | ast.AsyncFor) -> ast.stmt:
         depends = self._use.depends(node.iter)
         if self._use.meets(*node.body):
             node.iter = self._written(node.iter, "__items__")
-        return self._with_a_turn(node) if depends else self.generic_visit(node)  # type: ignore[return-value]
+        return self._note_turns(node) if depends else self.generic_visit(node)  # type: ignore[return-value]
 
     visit_AsyncFor = visit_For  # noqa: N815
 
-    def _with_a_turn(self, node: ast.For | ast.AsyncFor | ast.While) -> ast.stmt | list[ast.stmt]:
+    def _note_turns(self, node: ast.For | ast.AsyncFor | ast.While) -> ast.stmt:
         """A loop over an answer that notes whether its checks have run."""
         self.generic_visit(node)
-        if not any(isinstance(part, ast.stmt) and is_check(part) for part in ast.walk(node)):
-            return node
-        self._loops += 1
-        turns = [ast.Expr(_call("__turn__", ast.Constant(self._loops), ast.Constant(runs))) for runs in (False, True)]
-        node.body.insert(0, turns[1])
-        return [turns[0], node]
+        if any(isinstance(part, ast.stmt) and is_check(part) for part in ast.walk(node)):
+            if isinstance(node, ast.While):
+                node.test = self._reached(node.test)
+            else:
+                node.iter = self._reached(node.iter)
+            node.body.insert(0, ast.Expr(self._turn(runs=True)))
+        return node
 
-    def visit_While(self, node: ast.While) -> ast.stmt | list[ast.stmt]:
+    def _reached(self, looped: ast.expr) -> ast.expr:
+        """What the next loop is over, which notes that the tests have come to it."""
+        self._loops += 1
+        return ast.copy_location(self._turn(looped, runs=False), looped)
+
+    def _turn(self, *looped: ast.expr, runs: bool) -> ast.Call:
+        return _call("__turn__", ast.Constant(self._loops), ast.Constant(runs), *looped)
+
+    def visit_While(self, node: ast.While) -> ast.stmt:
         depends = self._use.depends(node.test)
         calls = [part for statement in node.body for part in ast.walk(statement) if isinstance(part, ast.Call)]
         changed = {name for call in calls for name in names_in(call)}
         if self._use.meets(*node.body) and not names_in(node.test) & changed:
             node.test = self._written(node.test)
-        return self._with_a_turn(node) if depends else self.generic_visit(node)  # type: ignore[return-value]
+        return self._note_turns(node) if depends else self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> ast.expr:
         if self._use.meets(node):
@@ -234,6 +240,9 @@ class _Rewriter(ast.NodeTransformer):
             self._pair_strictly(node, name)
         elif method in LOOKING_UP | COMPARING and isinstance(node.func, ast.Attribute):
             node.args = list(map(self._argument, self._meeting([node.func.value, *node.args])[1:]))
+        elif self._use.may_hold_any_function(node.func):
+            if not any(names_in(argument) & self._checked for argument in node.args):
+                node.func = _call("__either__", node.func)
         elif not method.startswith("assertIs") and root_of(node.func) not in self._use.functions | self._use.results:
             self._write_arguments(node)
             if not (method or name).startswith(("assert", "raises")):
@@ -278,18 +287,21 @@ class _Rewriter(ast.NodeTransformer):
         """Make `zip` and `map` fail for an answer that is shorter than what it is paired with."""
         function, iterables = (node.args[:1], node.args[1:]) if name == "map" else ([], node.args)
         sides = [self._use.depends(side) for side in iterables]
+        is_unpacked = any(isinstance(side, ast.Starred) for side in iterables)  # where the answers are is not known
         calls_program = any(self._use.depends(part) for part in function)
-        if calls_program or (any(sides) and not all(sides)):
+        if calls_program or (any(sides) and (is_unpacked or not all(sides))):
             paired = [
                 side if is_answer else self._written(side) for side, is_answer in zip(iterables, sides, strict=True)
             ]
             node.func = ast.Name("__map__" if name == "map" else "__strict_zip__", ast.Load())
-            node.args = [*function, ast.Tuple([ast.Constant(side) for side in sides], ast.Load()), *paired]
+            known: list[ast.expr] = [] if is_unpacked and any(sides) else [ast.Constant(side) for side in sides]
+            node.args = [*function, ast.Tuple(known, ast.Load()), *paired]
 
     def _sent(self, node: ast.expr) -> ast.expr:
         """A value of the tests as an index, attribute or argument of an answer: it must be possible to send it."""
-        is_plain = isinstance(node, ast.Constant | ast.Slice | ast.UnaryOp) or self._use.depends(node)
-        return node if is_plain else _call("__sent__", node)
+        is_answer = self._use.depends(node) and not isinstance(node, ast.Lambda)
+        is_plain = isinstance(node, ast.Constant | ast.Slice | ast.UnaryOp)
+        return node if is_plain or is_answer else _call("__sent__", node)
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         if any(isinstance(one, ast.Attribute | ast.Subscript) and self._use.depends(one.value) for one in node.targets):
@@ -319,7 +331,13 @@ class _Rewriter(ast.NodeTransformer):
                     call.args = [one if one in changed else self._written(one) for one in call.args]
                     for keyword in call.keywords:
                         keyword.value = self._written(keyword.value)
-        return self.generic_visit(node)  # type: ignore[return-value]
+        loops = loops_of_checks(node)
+        depends = any(self._use.depends(loop.iter) for loop in loops)
+        self.generic_visit(node)
+        if depends:
+            loops[0].iter = self._reached(loops[0].iter)
+            loops[-1].ifs.append(self._turn(runs=True))
+        return node
 
     def _compute_as_written(
         self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, *targets: ast.expr, always: bool
@@ -380,7 +398,3 @@ def _shaped(operation: str | ast.expr, left: ast.expr, right: ast.expr, answer_i
 def _is_number(node: ast.expr) -> bool:
     number = node.operand if isinstance(node, ast.UnaryOp) else node
     return isinstance(number, ast.Constant) and type(number.value) in (int, float)
-
-
-def _has_constant(*nodes: ast.expr) -> bool:
-    return any(isinstance(node, ast.Constant) for node in nodes)
