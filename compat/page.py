@@ -58,7 +58,8 @@ def compat_page() -> str:
         "One conformance suite runs in an environment with the real package, through the package's own call path:",
         "",
         "- **export**: an exported reward gives the same numbers as in plaudit",
-        "- **unscored**: a reward that hangs, raises or returns None does not stop the run, and the policy for unscored samples applies",
+        "- **unscored**: a reward that hangs, raises or returns None does not stop the run; the policy for unscored "
+        "samples applies",
         "- **groups**: a group reward gets whole groups, or is refused before the first sample",
         "- **import**: a reward of the package gives the same numbers in plaudit as in the package",
         "",
