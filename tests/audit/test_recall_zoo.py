@@ -30,7 +30,7 @@ RULES = {
     "brier": "right response with other values", "row_count": "query with other rows",
     "few_turns": "giving up at once", "rare_answers": "different wrong answers pay more than right ones",
     "thinking_budget": "reward grows with repetition", "ticked_boxes": "flood of paying words",
-    "total_of_invoice": "1,000 for 1000 is refused",
+    "total_of_invoice": "1,000 for 1000 is refused", "scaled_in_group": "copies of one answer pay",
 }  # fmt: skip
 """Rewards that break one rule of the guide each, and the attack that follows from the rule."""
 SOUND_BESIDE = (
