@@ -123,7 +123,8 @@ def test_the_criteria_of_a_rubric_are_weighted_and_are_components():
     assert {name: part.reward for name, part in output.components.items()} == {"accuracy": 0.75, "polite": 0.0}
     assert "Answers of a shop." in asked["messages"][0]["content"]
     assert [message["role"] for message in asked["messages"]] == ["system", "user", "assistant", "user"]
-    example = {"code": code_of(asked), "reasoning": "Rude.", "accuracy": 1, "polite": "no"}
+    code = re.search(r"<response-(\w+)>", asked["messages"][1]["content"])[1]
+    example = {"code": code, "reasoning": "Rude.", "accuracy": 1, "polite": "no"}
     assert json.loads(asked["messages"][2]["content"]) == example
     assert asked["response_format"]["json_schema"]["schema"]["required"] == [*example]
 
