@@ -1,9 +1,9 @@
 """Recall of `plaudit audit` by kind of flaw, and its false alarms, on the two halves of `tests/audit/recall_zoo`.
 
 `python benchmarks/audit_recall.py development` and `… held-back` audit a half as the command does: on a worker process,
-without rollouts. `… fresh`, `… later`, `… unseen`, `… notebook`, `… script` and `… trainer` audit rewards of other
-styles, most with two or three honest rollouts. A flaw counts as found only where a finding of its kind reports it, as
-stated in the roster before the first run. Names behind the half choose some of its rewards.
+without rollouts. `… fresh`, `… later`, `… unseen`, `… notebook`, `… script`, `… trainer` and `… desk` audit rewards of
+other styles, most with two or three honest rollouts. A flaw counts as found only where a finding of its kind reports
+it, as stated in the roster before the first run. Names behind the half choose some of its rewards.
 """
 
 import argparse
@@ -16,11 +16,22 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # run as a script, from a
 
 from plaudit.audit import AuditReport, audit_reward
 from plaudit.errors import PlauditError
-from tests.audit.recall_zoo.roster import DEVELOPMENT, FRESH, HELD_BACK, LATER, NOTEBOOK, SCRIPT, TRAINER, UNSEEN, Entry
+from tests.audit.recall_zoo.roster import (
+    DESK,
+    DEVELOPMENT,
+    FRESH,
+    HELD_BACK,
+    LATER,
+    NOTEBOOK,
+    SCRIPT,
+    TRAINER,
+    UNSEEN,
+    Entry,
+)
 
 HALVES = {
     "development": DEVELOPMENT, "held-back": HELD_BACK, "fresh": FRESH, "later": LATER, "unseen": UNSEEN,
-    "notebook": NOTEBOOK, "script": SCRIPT, "trainer": TRAINER,
+    "notebook": NOTEBOOK, "script": SCRIPT, "trainer": TRAINER, "desk": DESK,
 }  # fmt: skip
 DEADLINE_S = 1.0
 

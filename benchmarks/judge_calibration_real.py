@@ -3,13 +3,16 @@
 A model this small is no judge. What counts is that its answers are read or counted as unanswered, that the figures say
 that it is not better than chance, and that the record replays to the same numbers without the server. With fewer than
 ten pairs no bias can be found, so the judge is asked about the labelled responses only: 22 calls. `--most 10` tests the
-biases too, in about 150 calls more. The record is kept in FILE, so a run that was ended goes on.
+biases too, in about 150 calls more. The record is kept in FILE, so a run that was ended goes on. The server keeps
+prefixes, and torch computes on one thread: on a machine with other work, a second one mostly waits for the first.
 """
 
 import argparse
 import sys
 import time
 from pathlib import Path
+
+import torch
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -38,7 +41,8 @@ def main(record: Path, most: int) -> None:
         for right in (True, False)
     ]
     began, processor = time.monotonic(), time.process_time()
-    with serving_smollm2() as (url, model):
+    torch.set_num_threads(1)
+    with serving_smollm2(keeps_prefixes=True) as (url, model):
         policy = {"concurrency": 1, "attempt_s": 300.0, "tries": 1}
         judge = LLMJudge(ChatEndpoint(url, model, sampling={"max_tokens": 40}, policy=policy), RUBRIC)
         labels = labels_of_column("human", judge, samples)

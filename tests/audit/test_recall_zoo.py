@@ -3,7 +3,18 @@
 import pytest
 
 from plaudit.audit import audit_reward
-from tests.audit.recall_zoo.roster import DEVELOPMENT, FRESH, HELD_BACK, KINDS, LATER, NOTEBOOK, SCRIPT, TRAINER, UNSEEN
+from tests.audit.recall_zoo.roster import (
+    DESK,
+    DEVELOPMENT,
+    FRESH,
+    HELD_BACK,
+    KINDS,
+    LATER,
+    NOTEBOOK,
+    SCRIPT,
+    TRAINER,
+    UNSEEN,
+)
 
 IN_PROCESSES = {"hangs"}
 FLAWED = {entry.kind: entry for entry in DEVELOPMENT.flawed if entry.kind not in IN_PROCESSES}
@@ -16,11 +27,27 @@ RULES = {
     "citation_marks": "form without content", "percent_or_not": "number of another scale",
     "letters_and_digits": "right response with other values", "within_one": "near value",
     "mean_of_scores": "self-grade", "events_in_order": "no answer", "clock_time": "right response with other values",
-    "brier": "right response with other values",
+    "brier": "right response with other values", "row_count": "query with other rows",
+    "few_turns": "giving up at once", "rare_answers": "different wrong answers pay more than right ones",
+    "thinking_budget": "reward grows with repetition", "ticked_boxes": "flood of paying words",
+    "total_of_invoice": "1,000 for 1000 is refused", "scaled_in_group": "copies of one answer pay",
 }  # fmt: skip
 """Rewards that break one rule of the guide each, and the attack that follows from the rule."""
-SOUND_BESIDE = ("gold_citations", "exact_call", "calls_in_order", "confident_and_right", "same_month", "standardised")
-BY_NAME = {entry.name: entry for half in (FRESH, NOTEBOOK, SCRIPT, TRAINER) for entry in (*half.flawed, *half.sound)}
+SOUND_BESIDE = (
+    "gold_citations",
+    "exact_call",
+    "calls_in_order",
+    "confident_and_right",
+    "same_month",
+    "standardised",
+    "same_rows",
+    "rating_near",
+    "better_than_mean",
+    "share_by_value",
+)
+BY_NAME = {
+    entry.name: entry for half in (FRESH, NOTEBOOK, SCRIPT, TRAINER, DESK) for entry in (*half.flawed, *half.sound)
+}
 SOUND_ROWS = [entry for entry in NOTEBOOK.sound if entry.name in ("fenced_object", "same_sql_tokens", "label_overlap")]
 
 
@@ -61,7 +88,7 @@ def test_nothing_is_found_in_a_sound_reward_with_rows(entry):
 def test_the_zoo_is_large_enough():
     flawed = [
         entry
-        for half in (DEVELOPMENT, HELD_BACK, FRESH, LATER, UNSEEN, NOTEBOOK, SCRIPT, TRAINER)
+        for half in (DEVELOPMENT, HELD_BACK, FRESH, LATER, UNSEEN, NOTEBOOK, SCRIPT, TRAINER, DESK)
         for entry in half.flawed
     ]
     assert len(flawed) >= 60

@@ -108,8 +108,8 @@ def serving(answer: Callable[[dict[str, Any]], Reply | str]) -> Iterator[ChatSer
 
 
 def code_of(body: dict[str, Any]) -> str:
-    """The code that a request names, as a judge finds it in its instructions."""
-    return str(body["messages"][0]["content"]).partition("tags that end in -")[2].partition(",")[0]
+    """The code that a request names, as a judge finds it before the material."""
+    return str(body["messages"][-1]["content"]).partition("tags that end in -")[2].partition(",")[0]
 
 
 def verdict(body: dict[str, Any], **values: Any) -> str:

@@ -66,6 +66,22 @@ def test_a_ground_truth_is_shown_as_the_reference_and_makes_the_rating_a_score(l
     assert "there is no ground truth" in output.reason
 
 
+@pytest.mark.parametrize("mode", ["pointwise", "pairwise", "ranked"])
+def test_the_messages_before_the_last_are_the_same_for_all_samples_of_a_rubric(lengths, mode):
+    examples = (Example("Blue.", 10, PROMPT, reasoning="A colour."), Example("Seven.", 1, PROMPT))
+    rubric = Rubric((Criterion("score", "Is it a colour?", scale=(1, 10)),), examples=examples)
+    for words in ("red", "green"):
+        pair = group(words, f"{words}, I think", prompt=f"Name {words}.")
+        score_samples(LLMJudge(ChatEndpoint(lengths.url, "m"), rubric, mode=mode), pair)
+    asked = [request["messages"] for request in lengths.requests]
+    assert len(asked) >= 2
+    assert all(messages[:-1] == asked[0][:-1] for messages in asked)
+    codes = [code_of(request) for request in lengths.requests]
+    assert len(set(codes)) > 1
+    assert all(f"tags that end in -{code}" in each[-1]["content"] for code, each in zip(codes, asked, strict=True))
+    assert not any(code in json.dumps(messages[:-1]) for code in codes for messages in asked)
+
+
 @pytest.mark.parametrize("response", ["", "  \n", "\u200b\ufeff", "\x00", "\U000e0041", "\u3000\u2003\x9b"])
 def test_an_empty_response_gets_the_lowest_reward_without_a_question(lengths, response):
     [output] = score_samples(LLMJudge(ChatEndpoint(lengths.url, "m")), group(response))
@@ -107,7 +123,8 @@ def test_the_criteria_of_a_rubric_are_weighted_and_are_components():
     assert {name: part.reward for name, part in output.components.items()} == {"accuracy": 0.75, "polite": 0.0}
     assert "Answers of a shop." in asked["messages"][0]["content"]
     assert [message["role"] for message in asked["messages"]] == ["system", "user", "assistant", "user"]
-    example = {"code": code_of(asked), "reasoning": "Rude.", "accuracy": 1, "polite": "no"}
+    code = re.search(r"<response-(\w+)>", asked["messages"][1]["content"])[1]
+    example = {"code": code, "reasoning": "Rude.", "accuracy": 1, "polite": "no"}
     assert json.loads(asked["messages"][2]["content"]) == example
     assert asked["response_format"]["json_schema"]["schema"]["required"] == [*example]
 

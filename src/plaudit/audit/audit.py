@@ -14,7 +14,7 @@ from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, most_se
 from plaudit.audit.hits import Attempt, Hit, Reporter
 from plaudit.audit.honest_rewards import HonestRewards, measure_honest_rewards
 from plaudit.audit.probes import invariants
-from plaudit.audit.probes.groups import attack_groups
+from plaudit.audit.probes.groups import attack_groups, compare_groups
 from plaudit.audit.probes.right_answers import check_objects, check_right_answers
 from plaudit.audit.qualities.formats import write_formats, write_structures
 from plaudit.audit.qualities.judgements import write_judgements, write_turns
@@ -85,9 +85,9 @@ class _Audit:
         on_progress: Callable[[str], None],
     ) -> None:
         self.loaded, self.subject, self.deadline_s = loaded, subject, deadline_s
-        self.trajectories, self.seeds = trajectories, Seeds()
-        self.on_progress = on_progress
+        self.on_progress, self.seeds = on_progress, Seeds()
         self.maker = SampleMaker(read_vocabulary(subject.reward))
+        self.trajectories = self.maker.name_truths(trajectories)
         self.spec = hide_tokens(loaded.spec or subject.reward.name)
         self.reporter = Reporter(subject, self.maker, self.spec)
         self.findings: list[AttackFinding] = []
@@ -191,7 +191,8 @@ class _Audit:
             chain(attack_answers(subject, maker, honest_rewards), attack_other_truths(subject, maker, honest_rewards)),
         )
         if subject.scope != "sample":
-            yield "groups", attack_groups(subject, maker, honest_rewards)
+            different = compare_groups(subject, maker, honest_rewards.tasks)
+            yield "groups", chain(attack_groups(subject, maker, honest_rewards), different)
         yield "format", chain(attack_qualities(trials, write_formats), attack_qualities(trials, write_structures))
         right_lengths = check_right_lengths(subject, maker, honest_rewards)
         yield "length", chain(attack_qualities(trials, write_lengths), right_lengths)

@@ -5,6 +5,7 @@ has controls (neutral texts of the same shape), it must also earn clearly more t
 not judge correctness are attacked.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ from plaudit.audit.tasks import Kind, Task
 from plaudit.contract.output import RewardOutput
 
 ROUNDING = 1e-9
+_FREE = re.compile(r"(?<=>)[^<>]*\w+(?: +[\w',;]+){3,}[^<>]*(?=</)")
+"""A text in a section, which a response may fill as it likes."""
 VISIBLE, TINY = 0.05, 1e-6
 """The share of all differences between rewards from which one is visibly more, and the least difference."""
 MOST_TASKS = 2
@@ -111,6 +114,8 @@ class Trial:
     spread: float
     closing: str
     """An honest wrong answer in a form that the reward reads; ends responses that are about something else."""
+    around: tuple[str, str] | None = None
+    """What stands before and after the free text of a form that the reward reads, with a wrong answer."""
 
     def values(self, responses: Sequence[Response]) -> list[float | None]:
         """The rewards of the responses, in order."""
@@ -165,14 +170,19 @@ def make_trials(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewa
     by_kind = [[task for task in honest_rewards.tasks if task.kind is kind] for kind in kinds]
     tasks = next(filter(None, by_kind), honest_rewards.tasks)
     return [
-        Trial(subject, maker, task, honest_rewards.spread, _write_closing(honest_rewards, task))
+        Trial(subject, maker, task, honest_rewards.spread, *_write_form(honest_rewards, task))
         for task in tasks[:MOST_TASKS]
     ]
 
 
-def _write_closing(honest_rewards: HonestRewards, task: Task) -> str:
+def _write_form(honest_rewards: HonestRewards, task: Task) -> tuple[str, tuple[str, str] | None]:
+    """An honest wrong answer in its form, without the free text; what stands around that text."""
     form = next((measured.form for measured in honest_rewards.measured_tasks if measured.task is task), None)
     if form is None:
-        return "" if task.kind is Kind.OPEN else f"The answer is {task.wrong}."
+        return "" if task.kind is Kind.OPEN else f"The answer is {task.wrong}.", None
+    free = _FREE.search(form.before)
+    around = (
+        None if free is None else (form.before[: free.start()], form.before[free.end() :] + task.wrong + form.after)
+    )
     mark = form.before.replace(WORKING, "").lstrip()
-    return f"{mark}{task.wrong}{form.after}"
+    return f"{mark}{task.wrong}{form.after}", around

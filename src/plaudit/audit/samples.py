@@ -5,7 +5,7 @@ What a column is for is guessed from its name; one that says nothing gets the gr
 
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -92,6 +92,21 @@ class SampleMaker:
         """The columns and metadata that the code reads by name."""
         columns = [name for name in self.vocabulary.parameters if name not in _NOT_COLUMNS and our_name(name) is None]
         return tuple(columns), tuple(name for name in self.vocabulary.keys if name not in _NOT_COLUMNS)
+
+    def name_truths(self, samples: Sequence[Trajectory]) -> list[Trajectory]:
+        """The samples; where they have no ground truth, and the reward reads one column whose values are in their
+        responses, that column is the ground truth too.
+        """
+        read = [name for name in self._asked[0] if any(name in each.columns for each in samples)]
+        if len(read) != 1 or any(each.ground_truth is not None for each in samples):
+            return list(samples)
+        values = [each.columns.get(read[0]) for each in samples]
+        answers = [isinstance(value, str | int | float) and not isinstance(value, bool) for value in values]
+        if not all(answers) or not all(
+            str(value) in each.response for each, value in zip(samples, values, strict=True)
+        ):
+            return list(samples)
+        return [msgspec.structs.replace(each, ground_truth=value) for each, value in zip(samples, values, strict=True)]
 
     def sample(self, task: Task, response: Response) -> Trajectory:
         """A response to a task, as the reward would meet it."""

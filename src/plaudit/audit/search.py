@@ -42,9 +42,10 @@ def attack_other_truths(subject: Subject, maker: SampleMaker, honest_rewards: Ho
     """Numbers near a small truth, and wrong answers to rows whose truth is empty."""
     first = {measured.task.kind: measured for measured in reversed(honest_rewards.measured_tasks)}
     numbers = [each for each in first.values() if each.task.kind is Kind.NUMBER]
+    small = [(each, swap_answer(each.task, "2")) for each in numbers]
     candidates = [
-        replace(_candidate(each, Draft(each.form.present(near), (near,), FULL)), task=swap_answer(each.task, "2"))
-        for each in numbers
+        replace(_candidate(each, Draft(each.form.present(near), (near,), FULL)), task=task)
+        for each, task in small
         for near in ("2.4", "3")
     ]
     hits = find_hits(subject, maker, candidates)

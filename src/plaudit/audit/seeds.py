@@ -91,13 +91,21 @@ def _paid_tasks(prompts: Sequence[Sequence[Trajectory]], rate: Rate) -> list[Tas
 
 
 def _mistakes(samples: Sequence[Trajectory]) -> tuple[str, ...]:
-    """The responses to a question for a number that commit to another number."""
+    """The responses to a question for a number that commit to another number, and do not end with the right one."""
     verdicts = [(each, verify_math(each.ground_truth, each.response, prompt=each.prompt_text)) for each in samples]
     return tuple(
         sample.response
         for sample, verdict in verdicts
-        if verdict.status is VerdictStatus.OK and not verdict.correct and verdict.rejected is None
+        if verdict.status is VerdictStatus.OK
+        and not verdict.correct
+        and verdict.rejected is None
+        and _last_number(sample.response) != str(sample.ground_truth)
     )[:MOST_CANDIDATES]
+
+
+def _last_number(text: str) -> str:
+    numbers = _NUMBER.findall(text)
+    return numbers[-1] if numbers else ""
 
 
 def _candidates(samples: Sequence[Trajectory]) -> Iterator[str]:
@@ -116,9 +124,10 @@ def _program(first: Trajectory, samples: Sequence[Trajectory]) -> Task | None:
     """The task of a row that has tests and a response with a program: the program is the answer."""
     values = repr((first.ground_truth, first.columns, first.metadata))
     programs = [match[1] for each in samples if (match := _PROGRAM.search(each.response))]
-    if not programs or not _TESTS.search(values):
+    defined = re.search(r"^def (\w+)", programs[0], re.MULTILINE) if programs else None
+    is_called = defined is not None and re.search(rf"\b{defined[1]}\(", values) is not None
+    if not programs or not (is_called or _TESTS.search(values)):
         return None
-    defined = re.search(r"^def (\w+)", programs[0], re.MULTILINE)
     wrong = f"def {defined[1]}(*args):\n    return None" if defined else "pass"
     return Task.of_row(first, programs[0].strip(), wrong, Kind.PROGRAM)
 

@@ -52,11 +52,10 @@ class Vocabulary:
 
     @cached_property
     def symbols(self) -> tuple[str, ...]:
-        """Short texts without letters, such as an exclamation mark, that a response could hold."""
-        short = (
-            text for text in self.texts if len(text) <= 4 and text.strip() and not re.search(r"[\w\\%{}()<>]", text)
-        )
-        return tuple(dict.fromkeys(short))[:12]
+        """Short texts with a sign, such as an exclamation mark or a ticked box, that a response could hold."""
+        short = (text for text in self.texts if len(text) <= 4 and re.search(r"[^\w\s]", text))
+        plain = (text for text in short if not re.search(r"[\\%{}()<>]", text))
+        return tuple(dict.fromkeys(plain))[:12]
 
     @cached_property
     def names_units(self) -> bool:

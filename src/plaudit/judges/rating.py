@@ -93,8 +93,14 @@ def _question(
 ) -> tuple[FencedQuestion, Fence]:
     code = make_nonce(texts.all, {"vote": number, "criteria": [criterion.name for criterion in rubric.criteria]})
     fence = Fence(code)
+    example_code = make_nonce([example.response for example in rubric.examples], {"asked": "examples"})
     examples = tuple(
-        Exchange(_example_material(Fence(code), example), rubric.example_values(example), example.reasoning)
+        Exchange(
+            _example_material(Fence(example_code), example),
+            rubric.example_values(example),
+            example.reasoning,
+            example_code,
+        )
         for example in rubric.examples
     )
     question = FencedQuestion(

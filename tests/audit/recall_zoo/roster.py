@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plaudit import Trajectory
+from tests.audit.recall_zoo.desk_rows import DESK_ROWS
 from tests.audit.recall_zoo.fresh_rows import ROWS
 from tests.audit.recall_zoo.later_rows import LATER_ROWS
 from tests.audit.recall_zoo.notebook_rows import NOTEBOOK_ROWS
@@ -21,6 +22,7 @@ from tests.audit.recall_zoo.script_rows import SCRIPT_ROWS
 from tests.audit.recall_zoo.trainer_rows import TRAINER_ROWS
 
 __all__ = [
+    "DESK",
     "DEVELOPMENT",
     "FRESH",
     "HELD_BACK",
@@ -203,6 +205,21 @@ _TRAINER_SOUND = (
     "only_label", "right_then_short", "share_among_right", "covers_points", "same_mailbox",
 )  # fmt: skip
 
+_DESK_FLAWS = {
+    "amount_named": "extraction", "release": "extraction", "cron_fields": "nothing pays",
+    "rating_or_three": "nothing pays", "last_four": "wrong content", "file_name": "wrong content",
+    "same_host": "wrong content", "row_count": "wrong content", "plan_sorted": "list", "tags_include": "list",
+    "chrf_recall": "similarity", "confident_tone": "words", "thinking_budget": "length", "mail_parts": "format",
+    "points_for_tags": "format outweighs", "ticked_boxes": "judge's reply", "checks_in_namespace": "program",
+    "rare_answers": "group", "few_turns": "turns", "share_in_tag": "zero refused",
+    "total_of_invoice": "equal answer refused", "pattern_of_cases": "hangs", "new_solution": "contract",
+    "no_reference_no_error": "no truth",
+}  # fmt: skip
+_DESK_SOUND = (
+    "amount_due", "same_release", "same_cron", "rating_near", "same_telephone", "same_rows", "plan_in_order",
+    "exact_tags", "tags_then_answer", "share_by_value", "better_than_mean", "reference_required",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -219,7 +236,7 @@ class Entry:
     @property
     def rollouts(self) -> list[Trajectory] | None:
         """What the user has; None for a reward without rows."""
-        rows = {**ROWS, **LATER_ROWS, **NOTEBOOK_ROWS, **SCRIPT_ROWS, **TRAINER_ROWS}.get(self.name)
+        rows = {**ROWS, **LATER_ROWS, **NOTEBOOK_ROWS, **SCRIPT_ROWS, **TRAINER_ROWS, **DESK_ROWS}.get(self.name)
         return [Trajectory.from_dict(dict(row)) for row in rows] if rows else None
 
     @property
@@ -273,4 +290,8 @@ SCRIPT = Half(
 TRAINER = Half(
     tuple(Entry(name, "trainer_flaws", kind) for name, kind in _TRAINER_FLAWS.items()),
     tuple(Entry(name, "trainer_sound") for name in _TRAINER_SOUND),
+)
+DESK = Half(
+    tuple(Entry(name, "desk_flaws", kind) for name, kind in _DESK_FLAWS.items()),
+    tuple(Entry(name, "desk_sound") for name in _DESK_SOUND),
 )

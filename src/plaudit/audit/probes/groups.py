@@ -1,9 +1,9 @@
 """Attacks on rewards of groups: a group of copies of one response, which is what a policy that collapsed samples.
 
-Copies must earn the same, must be scored, and a wrong answer must not earn by being repeated.
+Copies must earn the same, must be scored, and a wrong answer must not earn by being repeated, nor by being different.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from plaudit.audit.attacks.operator import MOST, SOME
 from plaudit.audit.candidates import differs
@@ -12,10 +12,12 @@ from plaudit.audit.hits import Attempt, Hit
 from plaudit.audit.honest_rewards import HonestRewards, MeasuredTask
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Subject
+from plaudit.audit.tasks import Task
 from plaudit.trajectory import Trajectory
 
 COPIES = 4
 NO_ANSWER = "I do not know."
+DIFFERENT = "different wrong answers pay more than right ones"
 EQUAL = "give equal responses equal rewards: share ranks among ties, and return 0 where a group has no spread"
 AGREEMENT = "pay for what is right, not for agreement: a group of equal wrong answers must earn nothing"
 
@@ -48,6 +50,21 @@ def attack_groups(subject: Subject, maker: SampleMaker, honest_rewards: HonestRe
         message = f"a group of {COPIES} {what} earns {values[0]:g} each; one such answer {beside} {other:g}"
     hit = Hit(task, sample, failed or outputs[0], threshold, other, copies=COPIES)
     yield Attempt("groups", name, Attacker.ANSWER_FREE, remedy, (hit,), 1, False, message)
+
+
+def compare_groups(subject: Subject, maker: SampleMaker, tasks: Sequence[Task]) -> Iterator[Attempt]:
+    """A group of different wrong answers beside a group that repeats the right one."""
+    for task in tasks[:1]:
+        different = [maker.sample(task, wrong) for wrong in dict.fromkeys((task.wrong, *task.others))]
+        outputs = subject.score_group(different)
+        rewards = [each.reward for each in outputs if each.reward is not None]
+        right = subject.score_group([maker.sample(task, task.right)] * len(different))[0].reward
+        if right is not None and len(rewards) == len(different) > 1 and differs(min(rewards), right, 0.0):
+            message = (
+                f"{len(different)} different wrong answers earn {min(rewards):g} each, as many right ones {right:g}"
+            )
+            hit = Hit(task, different[0], outputs[0], min(rewards), right)
+            yield Attempt("groups", DIFFERENT, Attacker.ANSWER_FREE, AGREEMENT, (hit,), 1, False, message)
 
 
 def _limits(

@@ -38,6 +38,8 @@ WRITINGS = (
 OBJECT_REMEDY = "compare objects as parsed values: the order of keys and blanks between them mean nothing in JSON"
 BLANKS = ("{}\n", "{} ", "\n{}")
 BLANKS_REMEDY = "strip blanks around the response before reading it"
+RANGE = ("5", "60")
+"""Numbers that a reward for any number pays, and one for a rating does not: it is not asked about 0."""
 ZERO_REMEDY = "test for a missing value with `is None`: the number 0 is false in Python"
 
 
@@ -51,7 +53,9 @@ def check_right_answers(subject: Subject, maker: SampleMaker, honest_rewards: Ho
             hits = questions.where_refused(paid, plain, written)
             yield _attempt(name, remedy, hits, len(paid))
     for number in (str, int):
-        paid = questions.where_paid(_of_kind(honest_rewards, Kind.NUMBER)[:1], number("5"), "5")
+        paid = _of_kind(honest_rewards, Kind.NUMBER)[:1]
+        for plain in RANGE:
+            paid = questions.where_paid(paid, number(plain), plain)
         hits = questions.where_refused(paid, number("0"), "0")
         yield _attempt("the answer 0", ZERO_REMEDY, hits, len(paid))
         if hits:

@@ -43,12 +43,14 @@ CALL = '<tool_call>{"name": "look", "arguments": {}}</tool_call>'
 MANY, REPEATED = 40, 8
 _IDLE, _ONE_CALL = ((FAILED, "I wait."),), ((FAILED, CALL), (FAILED, "I stop here."))
 _ROUND = (("The door is closed.", "I open the door."), ("The door is open.", "I close the door."))
+GIVING_UP = "giving up at once"
 _EPISODES: dict[str, tuple[Response, list[Response]]] = {
     "tool calls without end": (((FAILED, CALL),) * MANY, [_IDLE, _ONE_CALL]),
     "claim of success": (((FAILED, CALL), (FAILED, CLAIM)), [_IDLE, _ONE_CALL]),
     "turns without end": (_IDLE * MANY, [_IDLE, _IDLE * 3]),
     "the same round again and again": (_ROUND * MANY, [_ROUND, _ROUND * 2]),
     "observations repeated": (((FAILED, FAILED),) * 3, [_IDLE, _IDLE * 3]),
+    GIVING_UP: (((FAILED, "I stop here."),), [_ONE_CALL, _ROUND, _ROUND * 2]),
 }
 """Episodes that reach nothing, and the ones beside which they may earn no more."""
 
@@ -106,8 +108,12 @@ def neutral(text: str, words: re.Pattern[str] = _WORDS) -> str:
 def write_turns(trial: Trial) -> Iterator[Contrast]:
     """Episodes that fail, with many calls, many turns, claims or rounds, beside the same ones without.
 
-    Tried only where the reward's code reads the steps of an episode.
+    Tried only where the reward's code reads the steps of an episode. A penalty per turn that giving up merely avoids
+    does not count.
     """
     if "steps" in trial.maker.vocabulary.attributes:
         for name, (episode, beside) in _EPISODES.items():
+            [paid] = trial.values([episode])
+            if name == GIVING_UP and (paid is None or paid <= 0):
+                continue
             yield Contrast("turns", name, OUTCOME, beside, [Draft(episode)], (), False)

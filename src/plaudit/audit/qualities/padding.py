@@ -80,6 +80,8 @@ def write_lengths(trial: Trial) -> Iterator[Contrast]:
     yield from _repeated(trial, "", wrong, doses)
     for tag in trial.maker.vocabulary.tags[:MOST_TAGS]:
         yield from _repeated(trial, f"<{tag}>", f"</{tag}>\n{wrong}", DOSES[:MOST_DOSES])
+    if trial.around is not None:
+        yield from _repeated(trial, *trial.around, DOSES[:MOST_DOSES])
     short = f"{HONEST[1]} {wrong}"
     for name, character in PADDINGS.items():
         drafts = [Draft(short + character * count, (short,)) for count in PADDED]

@@ -340,9 +340,10 @@ def _row(answer: Answer) -> Iterator[Draft]:
 
 
 def _queries(answer: Answer) -> Iterator[Draft]:
-    """A query with repeated rows, in another order, or without repeated rows."""
+    """A query with repeated rows, in another order, without repeated rows, or with as many rows of another value."""
     query = re.sub(r"```\w*", "", answer.text).strip().rstrip(";")
     if query[:6].upper() == "SELECT":
+        yield _certain(f"SELECT 'zq' FROM ({query})")
         yield Draft(f"SELECT * FROM ({query}) UNION ALL SELECT * FROM ({query})")
         yield Draft(f"SELECT DISTINCT * FROM ({query})")
         yield Draft(f"SELECT * FROM ({query}) ORDER BY 1 DESC")
