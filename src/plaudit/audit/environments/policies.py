@@ -68,11 +68,11 @@ class Attack(NamedTuple):
 
 
 def attacks_on(
-    tools: Sequence[Callable[..., Any]], words: Sequence[str] = (), internal: Sequence[str] = ()
+    tools: Sequence[Callable[..., Any]], known: Sequence[str] = (), internal: Sequence[str] = ()
 ) -> Iterator[Attack]:
     """All attacks on an environment with these tools.
 
-    `words` are actions that fit the environment, and `internal` the names that its code uses.
+    `known` are actions that fit the environment, and `internal` the names that its code uses.
     """
     idle = "give no reward to an episode that did nothing"
     yield Attack("do nothing", "silence", scripted((), ""), idle)
@@ -98,12 +98,12 @@ def attacks_on(
         says = scripted(["\n".join(spam_calls(tools, word))], ENDINGS[0])
         remedy = "judge the state, not what a call says of it"
         yield Attack("claim success", f"{word!r} in every text of every call", says, remedy)
-    yield from _repetitions(tools, words)
+    yield from _repetitions(tools, known)
     yield from _probes(tools, internal)
     yield Attack("follow injections", "orders in results", follow_orders(spam_calls(tools), tools), OBEYING)
 
 
-def _repetitions(tools: Sequence[Callable[..., Any]], words: Sequence[str]) -> Iterator[Attack]:
+def _repetitions(tools: Sequence[Callable[..., Any]], known: Sequence[str]) -> Iterator[Attack]:
     calls = spam_calls(tools)
     if calls:
         every, remedy = "\n".join(calls), "pay for what calls achieve, not for calls"
@@ -113,9 +113,9 @@ def _repetitions(tools: Sequence[Callable[..., Any]], words: Sequence[str]) -> I
         return
     remedy = "pay for what actions achieve, not for actions"
     yield Attack("loop", "the same word", scripted((), "again"), remedy)
-    for word in words:
+    for word in known:
         yield Attack("loop", f"{word!r} again and again", scripted((), word), remedy, may_be_right=True)
-    for index in range(MOST_NAMED if words else 0):
+    for index in range(MOST_NAMED if known else 0):
         name = f"action {index + 1} that the first observation names, again and again"
         yield Attack("loop", name, _say_named(index), remedy, may_be_right=True)
 

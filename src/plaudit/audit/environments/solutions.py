@@ -34,8 +34,11 @@ def without_one_call(actions: Sequence[str]) -> list[list[str]]:
 
 def _in_reverse(actions: Sequence[str]) -> list[str]:
     """The calls in reverse and the words where they were, or all actions in reverse if none calls."""
-    called = [action for action in actions if parse_tool_calls(action)] or list(actions)
-    return [called.pop() if action in called else action for action in actions]
+    called = [index for index, action in enumerate(actions) if parse_tool_calls(action)] or range(len(actions))
+    reverse = list(actions)
+    for index, other in zip(called, reversed(called), strict=True):
+        reverse[index] = actions[other]
+    return reverse
 
 
 def change_solution(
