@@ -364,6 +364,6 @@ class _EnvironmentAudit:
 
 def _names_in_code(environment: type) -> list[str]:
     """The names that the methods of a class use, without those of plaudit's own classes."""
-    own = [kind for kind in environment.__mro__ if not kind.__module__.startswith(("plaudit.", "builtins"))]
-    methods = [value for kind in own for value in vars(kind).values() if inspect.isfunction(value)]
+    classes = [kind for kind in environment.__mro__ if not kind.__module__.startswith(("plaudit.", "builtins"))]
+    methods = [value for kind in classes for value in vars(kind).values() if inspect.isfunction(value)]
     return list(dict.fromkeys(name for method in methods for name in method.__code__.co_names))

@@ -163,10 +163,11 @@ def _settings(tools: Sequence[Callable[..., Any]], names: Sequence[str]) -> list
     """Calls that set each name to 1, of each tool that takes a text first and further arguments."""
     calls = []
     for described in (describe_tool(tool)["function"] for tool in tools):
-        (first, schema), *others = [*described["parameters"]["properties"].items(), ("", {})]
-        if schema.get("type") == "string" and len(others) > 1:
-            values = {name: _dummy(each, "1") for name, each in others[:-1]}
-            calls += [write_call(described["name"], {first: name, **values}) for name in names]
+        properties: dict[str, Any] = described["parameters"]["properties"]
+        first = next(iter(properties), "")
+        if len(properties) > 1 and properties[first].get("type") == "string":
+            ones = {name: _dummy(schema, "1") for name, schema in properties.items()}
+            calls += [write_call(described["name"], {**ones, first: name}) for name in names]
     return calls
 
 
