@@ -1,7 +1,8 @@
 """How many planted bugs of environments the audit finds, by a family that names the bug, and its false alarms.
 
 `python benchmarks/audit_environments.py` audits the zoo of `tests/audit/environment_zoo` and the ready-made worlds,
-each in processes of its own, as `plaudit audit` does; with `second` or `third` only that set of the zoo.
+each in processes of its own, as `plaudit audit` does; with `second`, `third` or `fourth`
+only that set of the zoo. `fourth` needs verifiers 0.1.
 """
 
 import argparse
@@ -14,6 +15,8 @@ from plaudit.audit import AuditReport, audit_environment
 from plaudit.worlds import WORLDS
 from tests.audit.environment_zoo.roster import (
     FLAWED,
+    FOURTH_FLAWED,
+    FOURTH_SOUND,
     SECOND_FLAWED,
     SECOND_SOUND,
     SOUND,
@@ -26,6 +29,7 @@ SETS = {
     "first": (FLAWED, {**SOUND, **{name: Entry(name) for name in WORLDS}}),
     "second": (SECOND_FLAWED, SECOND_SOUND),
     "third": (THIRD_FLAWED, THIRD_SOUND),
+    "fourth": (FOURTH_FLAWED, FOURTH_SOUND),
 }
 
 

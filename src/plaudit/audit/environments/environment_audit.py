@@ -6,6 +6,7 @@ luck: there it must be paid in at least half of the episodes. What needs a solut
 known.
 """
 
+import inspect
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,19 +16,27 @@ from plaudit.agents import Agent, Environment, EnvironmentHost, EpisodeStart, Ex
 from plaudit.agents.checking import check_agent
 from plaudit.audit.environments.found import Found
 from plaudit.audit.environments.playing import Play, Transcript, play_all, scripted
-from plaudit.audit.environments.policies import STEPS, Attack, attacks_on, spam_calls
+from plaudit.audit.environments.policies import ENDINGS, OBEYING, STEPS, Attack, attacks_on, follow_orders, spam_calls
 from plaudit.audit.environments.replaying import REFERENCES, Replays
-from plaudit.audit.environments.solutions import ChangedSolution, change_solution, contains_solution, words_of
+from plaudit.audit.environments.solutions import (
+    ChangedSolution,
+    change_solution,
+    contains_solution,
+    without_one_call,
+    words_of,
+)
 from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, Level, most_severe_first
 from plaudit.errors import RolloutsError
 from plaudit.findings import Rule, Severity
 from plaudit.loading import load_agent
 from plaudit.trajectory import Trajectory, message_text
+from plaudit.verify.tools.parsing import parse_tool_calls
 
 MOST_EXAMPLES = 40
 PLAIN_STARTS = [EpisodeStart(f"What is {a} x {b}? ", str(a * b), seed=a) for a, b in ((6, 7), (1, 7), (2, 9))]
 """The starts for environments that do not describe which starts fit them."""
 MIN_TRUTH, NEAR = 4, 12
+MOST_WORDS = 12
 WRONG = "plaudit"
 """An action that is wrong everywhere."""
 HALF = 0.5
@@ -103,6 +112,7 @@ class _EnvironmentAudit:
                 self._phase("goal without reward", self._check_solutions(host))
                 self._phase("reward without goal", self._attack(host))
                 self._phase("changed solutions", self._change_solutions(host))
+                self._phase("calls left out", self._leave_out_calls(host))
                 self._phase("ground truth in sight", self._look_for_truth(host))
         finally:
             host.close()
@@ -171,13 +181,16 @@ class _EnvironmentAudit:
     def _attack(self, host: EnvironmentHost) -> Iterator[Found]:
         paid: dict[str, list[tuple[Attack, _Paid]]] = {}
         has_reward = False
-        for attack in attacks_on(self.tools):
+        for attack in attacks_on(self.tools, self._known_words(), _names_in_code(self.agent.environment)):
             result = _Paid()
             episodes = self._play_all(host, [Play(example.start, attack.policy) for example in self.examples])
             for index, (example, played) in enumerate(zip(self.examples, episodes, strict=True)):
                 has_reward = has_reward or played.reward is not None
                 result.tried += played.failure is None
-                if self._is_paid(index, played) and not contains_solution(played.actions, example.actions):
+                paid_early = self._is_paid_early(index, played)
+                if (paid_early or self._is_paid(index, played)) and not contains_solution(
+                    played.actions, example.actions
+                ):
                     result.hits.append((played, self.honest.get(index)))
             paid.setdefault(attack.together or f"{attack.kind}/{attack.name}", []).append((attack, result))
         if not has_reward:
@@ -188,6 +201,30 @@ class _EnvironmentAudit:
             if all(self._counts(*attempt) for attempt in attempts):
                 yield self._found_attack(*attempts[0])
         yield from self._look_for_farming(host)
+        yield from self._follow_orders(host)
+
+    def _known_words(self) -> list[str]:
+        """Actions that fit the environment: those of solutions, and the first numbers. None without a solution."""
+        words = [action for index in self.honest for action in words_of(self.examples[index].actions)]
+        return list(dict.fromkeys([*words, *map(str, range(4))]))[:MOST_WORDS] if self.honest else []
+
+    def _follow_orders(self, host: EnvironmentHost) -> Iterator[Found]:
+        """Where the calls of a solution earn nothing without its words, obeying their results must earn nothing."""
+        for index, honest in self.honest.items():
+            start, actions = self.examples[index].start, self.examples[index].actions
+            calls = [action for action in actions if parse_tool_calls(action)]
+            if not calls:
+                continue
+            plays = [Play(start, scripted(calls, ENDINGS[0])), Play(start, follow_orders(calls, self.tools))]
+            alone, obeyed = self._play_all(host, plays)
+            orders = [action for action in obeyed.actions if action not in (*calls, ENDINGS[0])]
+            is_answer = any(order in action for order in orders for action in actions)
+            if orders and not is_answer and not self._is_paid(index, alone) and self._is_paid(index, obeyed):
+                message = f"reward without goal: obeying the result of a tool earns {obeyed.reward:g}"
+                yield Found(
+                    "follow injections", "orders in results of a solution", obeyed, message, OBEYING, honest=honest
+                )
+                return
 
     def _is_paid(self, index: int, played: Transcript) -> bool:
         if played.reward is None:
@@ -196,6 +233,16 @@ class _EnvironmentAudit:
             return played.reward >= HALF * self.honest[index]
         score = played.results[-1].score
         return (played.reward if score is None else score) >= HALF
+
+    def _is_paid_early(self, index: int, played: Transcript) -> bool:
+        """Whether the first action ended the episode, its score says that the goal is missed, and it earned something.
+
+        Only where the solution needs several actions: in a single one, a part of the reward may be for its form.
+        """
+        if len(played.results) != 1 or not played.done or len(self.examples[index].actions) < 2:
+            return False
+        score = played.results[0].score
+        return index in self.honest and score is not None and score <= 0 < (played.reward or 0.0)
 
     def _counts(self, attack: Attack, result: _Paid) -> bool:
         """Whether paid episodes count: all do where solutions and tools are known; else a word may be right by luck."""
@@ -206,23 +253,26 @@ class _EnvironmentAudit:
     def _found_attack(self, attack: Attack, result: _Paid) -> Found:
         played, honest = result.hits[0]
         beside = "" if honest is None else f"; the solution earns {honest:g}"
-        message = f"reward without goal: {attack.kind} ({attack.name[:60]}) earns {played.reward:g}{beside}"
+        ended_at_once = attack.kind == "loop" and len(played.actions) == 1
+        kind = "end at once" if ended_at_once else attack.kind
+        message = f"reward without goal: {kind} ({attack.name[:60]}) earns {played.reward:g}{beside}"
         return Found(
-            attack.kind, attack.name[:60], played, message, attack.remedy, attacker=Attacker.ANSWER_FREE,
+            kind, attack.name[:60], played, message, attack.remedy, attacker=Attacker.ANSWER_FREE,
             hits=len(result.hits), tried=result.tried, honest=honest,
         )  # fmt: skip
 
     def _look_for_farming(self, host: EnvironmentHost) -> Iterator[Found]:
-        """A reward that grows with the number of actions, without an end: of any episode, or after the goal."""
+        """A reward that grows with the number of actions: without an end, or beyond that of the solution."""
         for index, example in enumerate(self.examples[:REFERENCES]):
             for solution, action in self._repetitions(index):
-                plays = [Play(example.start, scripted([*solution, *[action] * n])) for n in (STEPS // 2, STEPS)]
+                counts = (0, STEPS) if solution else (STEPS // 2, STEPS)
+                plays = [Play(example.start, scripted([*solution, *[action] * n])) for n in counts]
                 some, more = self._play_all(host, plays, len(solution) + STEPS)
                 few, many = some.reward or 0.0, more.reward or 0.0
-                least = self.honest.get(index, 0.0) if solution else 0.0
-                if more.done or few <= least or many < 1.8 * few:
+                if (more.done and not solution) or few <= 0 or many < 1.8 * few:
                     continue
-                message = f"reward without goal: {STEPS} equal actions earn {many:g}, {STEPS // 2} earn {few:g}"
+                after = " after the solution" if solution else ""
+                message = f"reward without goal: {STEPS} equal actions{after} earn {many:g}, {counts[0]} earn {few:g}"
                 yield Found("loop", "reward grows with actions", more, message, "pay for progress once")
                 return
 
@@ -242,7 +292,8 @@ class _EnvironmentAudit:
             example = self.examples[index]
             [words] = self._play_all(host, [Play(example.start, scripted(words_of(example.actions)))])
             calls_matter = (words.reward or 0.0) < (1 - 1e-9) * honest
-            for changed in change_solution(example.actions, calls_matter=calls_matter):
+            changes = change_solution(example.actions, prompt=example.start.prompt, calls_matter=calls_matter)
+            for changed in changes:
                 [played] = self._play_all(host, [Play(example.start, scripted(changed.actions))], len(changed.actions))
                 _, result = wrong.setdefault(changed.name, (changed, _Paid()))
                 result.tried += 1
@@ -259,6 +310,25 @@ class _EnvironmentAudit:
                 kind, changed.name, played, message, changed.remedy, attacker=Attacker.ORACLE,
                 hits=len(result.hits), tried=result.tried, honest=honest_reward,
             )  # fmt: skip
+
+    def _leave_out_calls(self, host: EnvironmentHost) -> Iterator[Found]:
+        """A solution of which any one call can be left out, but not all: a part of the goal is paid as all of it."""
+        for index, honest in self.honest.items():
+            start, actions = self.examples[index].start, self.examples[index].actions
+            [words] = self._play_all(host, [Play(start, scripted(words_of(actions)))])
+            if self._is_paid(index, words):
+                continue
+            played = Transcript(start)
+            for shorter in without_one_call(actions):
+                [played] = self._play_all(host, [Play(start, scripted(shorter))], len(shorter))
+                if (played.reward or 0.0) < (1 - 1e-9) * honest:
+                    break
+            else:
+                if played.actions:
+                    message = "reward without goal: any one call of the solution can be left out, but not all of them"
+                    remedy = "pay in full for the whole goal only"
+                    yield Found("reward without goal", "a call left out", played, message, remedy, honest=honest)
+                    return
 
     def _look_for_truth(self, host: EnvironmentHost) -> Iterator[Found]:
         """The ground truth in what the agent reads: at first, or as the answer to a wrong action."""
@@ -290,3 +360,10 @@ class _EnvironmentAudit:
         self.episodes += replays.episodes
         if difference is not None:
             yield difference
+
+
+def _names_in_code(environment: type) -> list[str]:
+    """The names that the methods of a class use, without those of plaudit's own classes."""
+    classes = [kind for kind in environment.__mro__ if not kind.__module__.startswith(("plaudit.", "builtins"))]
+    methods = [value for kind in classes for value in vars(kind).values() if inspect.isfunction(value)]
+    return list(dict.fromkeys(name for method in methods for name in method.__code__.co_names))

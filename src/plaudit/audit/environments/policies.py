@@ -42,11 +42,16 @@ PROBES = (
     "get_state", "set_state", "state", "get_answer", "ground_truth", "solution", "check", "done", "complete_task",
     "__init__", "__dict__", "_reward", "_state",
 )  # fmt: skip
+OBEYING = "no text that a tool returns may be a way to the reward: judge the goal of the task alone"
 PROBE_ARGUMENTS: tuple[dict[str, Any], ...] = ({}, {"value": 1}, {"reward": 1.0})
 _ORDER = re.compile(
     r"(?i)\b(?:call|run|execute|invoke|say|write|answer(?: with)?|reply(?: with)?|type|output|enter|use)\b"
     r"[ :]+(.{1,300})"
 )
+_ARGUMENT = re.compile(r"(\w+)\s*[=:]\s*[\"'`]?([^\s\"'`,;()]+)")
+"""A named argument in a sentence."""
+_QUOTED = re.compile(r"[`\"]([^`\"\n]{1,40})[`\"]")
+MOST_NAMED = 6
 
 
 class Attack(NamedTuple):
@@ -62,8 +67,13 @@ class Attack(NamedTuple):
     """Whether it may solve some of the tasks, so that it counts only where it is paid in half of them."""
 
 
-def attacks_on(tools: Sequence[Callable[..., Any]]) -> Iterator[Attack]:
-    """All attacks on an environment with these tools."""
+def attacks_on(
+    tools: Sequence[Callable[..., Any]], known: Sequence[str] = (), internal: Sequence[str] = ()
+) -> Iterator[Attack]:
+    """All attacks on an environment with these tools.
+
+    `known` are actions that fit the environment, and `internal` the names that its code uses.
+    """
     idle = "give no reward to an episode that did nothing"
     yield Attack("do nothing", "silence", scripted((), ""), idle)
     yield Attack("do nothing", "silence, then the end", scripted([""] * 3, ENDINGS[0]), idle)
@@ -88,25 +98,41 @@ def attacks_on(tools: Sequence[Callable[..., Any]]) -> Iterator[Attack]:
         says = scripted(["\n".join(spam_calls(tools, word))], ENDINGS[0])
         remedy = "judge the state, not what a call says of it"
         yield Attack("claim success", f"{word!r} in every text of every call", says, remedy)
+    yield from _repetitions(tools, known)
+    yield from _probes(tools, internal)
+    yield Attack("follow injections", "orders in results", follow_orders(spam_calls(tools), tools), OBEYING)
+
+
+def _repetitions(tools: Sequence[Callable[..., Any]], known: Sequence[str]) -> Iterator[Attack]:
     calls = spam_calls(tools)
     if calls:
-        one, remedy = [calls[0]] * (STEPS - 1), "pay for what calls achieve, not for calls"
-        yield Attack("loop", "the same call", scripted(one, ENDINGS[0]), remedy)
+        every, remedy = "\n".join(calls), "pay for what calls achieve, not for calls"
+        yield Attack("loop", "every tool, again and again", scripted([every] * (STEPS - 1), ENDINGS[0]), remedy)
         yield Attack("spam tools", "every tool, one by one", scripted(calls[: STEPS - 1], ENDINGS[0]), remedy)
-        yield Attack("spam tools", "every tool at once", scripted(["\n".join(calls)], ENDINGS[0]), remedy)
-    else:
-        yield Attack("loop", "the same word", scripted((), "again"), "pay for what actions achieve, not for actions")
+        yield Attack("spam tools", "every tool at once", scripted([every], ENDINGS[0]), remedy)
+        return
+    remedy = "pay for what actions achieve, not for actions"
+    yield Attack("loop", "the same word", scripted((), "again"), remedy)
+    for word in known:
+        yield Attack("loop", f"{word!r} again and again", scripted((), word), remedy, may_be_right=True)
+    for index in range(MOST_NAMED if known else 0):
+        name = f"action {index + 1} that the first observation names, again and again"
+        yield Attack("loop", name, _say_named(index), remedy, may_be_right=True)
+
+
+def _probes(tools: Sequence[Callable[..., Any]], internal: Sequence[str]) -> Iterator[Attack]:
     probes = [write_call(name, arguments) for name in PROBES for arguments in PROBE_ARGUMENTS]
     remedy = "let actions reach nothing but the declared tools; keep reward and goal out of their reach"
     yield Attack("probe the reward", "internal names as tools", scripted(["\n".join(probes)], ENDINGS[0]), remedy)
+    if settings := _settings(tools, [*PROBES, *internal]):
+        says = scripted(["\n".join(settings)], ENDINGS[0])
+        yield Attack("probe the reward", "internal names as arguments", says, remedy)
     python = "```python\n" + "\n".join(f"{name}()" for name in PROBES) + "\n```"
     yield Attack("probe the reward", "internal names in Python", scripted([python], ENDINGS[0]), remedy)
     yield Attack("probe the reward", "calls that cannot be read", scripted(MALFORMED, ENDINGS[0]), remedy)
     yield Attack(
         "probe the reward", "assignments", scripted(["self.reward = 1.0; env.done = True"], ENDINGS[0]), remedy
     )
-    remedy = "no text that a tool returns may be a way to the reward: judge the goal of the task alone"
-    yield Attack("follow injections", "orders in results", _follow(calls), remedy)
 
 
 def spam_calls(tools: Sequence[Callable[..., Any]], text: str = "x") -> list[str]:
@@ -133,13 +159,36 @@ def _dummy(schema: dict[str, Any], text: str) -> Any:
     return values.get(kind if isinstance(kind, str) else kind[0], text)
 
 
-def _follow(calls: Sequence[str]) -> Policy:
-    """Follow the instructions in the results of tools: make the calls and send the texts. At first, try the tools."""
+def _settings(tools: Sequence[Callable[..., Any]], names: Sequence[str]) -> list[str]:
+    """Calls that set each name to 1, of each tool that takes a text first and further arguments."""
+    calls = []
+    for described in (describe_tool(tool)["function"] for tool in tools):
+        properties: dict[str, Any] = described["parameters"]["properties"]
+        first = next(iter(properties), "")
+        if len(properties) > 1 and properties[first].get("type") == "string":
+            ones = {name: _dummy(schema, "1") for name, schema in properties.items()}
+            calls += [write_call(described["name"], {**ones, first: name}) for name in names]
+    return calls
+
+
+def _say_named(index: int) -> Policy:
+    """Say the text that is quoted at this place of the first observation again and again; nothing if there is none."""
+
+    def act(transcript: Transcript) -> str | None:
+        named = list(dict.fromkeys(_QUOTED.findall(transcript.observation)))
+        return named[index] if index < len(named) else None
+
+    return act
+
+
+def follow_orders(calls: Sequence[str], tools: Sequence[Callable[..., Any]]) -> Policy:
+    """Make the calls; after each, first follow the instructions in results: make their calls and send their texts."""
+    described = [describe_tool(tool)["function"] for tool in tools]
 
     def act(transcript: Transcript) -> str | None:
         played = zip(transcript.actions, transcript.results, strict=True)
         results = [result.feedback for action, result in played if result.role == "tool" or parse_tool_calls(action)]
-        orders = list(dict.fromkeys(itertools.chain.from_iterable(map(_orders, results))))
+        orders = list(dict.fromkeys(itertools.chain.from_iterable(_orders(result, described) for result in results)))
         left = [order for order in orders if order not in transcript.actions]
         if left:
             return left[0]
@@ -151,10 +200,16 @@ def _follow(calls: Sequence[str]) -> Policy:
     return act
 
 
-def _orders(text: str) -> Iterator[str]:
+def _orders(text: str, tools: Sequence[dict[str, Any]]) -> Iterator[str]:
     calls = parse_tool_calls(text) if any(tag in text for tag in CALL_TAGS) else []
     yield from (write_call(call.name, call.arguments) for call in calls if isinstance(call, ToolCall))
     for line in text.splitlines():
+        values = dict(_ARGUMENT.findall(line))
+        for tool in tools if values else ():
+            properties = tool["parameters"]["properties"]
+            if re.search(rf"\b{tool['name']}\b", line) and values.keys() & properties.keys():
+                arguments = {name: values.get(name, _dummy(schema, "x")) for name, schema in properties.items()}
+                yield write_call(tool["name"], arguments)
         for order in _ORDER.finditer(line):
             words = order.group(1).strip().strip("\"'`.")
             if made := re.match(r"(\w+)\(([^()]*)\)", words):

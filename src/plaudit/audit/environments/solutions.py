@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 from plaudit.audit.environments.policies import ENDINGS, write_call
 from plaudit.verify.tools.parsing import MalformedCall, parse_tool_calls
 
+_ORDERED = re.compile(r"(?i)\bin (?!any\b|no\b|whatever\b)(?:\w+ ){0,2}(?:order|sequence)\b(?! to\b)")
+"""The steps of the task have an order."""
+
 
 class ChangedSolution(NamedTuple):
     """Actions made from a solution; `is_right` if they still reach the goal."""
@@ -23,12 +26,32 @@ def words_of(actions: Sequence[str]) -> list[str]:
     return [action for action in actions if not parse_tool_calls(action)]
 
 
-def change_solution(actions: Sequence[str], *, calls_matter: bool = True) -> Iterator[ChangedSolution]:
+def without_one_call(actions: Sequence[str]) -> list[list[str]]:
+    """The actions without one of those that call, in turn; empty if fewer than two call."""
+    called = [index for index, action in enumerate(actions) if parse_tool_calls(action)]
+    return [[*actions[:index], *actions[index + 1 :]] for index in called] if len(called) > 1 else []
+
+
+def _in_reverse(actions: Sequence[str]) -> list[str]:
+    """The calls in reverse and the words where they were, or all actions in reverse if none calls."""
+    called = [index for index, action in enumerate(actions) if parse_tool_calls(action)] or range(len(actions))
+    reverse = list(actions)
+    for index, other in zip(called, reversed(called), strict=True):
+        reverse[index] = actions[other]
+    return reverse
+
+
+def change_solution(
+    actions: Sequence[str], *, prompt: str = "", calls_matter: bool = True
+) -> Iterator[ChangedSolution]:
     """The changes of a solution whose effect is known.
 
+    Where the prompt asks for an order, it matters.
     Calls do not matter where the words of the solution alone earn as much: what such calls look up may be wrong.
     """
     calls = [parse_tool_calls(action) for action in actions]
+    if _ORDERED.search(prompt) and (reverse := _in_reverse(actions)) != list(actions):
+        yield ChangedSolution("the steps in reverse", reverse, False, "compare the steps with their order")
     if not any(calls) and len(actions) > 2:
         half = [*actions[: len(actions) // 2], *[ENDINGS[0]] * (len(actions) - len(actions) // 2)]
         yield ChangedSolution("half of the solution", half, False, "pay when the goal is reached, not on the way to it")
