@@ -139,10 +139,13 @@ _STOP_WORDS = {
     "under", "about", "after", "before", "between", "during", "through", "while", "because", "however", "both",
     "each", "other", "some", "any", "all", "more", "most", "such", "only", "own", "same", "very", "up", "down",
     "out", "off", "again", "further", "once", "according", "based", "passage", "document", "source", "text",
+    "many", "several", "few", "much", "every", "another", "either", "one", "people", "thus", "hence", "therefore",
+    "today", "now", "overall", "still", "even", "just", "since", "although", "though", "among", "within", "despite",
 }  # fmt: skip
 _NUMBER = compile_late(r"\d[\d,]*(?:\.\d+)?")
 _NAME = compile_late(r"(?<=[\w,;)] )[A-Z][\w'’-]+")
 NEGATION = compile_late(r"\b(?:not|never|cannot|neither|nor|without)\b|n['’]t\b", re.IGNORECASE)
+_FIRST_WORD = compile_late(r"\W*+([\w'’-]++)(?!,)")
 _SHORT_NAME = 3
 
 
@@ -152,7 +155,8 @@ def find_unsupported(
     """The reason why the passages cited after the parts of a sentence do not support it; None if they meet all
     conditions.
 
-    1. Every number and every name of the sentence is in one of them, or in the question.
+    1. Every number and every name of the sentence is in one of them, or in the question. The first word counts as a
+       name if all other content words are there.
     2. They have at least a third of its content words that the question does not have.
     3. Each has at least half as many telling words of its part as the passage that has most. Telling are words that
        some passages have and others not.
@@ -165,8 +169,13 @@ def find_unsupported(
     known_names = _name_stems(question).union(*map(_name_stems, texts))
     if unknown := [name for name in _NAME.findall(sentence) if not _is_known(name, known_names)]:
         return f"{unknown[0]} is not in the passage"
+    known_words: frozenset[str] = frozenset().union(*map(_stems, texts))
+    new_words = _stems(sentence) - _stems(question) - known_words
+    first = _FIRST_WORD.match(sentence)
+    if first is not None and new_words and new_words == _stems(first[1]):
+        return f"{first[1]} is not in the passage"
     words = _stems(sentence) - _stems(question) or _stems(sentence)
-    if words and len(words & frozenset().union(*map(_stems, texts))) < LEAST_SHARE * len(words):
+    if words and len(words & known_words) < LEAST_SHARE * len(words):
         return "too few of its words are in the passage"
     if NEGATION.search(sentence) and not any(NEGATION.search(text) for text in texts):
         return "it denies what the passage does not deny"
