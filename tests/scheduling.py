@@ -39,7 +39,14 @@ def file_scheduling(groups=()):
             return crashed if waiting else None
 
         def _reschedule(self, node):
-            if node in self.registered_collections:  # a replacement that still collects gets its work afterwards
+            """Give a worker work until it has two tests, or tell it that there is no more.
+
+            A worker begins a test when it knows the next one, or that there is none: with one test it would wait.
+            """
+            if node not in self.registered_collections:
+                return  # a replacement that still collects gets its work afterwards
+            super()._reschedule(node)
+            while not node.shutting_down and self._pending_of(self.assigned_work[node]) < 2:
                 super()._reschedule(node)
 
         def _assign_work_unit(self, node):

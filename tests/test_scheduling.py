@@ -50,6 +50,26 @@ def test_a_test_that_hangs_fails_by_name(tmp_path):
     assert "1 failed, 1 passed" in done.stdout
 
 
+def test_a_worker_with_a_single_test_is_told_that_it_is_the_last():
+    class Worker:
+        shutting_down = False
+        sent = 0
+
+        def send_runtest_some(self, indices):
+            self.sent += len(indices)
+
+        def shutdown(self):
+            self.shutting_down = True
+
+    scheduler = object.__new__(file_scheduling())
+    scheduler.log = print
+    worker, name = Worker(), "test_a.py::test_after"
+    scheduler.workqueue = OrderedDict({"test_a.py": {name: False}})
+    scheduler.assigned_work, scheduler.registered_collections = {worker: {}}, {worker: [name]}
+    scheduler._reschedule(worker)
+    assert (worker.sent, worker.shutting_down) == (1, True)
+
+
 def test_work_for_a_worker_that_has_just_died_is_assigned_again():
     class DeadWorker:
         def send_runtest_some(self, indices):
