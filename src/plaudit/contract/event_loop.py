@@ -218,9 +218,7 @@ class AsyncCalls:
                 running.copies = list(map(own_copy, samples))
                 value = self._invoke(running.copies)
                 value = await value if inspect.isawaitable(value) else value
-            if (
-                self._progress.observer is not None
-            ):  # else the value is released here, where its `__del__` has a deadline
+            if self._progress.observer is not None:  # else it is released here, where its `__del__` has a deadline
                 running.value = value
             return self._read(value, samples, time.perf_counter() - began)
         finally:
