@@ -35,6 +35,13 @@ def math_answers(part: str) -> list[tuple[str, Any, bool]]:
 
 CODE_EXCERPT = [
     {
+        "task_id": "excerpt/2",
+        "prompt": 'def total(xs):\n    """The sum of the numbers of xs that are above 1."""\n',
+        "entry_point": "total",
+        "canonical_solution": "    return sum(x for x in xs if x > 1)\n",
+        "test": "def check(f):\n    assert f([]) == 0\n    assert f([1, 2]) == 2\n    assert f([-1, 3, 4]) == 7\n",
+    },
+    {
         "task_id": "excerpt/0",
         "prompt": 'def clamp(x, low, high):\n    """x, kept within [low, high]."""\n',
         "entry_point": "clamp",
