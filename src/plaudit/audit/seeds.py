@@ -81,10 +81,9 @@ def _paid_tasks(prompts: Sequence[Sequence[Trajectory]], rate: Rate) -> list[Tas
         rewards = rate([msgspec.structs.replace(first, response=text, tokens=None) for text in texts])
         rated = {text: reward for reward, text in zip(rewards, texts, strict=True) if reward is not None}
         right = max(rated, key=rated.__getitem__, default="")
+        # A bare ground truth may only lack a form, so it is never the wrong answer.
         responses = [text for text in rated if text == NO_ANSWER or any(text == each.response for each in samples)]
-        wrong = min(
-            responses, key=rated.__getitem__, default=right
-        )  # never the ground truth, which may only lack a form
+        wrong = min(responses, key=rated.__getitem__, default=right)
         if rated and rated[right] > rated[wrong]:
             tasks.append(Task.of_row(first, right, wrong))
     return tasks

@@ -31,7 +31,7 @@ class StandardStreams:
                 stream.write(printed.decode("utf-8", "backslashreplace"))
 
     def waiting_input(self) -> str:
-        """The input that the tests provide and the program has not received yet; it is not to read what is left."""
+        """The input that the tests provide for the next call; what the call before left unread is not part of it."""
         text = ""
         if sys.stdin is not self._in and hasattr(sys.stdin, "read"):
             text += sys.stdin.read()

@@ -109,7 +109,7 @@ def _check_operands(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _check_all(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the standard library that orders its operands, which finds NaN whoever calls it."""
+    """The function, with a check that none of the operands that it orders is NaN."""
     return wraps(function)(lambda *operands, **keywords: function(*map(check_ordered, operands), **keywords))
 
 
