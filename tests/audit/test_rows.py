@@ -4,10 +4,10 @@ import pytest
 
 from benchmarks.audit_verifiers import samples_of
 from benchmarks.broken_verifiers import BROKEN
-from plaudit import load
+from plaudit import Trajectory, load, reward
 from plaudit.audit.honest_rewards import HonestRewards
 from plaudit.audit.rows.answer import find_object
-from plaudit.audit.rows.paid_rows import attack_rows, find_paid_rows
+from plaudit.audit.rows.paid_rows import attack_rows, check_no_answer, find_paid_rows
 from plaudit.audit.samples import SampleMaker
 from plaudit.audit.subject import Budget, Subject
 from plaudit.audit.vocabulary import read_vocabulary
@@ -45,3 +45,19 @@ def test_a_bug_planted_in_a_copy_of_a_verifier_is_found(copy):
 @pytest.mark.parametrize("kind", sorted({copy.kind for copy in BROKEN}))
 def test_nothing_is_found_in_a_verifier_with_its_own_rows(kind):
     assert attacks_paid_by(kind, samples_of(kind)) == set()
+
+
+def test_words_that_are_not_scored_in_another_order_are_no_sign_of_a_reward_for_no_answer():
+    def find(words_of_another_order):
+        @reward
+        def judged(response, ground_truth):
+            if response in (ground_truth, "I do not know."):
+                return 1.0
+            return words_of_another_order
+
+        sample = Trajectory("Say it.", "first this then that", ground_truth="first this then that")
+        with Scorer(judged, backend="inline") as scorer:
+            subject = Subject(scorer, scorer, Budget(), isolated=False)
+            return list(check_no_answer(subject, SampleMaker(read_vocabulary(judged)), [sample]))
+
+    assert [len(find(value)) for value in (0.0, None)] == [1, 0]

@@ -141,7 +141,10 @@ def check_no_answer(subject: Subject, maker: SampleMaker, samples: Sequence[Traj
         texts = (sample.response, NO_ANSWER, " ".join(words[::-1]), " ".join(sorted(words)))
         candidates = [maker.sample(task, text) for text in texts]
         outputs = subject.score(candidates)
-        right, nothing, *turned = [output.reward or 0.0 for output in outputs]
+        rewards = [output.reward for output in outputs if output.reward is not None]
+        if len(rewards) < len(texts):  # what was not scored cannot be compared
+            continue
+        right, nothing, *turned = rewards
         if 0 < right <= nothing and min(turned) < (1 - LEAST_SHARE) * right:
             hits.append(Hit(task, candidates[1], outputs[1], right, right))
     if hits:
