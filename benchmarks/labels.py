@@ -12,6 +12,7 @@ import random
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -48,21 +49,36 @@ def compare_policies() -> None:
     for strength in POLICIES:
         for popular in POPULAR:
             for size in (4, 8, 16):
-                planted = reported = hits = 0
-                estimated = 0.0
-                for rate in RATES:
-                    data = simulate_policy(Policy(strength, popular), 300, size, rate, seed=1)
-                    report = examine(data.rollouts)
-                    named = {each.group for each in report.findings if each.kind is FindingKind.WRONG_LABEL}
-                    planted, reported = planted + len(data.wrong), reported + len(named)
-                    hits += len(named & data.wrong)
-                    estimated += report.error_rate * report.groups
+                planted, reported, hits, estimated = measure_policy(Policy(strength, popular), size)
                 precision = f"{hits / reported:.2f}" if reported else "none"
                 print(
                     f"{strength:16}{popular:10}{size:5}{planted:7}{reported:10}{precision:>11}{hits / planted:8.2f}",
                     end="",
                 )
                 print(f"{estimated:10.1f}", flush=True)
+
+
+class Measured(NamedTuple):
+    """How many labels are wrong, reported, and both, and how many are estimated to be wrong."""
+
+    planted: int
+    reported: int
+    hits: int
+    estimated: float
+
+
+def measure_policy(policy: Policy, size: int) -> Measured:
+    """What `plaudit labels` reports on 300 prompts at each rate of wrong labels."""
+    planted = reported = hits = 0
+    estimated = 0.0
+    for rate in RATES:
+        data = simulate_policy(policy, 300, size, rate, seed=1)
+        report = examine(data.rollouts)
+        named = {each.group for each in report.findings if each.kind is FindingKind.WRONG_LABEL}
+        planted, reported = planted + len(data.wrong), reported + len(named)
+        hits += len(named & data.wrong)
+        estimated += report.error_rate * report.groups
+    return Measured(planted, reported, hits, estimated)
 
 
 def plant(rate: float, seed: int) -> Planted:
