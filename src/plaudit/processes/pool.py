@@ -227,8 +227,9 @@ class Pool:
         return len(self.queue) + sum(len(worker.units) for worker in self.workers)
 
     def submit(self, unit: PoolUnit) -> None:
-        """Queue a unit; `give` hands it to a worker."""
+        """Queue a unit, and hand it to a worker at once if one has room."""
         self.queue.append(unit)
+        self.give()
 
     def give(self) -> None:
         """Hand each queued unit to the worker that has the fewest, while one has room."""
