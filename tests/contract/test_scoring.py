@@ -140,6 +140,22 @@ def test_a_part_sees_no_setting_that_another_part_changed(tmp_path):
     assert set(seen) == {folder}
 
 
+@pytest.mark.parametrize("is_pure", [True, False])
+def test_only_a_pure_batch_reward_gets_the_samples_themselves(is_pure):
+    seen = []
+
+    class Batch(RewardFunction):
+        pure = is_pure
+
+        def compute_rewards(self, trajectories):
+            seen.extend(trajectories)
+            return [1.0] * len(trajectories)
+
+    samples = [Trajectory("", "a"), Trajectory("", "b")]
+    assert [output.reward for output in score(Batch(), samples)] == [1.0, 1.0]
+    assert [one is other for one, other in zip(seen, samples, strict=True)] == [is_pure] * 2
+
+
 def test_a_subclass_of_a_pure_reward_is_not_pure():
     class Changing(MathReward):
         def compute_reward(self, trajectory):

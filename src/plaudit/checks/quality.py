@@ -12,7 +12,7 @@ from plaudit.verify.math.verdict import find_committed_answer
 from plaudit.verify.numbers import without_calculator_marks
 from plaudit.verify.tags import without_thinking
 from plaudit.verify.templates import TemplateMatch, match_template
-from plaudit.verify.text import bare_words, ngrams, normalize_text, sentences, words
+from plaudit.verify.text import bare_words, count_words, ngrams, normalize_text, sentences, words
 
 COMFORTABLE_SENTENCE, UNREADABLE_SENTENCE = 25, 60  # words
 CONCISE, VERBOSE = 100, 500  # words
@@ -65,7 +65,7 @@ def evaluate_clarity(response: str) -> float:
     spoken = sentences(without_thinking(response))
     if not spoken:
         return 0.0
-    average = sum(len(words(sentence)) for sentence in spoken) / len(spoken)
+    average = sum(count_words(sentence) for sentence in spoken) / len(spoken)
     return _linear_decline(average, COMFORTABLE_SENTENCE, UNREADABLE_SENTENCE) * _distinct_share(response)
 
 
@@ -74,7 +74,7 @@ def evaluate_conciseness(response: str) -> float:
 
     Nothing said is 0.0. Cannot tell whether few words are enough for the question.
     """
-    count = len(words(response))
+    count = count_words(response)
     return _linear_decline(count, CONCISE, VERBOSE) * _distinct_share(response) if count else 0.0
 
 

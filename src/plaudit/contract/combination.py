@@ -90,12 +90,11 @@ class Combination(CompoundReward):
             components = _unfold(self.component_names[0], outputs[0])
         else:
             components = dict(zip(self.component_names, outputs, strict=True))
-        values: list[float] = []
-        for name, output in zip(self.component_names, outputs, strict=True):
-            if output.reward is None:
-                reason = output.reason if output.reason.startswith(name) else f"{name}: {output.reason}"
-                return RewardOutput.unscored(output.status, reason, components=components)
-            values.append(output.reward)
+        values: list[Any] = [output.reward for output in outputs]
+        if None in values:
+            name, output = next(pair for pair in zip(self.component_names, outputs, strict=True) if not pair[1].ok)
+            reason = output.reason if output.reason.startswith(name) else f"{name}: {output.reason}"
+            return RewardOutput.unscored(output.status, reason, components=components)
         token_rewards: list[float] | None = None
         unit: TokenUnit = "word"
         try:
@@ -235,8 +234,7 @@ def combine_reasons(names: Sequence[str], outputs: Sequence[RewardOutput]) -> st
     """The reasons of the parts, as the reason of a total that has none."""
     if len(outputs) == 1:
         return outputs[0].reason
-    reasons = [(name, output.reason) for name, output in zip(names, outputs, strict=True) if output.reason]
-    return "; ".join([f"{name}: {reason}" for name, reason in reasons]) if reasons else ""
+    return "; ".join([f"{name}: {each.reason}" for name, each in zip(names, outputs, strict=True) if each.reason])
 
 
 def _combine_scores(outputs: Sequence[RewardOutput], shares: Sequence[float]) -> float | None:

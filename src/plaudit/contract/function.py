@@ -47,8 +47,8 @@ class RewardFunction:
     deterministic: bool | None = None
     """True: equal samples get equal outputs. False: they may not, so nothing is cached. None: not declared."""
     pure: bool = False
-    """Whether a call only computes its output from the sample: such a call needs no copies and changes no setting of
-    the process. Not inherited: a subclass may define other methods."""
+    """Whether a call only computes its outputs, here or on a server: it needs no copies of samples and outputs and
+    changes no setting of the process. Not inherited: a subclass may define other methods."""
     concurrency: int = 32
     """The number of calls of an async reward that may run at the same time."""
     needs_ground_truth: bool = False

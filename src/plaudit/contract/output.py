@@ -56,16 +56,18 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
     def __post_init__(self) -> None:
         if type(self.reward) is not float or self.status is not _OK or not isfinite(self.reward):
             self._check_reward()
-        if self.token_rewards is not None:
-            force_setattr(self, "token_rewards", _numbers("token_rewards", self.token_rewards))
-        if self.score is not None:
-            force_setattr(self, "score", self._checked_score())
-        if not isinstance(self.metadata, dict):
-            raise InvalidOutput(f"metadata must be a dict, got {type(self.metadata).__name__}")
+        if self.score is not None and not (type(self.score) is float and 0.0 <= self.score <= 1.0):
+            force_setattr(self, "score", _checked_score(self.score))
         if self.components:
             self._check_components()
-        if type(self.reason) is not str or not (self.latency_s is None or type(self.latency_s) is float):
-            self._check_notes()
+        if self.token_rewards is not None:
+            force_setattr(self, "token_rewards", _numbers("token_rewards", self.token_rewards))
+        if type(self.latency_s) is not float and self.latency_s is not None:
+            force_setattr(self, "latency_s", as_number("latency_s", self.latency_s))
+        if not isinstance(self.reason, str):
+            raise InvalidOutput(f"reason must be text, got {type(self.reason).__name__}")
+        if not isinstance(self.metadata, dict):
+            raise InvalidOutput(f"metadata must be a dict, got {type(self.metadata).__name__}")
         if self.token_unit not in ("word", "token"):
             raise InvalidOutput(f"token_unit must be 'word' or 'token', got {self.token_unit!r}")
 
@@ -146,12 +148,6 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
             )
         force_setattr(self, "reward", as_number("reward", self.reward))
 
-    def _check_notes(self) -> None:
-        if not isinstance(self.reason, str):
-            raise InvalidOutput(f"reason must be text, got {type(self.reason).__name__}")
-        if self.latency_s is not None:
-            force_setattr(self, "latency_s", as_number("latency_s", self.latency_s))
-
     def _check_components(self) -> None:
         if not isinstance(self.components, dict):
             raise InvalidOutput(f"components must be a dict, got {type(self.components).__name__}")
@@ -160,11 +156,12 @@ class RewardOutput(msgspec.Struct, frozen=True, omit_defaults=True):
         if set(map(type, self.components.values())) != {RewardOutput}:
             force_setattr(self, "components", {name: _component(name, each) for name, each in self.components.items()})
 
-    def _checked_score(self) -> float:
-        score = as_number("score", self.score)
-        if not 0.0 <= score <= 1.0:
-            raise InvalidOutput(f"score must lie in [0, 1], got {score}; `reward` may be any number")
-        return score
+
+def _checked_score(value: Any) -> float:
+    score = as_number("score", value)
+    if not 0.0 <= score <= 1.0:
+        raise InvalidOutput(f"score must lie in [0, 1], got {score}; `reward` may be any number")
+    return score
 
 
 def _component(name: str, part: Any) -> RewardOutput:

@@ -62,13 +62,15 @@ def _own_output(output: RewardOutput) -> RewardOutput:
     )
 
 
-def read_batch(name: str, values: Any, samples: Sequence[Trajectory], seconds: float) -> list[RewardOutput]:
+def read_batch(
+    name: str, values: Any, samples: Sequence[Trajectory], seconds: float, pure: bool = False
+) -> list[RewardOutput]:
     """The checked outputs for a function's return value for a batch; each value is checked separately."""
     each_s = seconds / len(samples) if samples else 0.0
     outputs = []
     for value, sample in zip(listed(values, len(samples)), samples, strict=True):
         try:
-            outputs.append(as_output(value, sample, each_s))
+            outputs.append(as_output(value, sample, each_s, pure))
         except passed_on():
             raise
         except BaseException as error:  # noqa: BLE001 - a value's __float__ and __repr__ are the user's code

@@ -4,13 +4,14 @@ A rule also gives its slope in every input; token rewards are combined along the
 """
 
 import dataclasses
+import functools
 import math
 import statistics
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import mul
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from plaudit.errors import InvalidOutput, InvalidSettings
 from plaudit.schedules import Schedule
@@ -81,8 +82,14 @@ class WeightedSum(Rule):
             if not isinstance(weight, Schedule) and not math.isfinite(weight):
                 raise InvalidSettings(f"a weight is a finite number, got {weight}")
 
+    @functools.cached_property
+    def _has_schedule(self) -> bool:
+        return any(isinstance(weight, Schedule) for weight in self.weights)
+
     def combine(self, values: Sequence[float], step: int | None) -> Combined:
-        weights = [weight if isinstance(weight, _NUMBER) else _weight_at(weight, step) for weight in self.weights]
+        weights: Any = self.weights
+        if self._has_schedule:
+            weights = [weight if isinstance(weight, _NUMBER) else _weight_at(weight, step) for weight in weights]
         return Combined(sum(map(mul, weights, values)) + self.offset, weights)
 
     def express(self, parts: Sequence[str]) -> str:
@@ -96,7 +103,7 @@ class WeightedSum(Rule):
         return [abs(weight) if isinstance(weight, _NUMBER) else 1.0 for weight in self.weights]
 
     def bounds(self, parts: Sequence[Bounds]) -> Bounds | None:
-        if any(isinstance(weight, Schedule) for weight in self.weights):
+        if self._has_schedule:
             return None
         ends = [
             sorted((float(weight) * low, float(weight) * high))  # type: ignore[arg-type]  # schedules were ruled out

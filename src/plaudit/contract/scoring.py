@@ -287,15 +287,19 @@ def invoke_batch(reward: Any, batch: list[Trajectory]) -> Any:
 
 
 def _call_batch(reward: Any, samples: Sequence[Trajectory], progress: Progress) -> Outputs:
-    copies, values, error, observer = list(samples), None, None, progress.observer
+    copies, values, error, observer, pure = list(samples), None, None, progress.observer, reward.pure
     began = _clock()
     try:
         try:
-            copies = list(map(own_copy, samples))
-            values = call_in_context(invoke_batch, reward, copies)
-            outputs = read_batch(reward.name, values, samples, _clock() - began)
+            if pure:
+                values = invoke_batch(reward, copies)
+            else:
+                copies = list(map(own_copy, samples))
+                values = call_in_context(invoke_batch, reward, copies)
+            outputs = read_batch(reward.name, values, samples, _clock() - began, pure)
         finally:
-            progress.state.restore()
+            if not pure:
+                progress.state.restore()
     except passed_on():
         raise
     except BaseException as raised:

@@ -227,16 +227,16 @@ class Pool:
         return len(self.queue) + sum(len(worker.units) for worker in self.workers)
 
     def submit(self, unit: PoolUnit) -> None:
-        """Queue a unit; `give` hands it to a worker."""
+        """Queue a unit, and hand it to a worker at once if one has room."""
         self.queue.append(unit)
+        self.give()
 
     def give(self) -> None:
-        """Hand queued units to workers that have room, those with the least first."""
+        """Hand each queued unit to the worker that has the fewest, while one has room."""
         while self.queue and len(self.workers) < self.count:
             self.start_worker()
-        for worker in sorted(self.workers, key=lambda worker: len(worker.units)):
-            while self.queue and len(worker.units) < QUEUED:
-                worker.give(self.queue.popleft())
+        while self.queue and len((worker := min(self.workers, key=lambda each: len(each.units))).units) < QUEUED:
+            worker.give(self.queue.popleft())
 
     def turn(self, timeout_s: float) -> None:
         """Hand out queued units, wait until a worker has written something, at most so long, and take it."""

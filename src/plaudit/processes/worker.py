@@ -24,10 +24,12 @@ from plaudit.frames import frame, frame_reader
 from plaudit.processes.messages import ENDED, RESULT, STARTED, encode_output, pack_outputs
 
 MEBIBYTE = 1 << 20
+_MEMORY = Status.MEMORY  # to look up a member of an enum costs as much as to send an output
 EXIT_MEMORY = 75
 """The exit code of a worker that ran out of memory in a call after earlier calls had left memory behind."""
 WAKE_S = 0.01
 """The time that finished calls may wait before the parent is woken to read them."""
+_write, _clock = os.write, time.monotonic
 LEFT_SHARE = 0.1  # of the memory limit, which a worker may hold beyond what it held at its start
 
 
@@ -104,7 +106,7 @@ class UnitProgress(Progress):
         self._outgoing.write(RESULT + result, wake=True)
 
     def _check(self, output: RewardOutput | None) -> None:
-        if output is not None and output.status is Status.MEMORY and self._process.has_grown():
+        if output is not None and output.status is _MEMORY and self._process.has_grown():
             os._exit(EXIT_MEMORY)
 
 
@@ -122,23 +124,19 @@ class _Outgoing:
     def write(self, message: bytes, *, wake: bool = False) -> None:
         left: bytes | memoryview = frame(message)
         with self._lock:
-            while True:
+            while left:
                 try:
-                    written = os.write(self._frames, left)
+                    left = left[_write(self._frames, left) :]
                 except BlockingIOError:  # the pipe is full
                     self._wake()
                     self._room.poll()
-                    continue
                 except BrokenPipeError:
                     os._exit(0)  # the parent has closed its end
-                if written == len(left):
-                    break
-                left = memoryview(left)[written:]
-            if wake or time.monotonic() > self._due:
+            if wake or _clock() > self._due:
                 self._wake()
 
     def _wake(self) -> None:
-        self._due = time.monotonic() + WAKE_S
+        self._due = _clock() + WAKE_S
         with contextlib.suppress(BlockingIOError, BrokenPipeError):  # earlier ones are unread, or the reader is gone
             os.write(self._waking, b"w")
 

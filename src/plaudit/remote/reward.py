@@ -56,6 +56,8 @@ def open_remote(spec: str, policy: EndpointPolicy = POLICY) -> "RemoteReward":
 class RemoteReward(RewardFunction):
     """A reward on servers; its name, scope and bounds are those of the reward that they serve."""
 
+    pure = True
+
     def __init__(self, urls: Sequence[str], policy: EndpointPolicy = POLICY) -> None:
         self.urls, self.policy, self.call_style = list(urls), policy, Style.BATCH
         described = _describe_servers(urls, policy)

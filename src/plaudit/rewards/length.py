@@ -13,7 +13,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidSettings
 from plaudit.settings import check_choice, check_number, set_field
 from plaudit.trajectory import Trajectory
-from plaudit.verify.text import words
+from plaudit.verify.text import count_words
 
 DEFAULT_TARGET = 200
 
@@ -74,7 +74,7 @@ class LengthReward(RewardFunction):
         set_field(self, "high", float(high))
 
     def compute_reward(self, trajectory: Trajectory) -> RewardOutput:
-        count = len(words(trajectory.response))
+        count = count_words(trajectory.response)
         nearest = min(max(count, self.low), self.high)
         tolerance = self.tolerance or DEFAULT_TOLERANCES[self.shape] * nearest
         value = SHAPES[self.shape](abs(count - nearest), tolerance) if count else 0.0

@@ -25,7 +25,7 @@ THOUGHT = re.compile(
 _OTHER_ENDS = ("hink]", "hinking]", "HINK]", "HINKING]", "▷")
 
 
-class FaultKind(enum.Enum):
+class FaultKind(enum.StrEnum):
     """The faults of a section."""
 
     MISSING = "is missing"
@@ -38,15 +38,14 @@ class FaultKind(enum.Enum):
     TRAILED = "is followed by further text"
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """One thing that is wrong with one section."""
 
     name: str
     kind: FaultKind
 
     def __str__(self) -> str:
-        return f"<{self.name}> {self.kind.value}"
+        return f"<{self.name}> {self.kind}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +199,11 @@ def _headed_blocks(text: str, names: Sequence[str]) -> list[Block]:
 
 def headed_sections(text: str) -> list[Block]:
     """The text under each heading in markdown, by its title in lower case."""
-    headings = list(HEADING.finditer(text)) if "#" in text else []
+    if "#" not in text:
+        return []
+    headings = list(HEADING.finditer(text))
     ends = [*(heading.start() for heading in headings), len(text)][1:]
     return [
         Block(heading[1].strip(" \t*_:#").casefold(), text[heading.end() : end], heading.start(), end)
-        for heading, end in zip(headings, ends, strict=False)  # without headings there is no end
+        for heading, end in zip(headings, ends, strict=True)
     ]

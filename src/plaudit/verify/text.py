@@ -23,6 +23,8 @@ _ASCII_FORMS: dict[int, str] = {**_FULL_WIDTH, ord("‘"): "'", ord("’"): "'",
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # scripts that put no spaces between words
 _WORD = compile_late(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
 _ASCII_MARKS = "".join(chr(code) for code in range(128) if not chr(code).isalnum())
+_SPACED = bytes(ord(" ") if chr(code).isspace() else code for code in range(256))
+_UNCOUNTED = "".join(mark for mark in _ASCII_MARKS if not mark.isspace()).encode()
 _LETTER_OR_DIGIT = compile_late(r"[^\W_]")
 _BARE_WORD = compile_late(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}](?:[^\\s{_UNSPACED}]*[^\\W_{_UNSPACED}])?")
 _STOP = compile_late(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s|\Z)|[。！？।॥۔؟]+[」』”]?|\n(?=[ \t]*\d+[.)]\s)")
@@ -89,6 +91,15 @@ def words(text: str) -> list[str]:
     if text.isascii():  # several times faster, with the same result
         return [word for word in text.split() if word.isalnum() or word.strip(_ASCII_MARKS)]
     return [word for word in _WORD.findall(remove_invisible(text)) if word.isalnum() or _LETTER_OR_DIGIT.search(word)]
+
+
+def count_words(text: str) -> int:
+    """The number of words that count; in ASCII, of those that are left without all marks, which is quicker to tell.
+
+    >>> count_words("Yes , 22 -- ok!")
+    3
+    """
+    return len(text.encode().translate(_SPACED, _UNCOUNTED).split()) if text.isascii() else len(words(text))
 
 
 def bare_words(text: str) -> list[str]:

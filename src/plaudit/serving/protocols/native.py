@@ -17,6 +17,7 @@ from plaudit.serving.protocols.protocol import About, Samples, decode_message, i
 from plaudit.trajectory import Trajectory
 
 _OWN_NAMES = ColumnMapping(usual_names=False)
+_TEXT = frozenset({str})
 
 
 class ScoreRequest(msgspec.Struct):
@@ -66,6 +67,6 @@ class NativeProtocol:
 def _read_sample(plain: Any, exact: bool) -> Trajectory:
     if type(plain) is not dict:
         raise InvalidTrajectory(f"expected an object with prompt and response, got {type(plain).__name__}")
-    if not all(type(name) is str for name in plain):
+    if not _TEXT.issuperset(map(type, plain)):
         raise InvalidTrajectory("the names of columns must be text")
     return Trajectory.from_dict(plain, _OWN_NAMES) if exact else Trajectory.from_dict(plain)

@@ -9,6 +9,7 @@ import math
 import numbers
 from decimal import Decimal
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from plaudit.errors import InvalidTrajectory
@@ -178,14 +179,20 @@ def _not_equal(truth: str, extraction: Extraction, decision: Decision) -> MathVe
     return MathVerdict(False, status, reason, truth, answer, extraction.source, decision.method)
 
 
+@lru_cache(maxsize=64)  # the samples of a group share their truth
+def _read_text(text: str) -> str | None:
+    text = text if text.isascii() else remove_invisible(text)
+    if not text.strip():
+        return None
+    marks = [] if _PLAIN_NUMBER.fullmatch(text) else find_boxes(text, closed=False) or find_marks(text)
+    return tidy(marks[-1].text if marks else text)
+
+
 def read_truth(ground_truth: Any) -> str:
     """The answer in a ground truth; raises InvalidTrajectory for what is no text with something in it and no number."""
     if isinstance(ground_truth, str | bool):
-        text = str(ground_truth)
-        text = text if text.isascii() else remove_invisible(text)
-        if text.strip():
-            marks = [] if _PLAIN_NUMBER.fullmatch(text) else find_boxes(text, closed=False) or find_marks(text)
-            return tidy(marks[-1].text if marks else text)
+        if (text := _read_text(str(ground_truth))) is not None:
+            return text
     elif isinstance(ground_truth, numbers.Real | Decimal) and math.isfinite(ground_truth):
         return str(ground_truth)
     raise InvalidTrajectory(

@@ -11,7 +11,7 @@ from plaudit.settings import check_fields, check_number
 from plaudit.trajectory import Trajectory
 from plaudit.verify.patterns import compile_late
 from plaudit.verify.rows import find_column, is_at_least, need_column
-from plaudit.verify.text import remove_invisible, sentences, words
+from plaudit.verify.text import count_words, remove_invisible, sentences, words
 from plaudit.verify.verifier import Answer, Verdict, Verifier
 
 ABOUT = 0.1
@@ -19,7 +19,7 @@ _PARAGRAPH = compile_late(r"\n[ \t]*\n")
 _SPACES = re.compile(r"\s+")
 TOKENS = "tokens"
 COUNTS: dict[str, Callable[[str], int]] = {
-    "words": lambda text: len(words(text)),
+    "words": count_words,
     "sentences": lambda text: len(sentences(text)),
     "paragraphs": lambda text: sum(bool(words(part)) for part in _PARAGRAPH.split(text)),
     "characters": lambda text: len(_SPACES.sub(" ", remove_invisible(text)).strip()),

@@ -159,8 +159,7 @@ def _without_code(text: str) -> str:
 def find_marks(text: str) -> list[Mark]:
     """The marks of the strongest kind that a text has, in order."""
     for find in FINDERS.values():
-        marks = [mark for mark in find(text) if INK.search(mark.text)]
-        if marks:
+        if (marks := find(text)) and (marks := [mark for mark in marks if INK.search(mark.text)]):
             return marks
     return []
 
@@ -258,11 +257,12 @@ def _find_other_kinds(last: Mark, text: str) -> list[Mark]:
         if source is not last.source and sign in text:
             marks += FINDERS[source](text)
     is_choice = is_letter(last.text)
-    near = text.find("nswer", max(0, last.start - NEAR), last.start)
-    is_near = near >= 0 and (is_choice or DIGIT.search(text, near, last.start))
-    start = max(0, near - len(" the a")) if is_near else last.end
-    if last.source is not Source.PHRASE and (is_choice or DIGIT.search(text, start)):
-        shifted = (mark._replace(start=mark.start + start, end=mark.end + start) for mark in find_phrases(text[start:]))
+    if last.source is not Source.PHRASE:
+        near = text.find("nswer", max(0, last.start - NEAR), last.start)
+        is_near = near >= 0 and (is_choice or DIGIT.search(text, near, last.start))
+        start = max(0, near - len(" the a")) if is_near else last.end
+        phrases = find_phrases(text[start:]) if is_choice or DIGIT.search(text, start) else []
+        shifted = (mark._replace(start=mark.start + start, end=mark.end + start) for mark in phrases)
         marks += [mark for mark in shifted if _PLAIN_ANSWER.match(text, mark.start) or _is_stated(mark, last, text)]
     is_like = is_letter if is_choice else DIGIT.search
     return [mark for mark in marks if _is_apart(mark, last) and is_like(mark.text) and _stands(mark, last, text)]

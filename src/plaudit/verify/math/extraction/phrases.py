@@ -80,10 +80,12 @@ def _is_before(mark: Mark, following: Mark | None) -> bool:
 def _find_statements(text: str) -> list[re.Match[str]]:
     lowered = f"\n{text.lower()}"
     nouns = _ASCII_NOUNS if text.isascii() else _NOUNS
-    indices = [index for noun in nouns if (index := lowered.find(noun)) >= 0]
+    # "\n" was put before the text; "correct" may stand before a noun that does not begin a line
+    before = len("\n"), len("\ncorrect ")
+    starts = [index - before[noun[0] != "\n"] for noun in nouns if (index := lowered.find(noun)) >= 0]
     if text.rstrip(" \n\t\r.,;!)").endswith(_LETTERS) and _CLOSING_LETTER.search(text[-12:]):
-        indices.append(max(0, len(text) - _LONGEST_CHOICE))
-    return find_last(_PHRASE, text, max(0, min(indices) - len("\ncorrect "))) if indices else []
+        starts.append(len(text) - _LONGEST_CHOICE - before[1])
+    return find_last(_PHRASE, text, max(0, min(starts))) if starts else []
 
 
 def _read_phrase(match: re.Match[str], text: str) -> Mark:

@@ -215,6 +215,8 @@ def find_objection(statement: Statement) -> Rejection | None:
 
 def find_offers(statement: Statement) -> list[str]:
     """The values that a response offers beside its answer."""
+    if not (statement.before or statement.after or statement.following):
+        return []
     is_choice = is_letter(statement.inside)
     offered: list[str] = []
     for offer in OFFERS:
