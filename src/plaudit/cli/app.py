@@ -25,7 +25,8 @@ from plaudit.cli.console import print_message, print_result, print_warnings, res
 from plaudit.errors import PlauditError
 from plaudit.version import __version__
 
-DONE, BAD_INPUT, BUG, INTERRUPTED = 0, 2, 70, 130
+DONE, NOT_PASSED, BAD_INPUT, UNSCORED, NOT_ATTACKED, BUG, SIGNAL, INTERRUPTED = 0, 1, 2, 3, 4, 70, 128, 130
+"""The exit codes; after SIGNAL is the number of the signal that ended a run."""
 
 ABOUT = "Test, attack and score reward functions for RL of language models, and train models with them."
 PANELS = {

@@ -14,7 +14,7 @@ from plaudit import jsonline
 from plaudit import labels as label_tools
 from plaudit import report as reports
 from plaudit.cli import options
-from plaudit.cli.app import OptionGroup
+from plaudit.cli.app import DONE, NOT_PASSED, OptionGroup
 from plaudit.diff import Difference, Disagreement, compare_pairs, pair_files, pair_rewards
 from plaudit.diff.matching import ScoredPair
 from plaudit.engine import Scorer
@@ -22,7 +22,6 @@ from plaudit.report.formatting import bare_table, format_duration, format_option
 from plaudit.rollouts import Rollout, RolloutsWriter
 from plaudit.trajectory import Trajectory
 
-DIFFERENT = 1
 MAX_TEXT = 60
 
 
@@ -60,7 +59,7 @@ def diff(
     output.show(difference.to_dict(), *_render_difference(difference, count))
     if out:
         output.note(f"the page is in {out}; open it in a browser")
-    return DIFFERENT if difference.flips or difference.status_changes else 0
+    return NOT_PASSED if difference.flips or difference.status_changes else DONE
 
 
 def _write_page(out: Path, difference: Difference, pairs: list[ScoredPair], old: str, new: str) -> None:
@@ -120,9 +119,6 @@ def _compared(difference: Difference) -> str:
     return f" (over the {difference.compared:,} samples that both score)" if left_out else ""
 
 
-FOUND = 1
-
-
 class LabelFiles(OptionGroup):
     """The files that are made of findings."""
 
@@ -179,7 +175,7 @@ def labels(
     output.show(report.to_dict(), *_render_labels(report, count))
     if files.out is not None:
         output.note(f"the page is in {files.out}; open it in a browser")
-    return FOUND if report.findings else 0
+    return NOT_PASSED if report.findings else DONE
 
 
 def _render_labels(report: "label_tools.LabelReport", count: int) -> list[RenderableType]:

@@ -16,6 +16,7 @@ from typer import Argument, Option
 from plaudit import report as reports
 from plaudit import watch as watching
 from plaudit.cli import options
+from plaudit.cli.app import DONE, NOT_PASSED, UNSCORED
 from plaudit.cli.console import Advance, count_lines, print_message, print_result, print_text
 from plaudit.contract.output import RewardOutput
 from plaudit.diff import Difference, compare_files
@@ -64,7 +65,6 @@ def require_scored(reader: RolloutsReader, rollouts: Iterable[Rollout]) -> Itera
         yield Rollout(rollout.trajectory, rollout.output)
 
 
-PASSED, FAILED, TOO_MANY_UNSCORED = 0, 1, 3
 MAX_UNSCORED = 0.5
 MOST_REASONS = 3
 PEEK = 1_000
@@ -142,13 +142,13 @@ def exit_code(summary: Summary, fail_under: float | None, max_unscored: float = 
     """3 if too many samples were not scored; 1 if none was, or if the mean reward is below the required one."""
     reasons = (f"{one.count:,} × {one.status}: {one.reason} (first: {one.example})" for one in summary.failures)
     if has_too_many_unscored(summary.count, summary.ok, max_unscored, reasons):
-        return TOO_MANY_UNSCORED
+        return UNSCORED
     if summary.reward is None:
-        return FAILED
+        return NOT_PASSED
     if fail_under is not None and summary.reward.mean < fail_under:
         print_message(f"the mean reward {summary.reward.mean:.4g} is below --fail-under {fail_under:g}")
-        return FAILED
-    return PASSED
+        return NOT_PASSED
+    return DONE
 
 
 def explain(
@@ -287,9 +287,6 @@ def view(
         threading.Event().wait()
 
 
-SEEN = 1
-
-
 def watch(
     run: Annotated[Path, Argument(metavar="RUN", help="A run folder, or a rollouts file of a run.")],
     output: options.Output,
@@ -323,7 +320,7 @@ def watch(
     plain = [{"step": look.step, **look.to_metrics(), "signs": [asdict(sign) for sign in look.signs]} for look in looks]
     if output.json or closing:
         output.show(plain, closing)
-    return SEEN if last is not None and last.signs else 0
+    return NOT_PASSED if last is not None and last.signs else DONE
 
 
 def _refuse_unscored(run: Path) -> None:

@@ -13,7 +13,7 @@ from rich.markup import escape
 from typer import Option
 
 from plaudit.cli import options
-from plaudit.cli.app import OptionGroup
+from plaudit.cli.app import DONE, INTERRUPTED, NOT_PASSED, UNSCORED, OptionGroup
 from plaudit.cli.console import (
     Advance,
     count_lines,
@@ -25,7 +25,6 @@ from plaudit.cli.console import (
 )
 from plaudit.cli.results import (
     MAX_UNSCORED,
-    TOO_MANY_UNSCORED,
     RunReport,
     build_report,
     exit_code,
@@ -52,7 +51,6 @@ from plaudit.rollouts import (
 )
 from plaudit.trajectory import Trajectory
 
-INTERRUPTED = 130
 MOST_CHOICES = 30  # lines about what `auto` chose
 Write: TypeAlias = Callable[[Rollout], object]
 
@@ -235,9 +233,6 @@ def _refuse_with_folder(selected: options.Selected, summed: options.Summed) -> N
         raise RolloutsError(f"{' and '.join(names)}: for single files, not for a folder of files")
 
 
-SOME_FAILED = 1
-
-
 def score_folder(
     reward: Loaded,
     folder: Path,
@@ -262,8 +257,8 @@ def score_folder(
         print_message(f"{file}: {reason}")
     statuses = (f"{count:,} × {each.value}" for each, count in summary.statuses.most_common() if each is not Status.OK)
     if has_too_many_unscored(summary.samples, summary.statuses[Status.OK], max_unscored, statuses):
-        return TOO_MANY_UNSCORED
-    return SOME_FAILED if summary.failed else 0
+        return UNSCORED
+    return NOT_PASSED if summary.failed else DONE
 
 
 def _describe(summary: DatasetSummary, out: Path) -> list[str]:

@@ -13,6 +13,7 @@ from typer import Argument, Option
 
 from plaudit import jsonline, training
 from plaudit.cli import options
+from plaudit.cli.app import NOT_PASSED, SIGNAL
 from plaudit.cli.console import (
     StepProgress,
     print_message,
@@ -25,8 +26,6 @@ from plaudit.report.formatting import bare_table, count_noun
 from plaudit.training.engine import Progress
 from plaudit.training.reward_model.pair_files import PairCounts, write_pairs
 from plaudit.training.reward_model.settings import document_reward_model_config
-
-NONE_BUILT = 1
 
 
 class OrderedBy(StrEnum):
@@ -74,7 +73,7 @@ def pairs(
         output.show(built.counts.to_dict(), _table(built.counts))
     if not rows:
         print_message(_remedy(built.counts, margin))
-        return NONE_BUILT
+        return NOT_PASSED
     return 0
 
 
@@ -110,7 +109,6 @@ def _remedy(counts: PairCounts, margin: float) -> str:
     return "no pairs: within every group all values are the same"
 
 
-STOPPED = 128
 LINES = 8
 """The number of progress lines when the output is a pipe."""
 COLORS = {"not length-biased": "green", "length-biased": "red"}
@@ -145,7 +143,7 @@ def train_reward_model(
     output.show(trained.to_dict(), _render(trained))
     if trained.stopped_by is not None:
         print_message(f"stopped by {trained.stopped_by} after step {trained.steps}; the model is that of this step")
-        return STOPPED + signal.Signals[trained.stopped_by]
+        return SIGNAL + signal.Signals[trained.stopped_by]
     return 0
 
 
