@@ -3,14 +3,13 @@
 A command takes groups of options as parameters; `app` makes a parameter of each of their fields.
 """
 
-import enum
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from rich.console import RenderableType
 from typer import Argument, Option
@@ -254,21 +253,13 @@ class Summed(OptionGroup):
     ] = None
 
 
-class Backend(enum.StrEnum):
-    """Where samples are scored."""
-
-    PROCESSES = "processes"
-    INLINE = "inline"
-    RAY = "ray"
-
-
 class Engine(OptionGroup):
     """Where and under which limits samples are scored."""
 
     backend: Annotated[
-        Backend,
+        Literal["processes", "inline", "ray"],
         Option("--backend", help="Where to score: on worker processes, in this process (no deadlines), or on Ray."),
-    ] = Backend.PROCESSES
+    ] = "processes"
     workers: Workers = None
     deadline: Deadline = DEFAULT_DEADLINE_S
     cache: Cache = None
@@ -277,13 +268,13 @@ class Engine(OptionGroup):
     @property
     def deadline_s(self) -> float | None:
         """The deadline, None where there is none: inline scoring cannot stop a reward."""
-        return None if self.backend is Backend.INLINE or self.deadline == 0 else self.deadline
+        return None if self.backend == "inline" or self.deadline == 0 else self.deadline
 
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of a scorer."""
         return {
-            "backend": self.backend.value, "workers": self.workers, "deadline_s": self.deadline_s,
+            "backend": self.backend, "workers": self.workers, "deadline_s": self.deadline_s,
             "cache": self.cache, "address": self.address,
         }  # fmt: skip
 

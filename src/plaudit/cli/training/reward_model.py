@@ -2,9 +2,8 @@
 
 import signal
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from rich.console import Group, RenderableType
 from rich.table import Column, Table
@@ -28,13 +27,6 @@ from plaudit.training.reward_model.pair_files import PairCounts, write_pairs
 from plaudit.training.reward_model.settings import document_reward_model_config
 
 
-class OrderedBy(StrEnum):
-    """What orders the responses of a group."""
-
-    REWARD = "reward"
-    SCORE = "score"
-
-
 def pairs(
     scored: options.Scored,
     out: Annotated[
@@ -43,7 +35,9 @@ def pairs(
     output: options.Output,
     margin: Annotated[float, Option("--margin", help="The least difference of a pair; ties are never paired.")] = 0.0,
     count: Annotated[int, options.count("How many pairs of a group, drawn at random; 0: all.", least=0)] = 4,
-    order_by: Annotated[OrderedBy, Option("--order-by", help="The value that orders responses.")] = OrderedBy.REWARD,
+    order_by: Annotated[
+        Literal["reward", "score"], Option("--order-by", help="The value that orders responses.")
+    ] = "reward",
     seed: options.Seed = 0,
     columns: options.Columns = None,
     overwrite: options.Overwrite = False,
@@ -58,7 +52,7 @@ def pairs(
         raise RolloutsError(f"{out}: pairs are written as JSON lines; give a name that ends in .jsonl")
     if output.json and out == "-":
         raise RolloutsError("--json and -o - both write to standard output; give one of them")
-    settings = training.PairSettings(margin=margin, per_group=count or None, by=order_by.value, seed=seed)
+    settings = training.PairSettings(margin=margin, per_group=count or None, by=order_by, seed=seed)
     reader = options.open_rollouts(scored, columns, skip_bad=skip_bad)
     built = training.build_pairs(reader, settings)
     rows = [pair.to_row() for pair in built.pairs]
