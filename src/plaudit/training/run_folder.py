@@ -9,7 +9,7 @@ import os
 import pickle
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -151,6 +151,19 @@ class RunFolder:
         for path in (self.metrics, self.rollouts):
             if path.exists():
                 os.truncate(path, min(sizes.get(path.name, 0), path.stat().st_size))
+
+
+@dataclass(slots=True)
+class RunState:
+    """The progress of a run, as a checkpoint keeps it: the last step, the evaluations, the samples before training, and
+    the sizes of the files that grow.
+    """
+
+    step: int = 0
+    before: dict[str, float] = field(default_factory=dict)
+    after: dict[str, float] = field(default_factory=dict)
+    samples_before: list[str] = field(default_factory=list)
+    sizes: dict[str, int] = field(default_factory=dict)
 
 
 _NAME = re.compile(r"step-(\d{6,})")

@@ -14,7 +14,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ from plaudit.training.model.policy import Policy
 from plaudit.training.model.transformers_sampler import TransformersSampler
 from plaudit.training.recorder import Recorder, UnscoredBatches, write_report
 from plaudit.training.run import Run, build_run
-from plaudit.training.run_folder import RunFolder
+from plaudit.training.run_folder import RunFolder, RunState
 from plaudit.training.trl.hooks import Ranks, SharedSampler, SharedScorer, TRLReward
 
 WHOLE_WEIGHTS = ("NO", "MULTI_CPU", "MULTI_GPU")
@@ -97,17 +97,6 @@ TRL_METRICS = {
     "clip_ratio/high_mean": "clip/high",
 }
 """Numbers of TRL that metrics.jsonl has too, under its own names."""
-
-
-@dataclass(slots=True)
-class RunState:
-    """The progress of a run, as a checkpoint keeps it."""
-
-    step: int = 0
-    before: dict[str, float] = field(default_factory=dict)
-    after: dict[str, float] = field(default_factory=dict)
-    samples_before: list[str] = field(default_factory=list)
-    sizes: dict[str, int] = field(default_factory=dict)
 
 
 def newest_checkpoint(folder: RunFolder) -> tuple[Path, RunState] | None:
