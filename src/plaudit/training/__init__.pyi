@@ -58,7 +58,6 @@ from .reward_model.held_out import Estimate as Estimate
 from .reward_model.held_out import LengthReport as LengthReport
 from .reward_model.held_out import LengthVerdict as LengthVerdict
 from .reward_model.held_out import RatedPair as RatedPair
-from .reward_model.pair import PairColumns as PairColumns
 from .reward_model.pair import PreferencePair as PreferencePair
 from .reward_model.pair_files import BuiltPairs as BuiltPairs
 from .reward_model.pair_files import PairCounts as PairCounts

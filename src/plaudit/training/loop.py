@@ -12,7 +12,7 @@ from typing import Any
 from plaudit.errors import TrainingError
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.engine import Outcome, Progress, RunOptions, StopSignals
-from plaudit.training.metrics import split_metrics, step_metrics
+from plaudit.training.metrics import step_metrics
 from plaudit.training.recorder import Recorder, UnscoredBatches, write_report
 from plaudit.training.run import Run, open_run
 from plaudit.training.run_folder import Checkpoints, RunState
@@ -72,8 +72,8 @@ class _Loop:
         collected = time.perf_counter()
         updated = self.updater.update(batch) if batch.outputs else {}
         ended = time.perf_counter()
-        metrics = step_metrics(batch, updated, update_s=ended - collected, step_s=ended - began)
-        metrics |= split_metrics(batch, self._run.levels)
+        times = {"update_s": ended - collected, "step_s": ended - began}
+        metrics = step_metrics(batch, updated, self._run.levels, **times)
         if step == self.config.steps or self._due(step, self.config.eval.every):
             self.state.after = self.held_out.evaluate(self.sampler, step)
             metrics |= self.state.after

@@ -33,7 +33,7 @@ from plaudit.training.reward_model.held_out import (
     calibrate,
     measure_length_bias,
 )
-from plaudit.training.reward_model.pair import PairColumns, PreferencePair
+from plaudit.training.reward_model.pair import PreferencePair
 from plaudit.training.reward_model.pair_files import PairSplit, keep_apart, read_pairs, split_pairs, write_pairs
 from plaudit.training.reward_model.settings import RewardModelConfig, document_reward_model_config
 
@@ -163,7 +163,8 @@ def _read(config: RewardModelConfig, progress: Progress) -> PairSplit:
     data = config.data
     if data.path is None:
         raise DataError("no pairs: name a file with chosen and rejected responses, as data.path=pairs.jsonl")
-    columns = PairColumns(data.prompt_key, data.chosen_key, data.rejected_key)
+    keys = {"prompt": data.prompt_key, "chosen": data.chosen_key, "rejected": data.rejected_key}
+    columns = {field: column for field, column in keys.items() if column is not None}
     pair_set = read_pairs(data.path, columns=columns, split=data.split, limit=data.limit, skip_bad=data.skip_bad)
     for note in pair_set.notes:
         progress.note(note)

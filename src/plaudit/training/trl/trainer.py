@@ -42,7 +42,7 @@ from plaudit.training.data.curriculum import build_stream
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.engine import Outcome, Progress, RunOptions, StopSignals
 from plaudit.training.evaluation import HeldOut
-from plaudit.training.metrics import batch_metrics, split_metrics, time_metrics
+from plaudit.training.metrics import step_metrics
 from plaudit.training.model.policy import Policy
 from plaudit.training.model.transformers_sampler import TransformersSampler
 from plaudit.training.recorder import Recorder, UnscoredBatches, write_report
@@ -238,11 +238,9 @@ class _TRLRun(TrainerCallback):  # type: ignore[misc]  # transformers is not rea
         batch = reward.batch
         if batch is None:
             return
-        epoch = batch.position / len(reward.prompts)
-        metrics: dict[str, Any] = {"step": step, "epoch": epoch, **batch_metrics(batch), **self._means()}
-        metrics |= split_metrics(batch, self._run.levels)
-        times = time_metrics(batch, update_s=ended - reward.ended, step_s=ended - self._began)
-        metrics |= {**times, "time/sample": reward.began - self._began}
+        times = {"update_s": ended - reward.ended, "step_s": ended - self._began}
+        metrics = step_metrics(batch, self._means(), self._run.levels, **times)
+        metrics["time/sample"] = reward.began - self._began
         if step == config.steps or (config.eval.every and step % config.eval.every == 0):
             self.run_state.after = self._evaluate(step)
             metrics |= self.run_state.after
