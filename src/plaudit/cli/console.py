@@ -11,12 +11,12 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol, Self, TextIO
+from typing import Any, NamedTuple, Self, TextIO, TypeAlias
 
 import msgspec
 from rich.console import Console, RenderableType
@@ -158,10 +158,8 @@ def results_table(what: str, lines: Iterable[ResultLine]) -> Table:
     return bare_table("", *headers, rows=((verdicts[line.passed], line.name, line.outcome) for line in lines))
 
 
-class Advance(Protocol):
-    """Call it with every output, once it is there."""
-
-    def __call__(self, output: RewardOutput) -> None: ...
+Advance: TypeAlias = Callable[[RewardOutput], None]
+"""Call it with every output, once it is there."""
 
 
 @contextmanager

@@ -77,8 +77,8 @@ class Difference:
 class DifferenceBuilder:
     """Compares outputs of two rewards, sample by sample."""
 
-    def __init__(self, *, threshold: float = THRESHOLD, tolerance: float = TOLERANCE, worst: int = WORST) -> None:
-        self._threshold, self._tolerance, self._most = threshold, tolerance, worst
+    def __init__(self, *, threshold: float = THRESHOLD) -> None:
+        self._threshold = threshold
         self.count = self.changed = 0
         self.flips: list[Disagreement] = []
         self.status_changes: Counter[str] = Counter()
@@ -105,11 +105,11 @@ class DifferenceBuilder:
         pair[0].append(old.reward)
         pair[1].append(new.reward)
         off = abs(old.reward - new.reward)
-        if off <= self._tolerance:
+        if off <= TOLERANCE:
             return
         self.changed += 1
         heapq.heappush(self._worst, (off, -index, _disagreement(index, trajectory, old, new)))
-        if len(self._worst) > self._most:
+        if len(self._worst) > WORST:
             heapq.heappop(self._worst)
 
     def difference(self) -> Difference:

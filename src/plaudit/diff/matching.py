@@ -8,7 +8,7 @@ import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from plaudit.contract.function import RewardLike
 from plaudit.contract.output import RewardOutput
@@ -29,13 +29,10 @@ def compare_rewards(
     trajectories: Iterable[Trajectory],
     *,
     threshold: float = THRESHOLD,
-    backend: str = "inline",
-    deadline_s: float | None = None,
-    workers: int | None = None,
+    **scorer: Any,
 ) -> Difference:
-    """Score the same samples with both rewards and report the differences."""
-    pairs = pair_rewards(old, new, trajectories, backend=backend, deadline_s=deadline_s, workers=workers)
-    return compare_pairs(pairs, threshold=threshold)
+    """Score the same samples with both rewards and report the differences; `scorer` are settings of `Scorer`."""
+    return compare_pairs(pair_rewards(old, new, trajectories, **scorer), threshold=threshold)
 
 
 def compare_files(
@@ -54,20 +51,14 @@ def compare_pairs(pairs: Iterable[ScoredPair], *, threshold: float = THRESHOLD) 
 
 
 def pair_rewards(
-    old: RewardLike | Loaded | str,
-    new: RewardLike | Loaded | str,
-    trajectories: Iterable[Trajectory],
-    *,
-    backend: str = "inline",
-    deadline_s: float | None = None,
-    workers: int | None = None,
+    old: RewardLike | Loaded | str, new: RewardLike | Loaded | str, trajectories: Iterable[Trajectory], **scorer: Any
 ) -> list[ScoredPair]:
-    """Score the same samples with both rewards."""
+    """Score the same samples with both rewards, in this process unless `scorer` has another backend."""
     samples = list(trajectories)
     sides = []
     for reward in (old, new):
-        with Scorer(reward, backend=backend, deadline_s=deadline_s, workers=workers) as scorer:
-            sides.append(scorer.score(samples))
+        with Scorer(reward, **{"backend": "inline", **scorer}) as scoring:
+            sides.append(scoring.score(samples))
     return list(zip(samples, *sides, strict=True))
 
 

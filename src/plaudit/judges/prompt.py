@@ -28,23 +28,6 @@ class Unreadable(Exception):
     """A reply has no valid verdict; the message describes its content."""
 
 
-class VerdictField(Protocol):
-    """One value of a verdict: its name, how it is described, and how it is read."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def schema(self) -> dict[str, Any]: ...
-    @property
-    def expected(self) -> str:
-        """Instructions for the reply's format."""
-        ...
-
-    def read(self, value: Any) -> Any:
-        """The value, or Unreadable."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class NumberField:
     """A number from `low` to `high`; text that is only a number is read too: "8", or "8/10" on a scale up to 10."""
@@ -64,9 +47,11 @@ class NumberField:
 
     @property
     def expected(self) -> str:
+        """The value in the words of the instructions."""
         return f"a {'whole ' if self.whole else ''}number from {self.low:g} to {self.high:g}"
 
     def read(self, value: Any) -> float:
+        """The number; raises Unreadable for anything else."""
         number = self._number(value.strip()) if isinstance(value, str) else value
         if isinstance(number, bool) or not isinstance(number, int | float) or number != number:
             raise Unreadable(f"{self.name} is {value!r:.60}, not {self.expected}")
@@ -96,9 +81,11 @@ class ChoiceField:
 
     @property
     def expected(self) -> str:
+        """The value in the words of the instructions."""
         return f"one of {', '.join(self.choices)}"
 
     def read(self, value: Any) -> str:
+        """The choice; raises Unreadable for anything else."""
         if isinstance(value, bool) and {"yes", "no"} <= set(self.choices):
             value = "yes" if value else "no"
         text = value.strip().casefold() if isinstance(value, str) else None
@@ -108,16 +95,17 @@ class ChoiceField:
         raise Unreadable(f"{self.name} is {value!r:.60}, not {self.expected}")
 
 
-def schema_of(fields: Sequence[VerdictField], *, with_code: bool = True) -> dict[str, Any]:
+VerdictField: TypeAlias = NumberField | ChoiceField
+"""One value of a verdict: its name, its JSON schema, how it is described, and how it is read."""
+
+
+def schema_of(fields: Sequence[VerdictField]) -> dict[str, Any]:
     """The JSON schema of a verdict. It is the same for every call, so that servers compile it once."""
-    properties: Mapping[str, Any] = {
-        **({CODE: {"type": "string"}} if with_code else {}),
-        REASONING: {"type": "string"},
-        **{field.name: field.schema for field in fields},
-    }
+    texts = {name: {"type": "string"} for name in (CODE, REASONING)}
+    properties = {**texts, **{field.name: field.schema for field in fields}}
     return {
         "type": "object",
-        "properties": dict(properties),
+        "properties": properties,
         "required": list(properties),
         "additionalProperties": False,
     }

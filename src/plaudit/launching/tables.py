@@ -360,9 +360,7 @@ TABLES = {
         write=write_flag,
         data="it must have the columns prompt and ground_truth",
         ending=".jsonl",
-        row=lambda row, _, is_chat: row_of_lines(
-            row, "ground_truth", is_chat
-        ),  # the name that the exported reward reads
+        row=lambda row, _, is_chat: row_of_lines(row, "ground_truth", is_chat),  # the name that exported rewards read
         write_rows=write_lines,
     ),
 }

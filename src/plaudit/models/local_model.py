@@ -10,7 +10,7 @@ from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
 from plaudit.models.cpu_precision import import_torch
-from plaudit.models.inputs import FORMATS, Encoded, InputFormat, Text, encode_texts
+from plaudit.models.inputs import FORMATS, Encoded, Text, encode_texts
 from plaudit.models.loading import LoadedModel, ModelKey, check_placement, is_out_of_memory, loaded_model, unload_model
 from plaudit.models.locating import ModelFolder, locate_model
 from plaudit.settings import Count, check_choice, check_fields, check_number, set_field
@@ -71,18 +71,18 @@ class LocalModelReward(RewardFunction):
         return unload_model(self.key)
 
     def read_samples(
-        self, loaded: LoadedModel, trajectories: Sequence[Trajectory], input_format: InputFormat, *, end: bool = False
+        self, loaded: LoadedModel, trajectories: Sequence[Trajectory], format: str, *, end: bool = False
     ) -> list[Encoded | RewardOutput]:
         """Each sample as tokens, or why it cannot be read."""
         written: list[Text | RewardOutput] = []
         for trajectory in trajectories:
             try:
-                written.append(input_format.write(loaded.tokenizer, trajectory))
+                written.append(FORMATS[format](loaded.tokenizer, trajectory))
             except InvalidTrajectory as error:
                 written.append(RewardOutput.unscored(Status.ERROR, f"{self.name}: {error}"))
         limit = self.max_length or loaded.context
         texts = [each for each in written if not isinstance(each, RewardOutput)]
-        encoded = iter(encode_texts(loaded, texts, limit, whole=input_format.whole, end=end))
+        encoded = iter(encode_texts(loaded, texts, limit, whole=format == "chat", end=end))
         return [each if isinstance(each, RewardOutput) else self._check(next(encoded), limit) for each in written]
 
     def _check(self, encoded: Encoded, limit: int | None) -> Encoded | RewardOutput:

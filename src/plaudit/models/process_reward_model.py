@@ -115,7 +115,7 @@ class ProcessRewardModel(LocalModelReward):
         if self.format == "text":
             return trajectory.prompt_text + self.separator
         empty = msgspec.structs.replace(trajectory, response="\0")
-        written = FORMATS["chat"].write(tokenizer, empty)
+        written = FORMATS["chat"](tokenizer, empty)
         assert isinstance(written, str)
         return written.rpartition("\0")[0]
 

@@ -156,12 +156,11 @@ class Agreement:
 class AgreementBuilder(_ColumnReader):
     """Compares outputs with the labels in a column, sample by sample.
 
-    A sample counts as right if its score (its reward if it has no score) reaches the threshold.
+    A sample counts as right if its score (its reward if it has no score) reaches THRESHOLD.
     """
 
-    def __init__(self, column: str, threshold: float = THRESHOLD) -> None:
+    def __init__(self, column: str) -> None:
         super().__init__(column)
-        self.threshold = threshold
         self._counts: Counter[tuple[bool, bool]] = Counter()
         self._unscored = self._unlabelled = 0
 
@@ -176,7 +175,7 @@ class AgreementBuilder(_ColumnReader):
         if value is None:
             self._unscored += 1
         else:
-            self._counts[value >= self.threshold, labelled] += 1
+            self._counts[value >= THRESHOLD, labelled] += 1
 
     def agreement(self) -> Agreement:
         """The agreement of the samples so far; raises RolloutsError if none of them had a label."""

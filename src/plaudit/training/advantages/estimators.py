@@ -6,10 +6,10 @@ For a reward of a whole response, each estimator is the formula of its paper.
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from plaudit.errors import InvalidAdvantage, did_you_mean
 from plaudit.settings import Count, Share, check_choice, check_fields
@@ -288,11 +288,7 @@ def step_returns(steps: Sequence[StepCredit], gamma: float) -> list[float]:
     return returns
 
 
-class _Build(Protocol):
-    def __call__(self, *, gamma: float) -> Advantage: ...
-
-
-ADVANTAGES: dict[str, _Build] = {
+ADVANTAGES: dict[str, Callable[..., Advantage]] = {
     "reinforce": ReinforceAdvantage,
     "reinforce++": ReinforceAdvantage,
     "reinforce_baseline": ReinforceBaselineAdvantage,

@@ -85,9 +85,7 @@ class Critic:
                 loss = value_loss(self.values(part), *cut[:3], clip=self.clip, weights=cut[3])
                 loss.value.backward()  # type: ignore[no-untyped-call]
                 losses.append(loss)
-            if not math.isfinite(
-                self._optimizer.clip()
-            ):  # the squares of huge rewards are infinite, which would destroy the weights
+            if not math.isfinite(self._optimizer.clip()):  # squares of huge rewards are infinite: weights would be lost
                 return {**stats, "value/skipped": 1.0}
             self._optimizer.step()
             stats = _add_up(losses)

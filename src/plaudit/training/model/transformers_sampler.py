@@ -57,9 +57,8 @@ class TransformersSampler(TokenSampler):
     ) -> None:
         self.model, self.tokenizer = model, tokenizer
         self.settings = settings or SamplingSettings()
-        self.generator = generator or generator_for(
-            model.device, torch.Generator().seed()
-        )  # torch.seed() would reseed everyone
+        # torch.seed() would set the seed of the whole process
+        self.generator = generator or generator_for(model.device, torch.Generator().seed())
         self.fallback_reason = why_unsupported(model) if own_decoder else "the own decoder was switched off"
         """The reason why Hugging Face `generate` replaces our own decoder; None when it does not."""
 

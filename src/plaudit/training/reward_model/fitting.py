@@ -59,7 +59,7 @@ class Classifier:
     def encode(self, samples: Sequence[Trajectory]) -> list[list[int]]:
         """The tokens of whole conversations, without a limit on their number."""
         try:
-            texts = [FORMATS["chat"].write(self.tokenizer, sample) for sample in samples]
+            texts = [FORMATS["chat"](self.tokenizer, sample) for sample in samples]
         except InvalidTrajectory as error:
             raise PolicyError(f"{error}; take another model, or leave such pairs out") from error
         return [list(ids) for ids in self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]]

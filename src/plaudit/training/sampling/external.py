@@ -89,10 +89,8 @@ class EndpointSampler(ModelServer, Sampler):
             "temperature": settings.temperature,
             "top_p": settings.top_p,
         }
-        if settings.top_k:
-            body["top_k"] = (
-                settings.top_k
-            )  # this and min_p are not in OpenAI's protocol; servers for open models have them
+        if settings.top_k:  # this and min_p are not in OpenAI's protocol; servers for open models have them
+            body["top_k"] = settings.top_k
         if settings.min_p:
             body["min_p"] = settings.min_p
         if settings.stop:
