@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
+from plaudit.errors import InvalidSettings, InvalidTrajectory
 from plaudit.models.cpu_precision import import_torch
 from plaudit.models.inputs import FORMATS, Encoded, Text, encode_texts
 from plaudit.models.loading import LoadedModel, ModelKey, check_placement, is_out_of_memory, loaded_model, unload_model
 from plaudit.models.locating import ModelFolder, locate_model
-from plaudit.settings import Count, check_choice, check_fields, check_number, set_field
+from plaudit.settings import Count, check_choice, check_fields, check_keys, check_number, set_field
 from plaudit.trajectory import Trajectory
 
 MOST_TOKENS = 16_384  # of a batch, padding counted: a batch of long texts is smaller
@@ -141,15 +141,10 @@ class LocalModelReward(RewardFunction):
 
 def check_labels(name: str, folder: ModelFolder, rewards: Mapping[str, float]) -> None:
     """Raise InvalidSettings unless every label of the model has a reward, and no other has."""
-    known = folder.labels
+    check_keys(rewards, folder.labels, f"{name}: {folder.name!r}", "label")
     for label, value in rewards.items():
         check_number(f"the reward of the label {label!r}", value)
-        if label not in known:
-            raise InvalidSettings(
-                f"{name}: {folder.name!r} has no label {label!r}{did_you_mean(label, known)} (it has "
-                f"{', '.join(known)})"
-            )
-    if missing := [label for label in known if label not in rewards]:
+    if missing := [label for label in folder.labels if label not in rewards]:
         raise InvalidSettings(
             f"{name}: labels lacks {', '.join(missing)}; give every label of {folder.name!r} its reward"
         )

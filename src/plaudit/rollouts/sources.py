@@ -109,7 +109,7 @@ def by_suffix(path: Path, table: dict[str, T]) -> T:
         problem = f"the suffix {suffix!r} is not a known format" if suffix else "it has no suffix that names a format"
         raise RolloutsError(
             f"{path}: {problem}{did_you_mean(suffix, table)} "
-            "(rollouts files end in .jsonl, .jsonl.gz, .parquet or .csv)"
+            "(data and rollouts files end in .jsonl, .jsonl.gz, .parquet or .csv)"
         )
     return table[suffix]
 

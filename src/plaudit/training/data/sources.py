@@ -218,10 +218,6 @@ def rows_of(path: Path, split: str) -> Rows:
 
 
 def _source_rows(path: Path) -> Rows:
-    if not path.exists():
-        raise DataError(f"no file {path}{did_you_mean(path.name, _beside(path))}")
-    if path.suffix.lower() not in FILES:
-        raise DataError(f"{path}: data files end in {', '.join(FILES)}, or are a folder that `datasets` saved")
     try:
         source = source_of(path)
         for number, raw in source.raw_rows():

@@ -32,6 +32,7 @@ from plaudit.loading.execution.statements import check_complete
 from plaudit.loading.expressions import parse_call
 from plaudit.loading.failures import explain_failures
 from plaudit.loading.importing import module_at, module_from_file
+from plaudit.settings import check_keys
 from plaudit.training.data.curriculum import DIFFICULTY
 from plaudit.training.data.prompts import Prompts, Task
 from plaudit.training.data.sources import FILES
@@ -291,12 +292,7 @@ def _call(make: Callable[..., Any], name: str, options: Mapping[str, Any], *posi
     names = [each.name for each in signature.parameters.values() if each.kind in (each.KEYWORD_ONLY,
              each.POSITIONAL_OR_KEYWORD)][len(positional) :]  # fmt: skip
     takes_any = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
-    for option in () if takes_any else options:
-        if option not in names:
-            raise InvalidSettings(
-                f"the task {name} has no option {option!r}{did_you_mean(option, names)} "
-                f"(it has {', '.join(names) or 'none'})"
-            )
+    check_keys(() if takes_any else options, names, f"the task {name}", "option")
     try:
         with explain_failures(f"making the task {name}"):
             task = make(*positional, **options)
