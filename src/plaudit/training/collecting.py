@@ -91,12 +91,12 @@ class Collector:
             outputs = self.scorer.score(sampled.trajectories)
             self._observe(outputs)
             sample_s, reward_s = sample_s + drawn - began, reward_s + time.perf_counter() - drawn
-            for start in range(0, len(outputs), size):
-                part = slice(start, start + size)
-                reason = _reason_to_drop(outputs[part], self.config.filter)
-                reasons.update([reason] if reason else [])
-                (left_out if reason else kept).extend(map(Rollout, sampled.trajectories[part], outputs[part]))
-                prompt_ids += [] if reason or sampled.prompt_ids is None else sampled.prompt_ids[part]
+            filtered = filter_groups(zip(sampled.trajectories, outputs, strict=True), self.config.filter)
+            kept, left_out = [*kept, *filtered.kept], [*left_out, *filtered.left_out]
+            reasons.update(filtered.dropped)
+            stay = {rollout.trajectory.group for rollout in filtered.kept}
+            pairs = zip(sampled.trajectories, sampled.prompt_ids or (), strict=False)
+            prompt_ids += [ids for trajectory, ids in pairs if trajectory.group in stay]
             if len(kept) == wanted * size:
                 break
         return Batch(
@@ -144,16 +144,11 @@ class Collector:
 
 @dataclass(frozen=True, slots=True)
 class FilterResult:
-    """The samples of the groups that stay, and how many groups were left out for each reason."""
+    """The samples of the groups that stay and of those left out, and how many groups were left out for each reason."""
 
     kept: list[ScoredRollout]
-    groups: int
+    left_out: list[ScoredRollout]
     dropped: dict[str, int]
-
-    @property
-    def share(self) -> float:
-        """The share of groups left out."""
-        return sum(self.dropped.values()) / self.groups if self.groups else 0.0
 
 
 def filter_groups(scored: Iterable[tuple[Trajectory, RewardOutput]], settings: FilterConfig) -> FilterResult:
@@ -167,14 +162,14 @@ def filter_groups(scored: Iterable[tuple[Trajectory, RewardOutput]], settings: F
     for trajectory, output in scored:
         groups[trajectory.group_key].append(Rollout(trajectory, output))
     kept: list[ScoredRollout] = []
+    left_out: list[ScoredRollout] = []
     dropped: Counter[str] = Counter()
     for members in groups.values():
         reason = _reason_to_drop([output for _, output in members], settings)
         if reason:
             dropped[reason] += 1
-        else:
-            kept += members
-    return FilterResult(kept, len(groups), dict(dropped))
+        (left_out if reason else kept).extend(members)
+    return FilterResult(kept, left_out, dict(dropped))
 
 
 def _reason_to_drop(outputs: Sequence[RewardOutput], settings: FilterConfig) -> str:
