@@ -8,7 +8,7 @@ import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from plaudit.contract.function import RewardLike
 from plaudit.contract.output import RewardOutput
@@ -81,7 +81,7 @@ def pair_files(old: str | Path, new: str | Path, *, columns: Mapping[str, str] |
         if not outputs:
             del waiting[wanted]
     left_over = [
-        *(key.id for key, outputs in waiting.items() for _ in outputs),
+        *(id for (id, _), outputs in waiting.items() for _ in outputs),
         *(each.trajectory.id for each in first),
     ]
     if left_over:
@@ -89,11 +89,8 @@ def pair_files(old: str | Path, new: str | Path, *, columns: Mapping[str, str] |
         raise RolloutsError(f"{new} lacks {len(left_over):,} samples of {old}{named}")
 
 
-class _Key(NamedTuple):
-    """The key by which two lines are the same sample: the id, and a digest of prompt and response."""
-
-    id: str | int | None
-    texts: bytes
+_Key: TypeAlias = tuple[str | int | None, bytes]
+"""The key by which two lines are the same sample: the id, and a digest of prompt and response."""
 
 
 def _key(trajectory: Trajectory) -> _Key:
@@ -102,11 +99,11 @@ def _key(trajectory: Trajectory) -> _Key:
         encoded = text.encode(errors="surrogatepass")
         digest.update(len(encoded).to_bytes(8))
         digest.update(encoded)
-    return _Key(trajectory.id, digest.digest())
+    return trajectory.id, digest.digest()
 
 
 def _unmatched(location: str, trajectory: Trajectory, old: str | Path, waiting: Iterable[_Key]) -> RolloutsError:
-    if trajectory.id is not None and any(key.id == trajectory.id for key in waiting):
+    if trajectory.id is not None and any(id == trajectory.id for id, _ in waiting):
         return RolloutsError(
             f"{location} has the id {trajectory.id!r}, but another prompt or response than the samples of {old} with "
             "that id; compare files of the same rollouts"

@@ -1,10 +1,8 @@
 """The task that a config names: one task, a data file, or a mixture of several."""
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from itertools import cycle, islice
+from dataclasses import replace
 
 import msgspec
 
@@ -25,7 +23,7 @@ def load_task(config: RunConfig, reward: RewardLike | str | None = None) -> Task
     """The prompts that the config names, with what judges responses: `reward`, or the tasks' own."""
     if config.tasks:
         weights = {name: part.weight for name, part in config.tasks.items()}
-        task: Task = mix({name: _part(name, part, config) for name, part in config.tasks.items()}, weights, reward)
+        task = mix({name: _part(name, part, config) for name, part in config.tasks.items()}, weights, reward)
     elif config.data.path is not None:
         if reward is None and config.training.agent_file is None:
             raise InvalidSettings(
@@ -169,24 +167,7 @@ def _columns(data: DataConfig, *fields: str) -> dict[str, str]:
     return {field: column for field in fields if (column := chosen[field]) is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class MixedTask(Task):
-    """A mixture; its demonstrations come in the shares of the tasks, independent of the number of their prompts."""
-
-    @property
-    def demonstrations(self) -> list[Trajectory]:
-        every = super(MixedTask, self).demonstrations
-        shown = {name: [row for row in every if row.task == name] for name in self.weights}
-        total = max((len(rows) / self.weights[name] for name, rows in shown.items()), default=0.0)
-        return [
-            row
-            for name, rows in shown.items()
-            if rows
-            for row in islice(cycle(rows), max(1, math.ceil(total * self.weights[name])))
-        ]
-
-
-def mix(parts: Mapping[str, Task], weights: Mapping[str, float], reward: RewardLike | str | None = None) -> MixedTask:
+def mix(parts: Mapping[str, Task], weights: Mapping[str, float], reward: RewardLike | str | None = None) -> Task:
     """One task of several, in the shares of their weights; `reward` takes the place of those of all tasks."""
     total = sum(weights.values())
     if reward is None and (without := [name for name, part in parts.items() if part.reward is None]):
@@ -194,7 +175,7 @@ def mix(parts: Mapping[str, Task], weights: Mapping[str, float], reward: RewardL
     parts = {name: _keep_apart(name, parts) for name in parts}
     rewards = {name: part.reward for name, part in parts.items() if part.reward is not None}
     responds = {name: part.respond for name, part in parts.items()}
-    return MixedTask(
+    return Task(
         name=" + ".join(parts),
         prompts=_join({name: part.prompts for name, part in parts.items()}),
         held_out=_join({name: part.held_out for name, part in parts.items()}),

@@ -5,10 +5,12 @@ stream depends only on the seed and the number of the epoch, so a resumed run ne
 The column `difficulty` of a prompt, a number or a word, is its difficulty if known.
 """
 
+import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from typing import Any, Protocol, TypeAlias, overload
 
 import msgspec
@@ -279,9 +281,22 @@ class Task:
 
     @property
     def demonstrations(self) -> list[Trajectory]:
-        """The prompts to train on with correct responses; held-out prompts are never shown."""
+        """The prompts to train on with correct responses; held-out prompts are never shown.
+
+        Those of a mixture come in the shares of its tasks, independent of the number of their prompts.
+        """
         answered = ((row, self.respond(row)) for row in self.prompts)
-        return [msgspec.structs.replace(row, response=text) for row, text in answered if text is not None]
+        every = [msgspec.structs.replace(row, response=text) for row, text in answered if text is not None]
+        if not self.weights:
+            return every
+        shown = {name: [row for row in every if row.task == name] for name in self.weights}
+        total = max(len(rows) / self.weights[name] for name, rows in shown.items())
+        return [
+            row
+            for name, rows in shown.items()
+            if rows
+            for row in islice(cycle(rows), max(1, math.ceil(total * self.weights[name])))
+        ]
 
 
 def ground_truth_text(row: Trajectory) -> str | None:
