@@ -321,8 +321,6 @@ def split_config(words: Iterable[str]) -> tuple[str | None, list[str], list[str]
     files = [word for word in named if word.endswith((".yaml", ".yml"))]
     if len(files) > 1:
         raise InvalidSettings(f"one config file at most, got {' and '.join(files)}; overrides are key=value")
-    if files and not Path(files[0]).exists():
-        raise InvalidSettings(f"no config file {files[0]!r} (overrides are written key=value)")
     return files[0] if files else None, overrides, [word for word in named if word not in files]
 
 

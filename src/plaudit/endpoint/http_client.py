@@ -7,6 +7,7 @@ used. Rate limits, retries and time limits are those of the channel that calls `
 import functools
 import os
 import ssl
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ class ModelServer:
     url: str
     model: str
     _: KW_ONLY
-    policy: EndpointPolicy = field(default_factory=EndpointPolicy)
+    policy: EndpointPolicy | Mapping[str, Any] = field(default_factory=EndpointPolicy)
     api_key_env: str | None = None
     """The environment variable that holds the key."""
     api_key_file: str | None = None
@@ -47,8 +48,9 @@ class ModelServer:
             raise InvalidSettings(f"model is the name under which the server knows the model, got {self.model!r}")
         if self.api_key_env is not None and self.api_key_file is not None:
             raise InvalidSettings("give api_key_env or api_key_file, not both")
-        set_field(self, "policy", read_settings(EndpointPolicy, self.policy, "policy"))
-        set_field(self, "channel", Channel(self.policy))
+        policy = read_settings(EndpointPolicy, self.policy, "policy")
+        set_field(self, "policy", policy)
+        set_field(self, "channel", Channel(policy))
 
     def read_key(self) -> str | None:
         """The key, or an error that names where it was looked for; None if no place is named."""

@@ -53,7 +53,7 @@ class RubricJudge(TextLimits, Votes, RewardFunction):
         check_fields(self)
         self.request_fields(self.chat_endpoint)
         self._set("deterministic", self.reproducible)
-        self._set("max_batch", AHEAD * self.chat_endpoint.policy.concurrency)
+        self._set("max_batch", AHEAD * self.chat_endpoint.channel.policy.concurrency)
 
     async def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         """The outputs of some samples; all requests run at once within the limits of the endpoint."""

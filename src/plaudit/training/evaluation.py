@@ -21,7 +21,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidSettings, PolicyError
 from plaudit.models.locating import check_model
 from plaudit.report.coverage import CoveredMean, mean_reward, mean_score, wilson_interval
-from plaudit.report.statistics.groups import pass_at_k
+from plaudit.report.statistics.groups import pass_at_k as pass_at_k
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.collecting import Scoring
 from plaudit.training.config.keys import read_config_file
@@ -36,12 +36,6 @@ from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.external import EndpointSampler
 from plaudit.training.sampling.sampler import Sampler, derive_seed
 from plaudit.trajectory import GroupKey, Trajectory
-
-__all__ = [
-    "EvaluatedTask", "Evaluation", "HeldOut", "Interval", "TrainedModel", "evaluate", "evaluate_model",
-    "load_run_task", "merge_model", "open_model", "pass_at_k",
-]  # fmt: skip
-
 
 RESPONSES_AT_ONCE = 64
 

@@ -148,7 +148,7 @@ def open_run(config: RunConfig, options: RunOptions) -> Iterator[Run]:
     with closing(build_run(config, options.inputs, options.progress)) as run:
         if config.model.gradient_checkpointing:
             run.policy.recompute_layers()
-        folder.open(config, resume=options.resume, overwrite=options.overwrite)
+        folder.open(config, resume=options.resume)
         try:
             yield run
         except (OSError, RolloutsError, SafetensorError) as error:

@@ -75,16 +75,15 @@ class RunFolder:
         """True when a run was begun here."""
         return self.config.is_file()
 
-    def open(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
-        """Save the config here: of the run that is in the folder if `resume` is set, else of a new one."""
-        self.check(config, resume=resume, overwrite=overwrite)
+    def open(self, config: RunConfig, *, resume: bool) -> None:
+        """Save the config here: of the run that is in the folder if `resume` is set, else of a new one; see `check`."""
         if not resume and self.holds_run:
             self._remove_run()
         self.path.mkdir(parents=True, exist_ok=True)
         self.save_config(config)
 
     def check(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
-        """Raise what `open` would raise, and change nothing."""
+        """Raise TrainingError where the config cannot be opened here; `overwrite` allows to replace a run."""
         if resume:
             self.check_continues(config)
         elif self.holds_run and not overwrite:

@@ -128,7 +128,7 @@ def train_reward_model(
     Pairs of some prompts are held out, and the model is judged on them: accuracy, margins, calibration, and whether it
     only counts characters. FOLDER is the model, as RewardModel loads it, with report.json.
     """
-    config = training.load_reward_model_config(*_config_of(arguments or [], out), require_pairs=not print_config)
+    config = training.load_reward_model_config(*_config_of(arguments or [], out))
     if print_config:
         print_text(document_reward_model_config(config))
         return 0

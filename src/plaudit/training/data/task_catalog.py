@@ -38,12 +38,6 @@ from plaudit.training.data.prompts import Prompts, Task
 from plaudit.training.data.sources import FILES
 from plaudit.trajectory import Trajectory
 
-__all__ = [
-    "FAMILIES", "TASKS", "Task", "addition", "find_task", "reasoning_task",
-    "reasoning_task_names", "sort_digits", "sorts_digits",
-]  # fmt: skip
-
-
 OUR_OPTIONS = ("size", "held_out", "seed")
 LEVELS = 5
 LONGEST = 1024

@@ -16,7 +16,7 @@ import msgspec
 
 from plaudit import jsonline
 from plaudit.engine import score
-from plaudit.errors import DataError, TrainingError, require
+from plaudit.errors import InvalidSettings, TrainingError, require
 from plaudit.models import RewardModel
 from plaudit.models.cpu_precision import limit_instructions
 from plaudit.report.collecting import distribution_of
@@ -162,7 +162,7 @@ def _read(config: RewardModelConfig, progress: Progress) -> PairSplit:
     """Pairs for training and pairs for evaluation."""
     data = config.data
     if data.path is None:
-        raise DataError("no pairs: name a file with chosen and rejected responses, as data.path=pairs.jsonl")
+        raise InvalidSettings("no pairs: name a file with chosen and rejected responses (data.path=pairs.jsonl)")
     keys = {"prompt": data.prompt_key, "chosen": data.chosen_key, "rejected": data.rejected_key}
     columns = {field: column for field, column in keys.items() if column is not None}
     pair_set = read_pairs(data.path, columns=columns, split=data.split, limit=data.limit, skip_bad=data.skip_bad)

@@ -64,7 +64,7 @@ def train(config: RunConfig, options: RunOptions) -> Outcome:
     with closing(build_run(_for_one_of(ranks, config), options.inputs, progress)) as run:
         check_trl_can(config, Shape(ranks.count, run.sampling.max_new_tokens))
         if ranks.is_first:
-            folder.open(config, resume=options.resume, overwrite=options.overwrite)
+            folder.open(config, resume=options.resume)
         ranks.wait()
         try:
             outcome = _TRLRun(config, folder, run, ranks, progress).run()
