@@ -66,7 +66,7 @@ def require_scored(reader: RolloutsReader, rollouts: Iterable[Rollout]) -> Itera
 
 
 MAX_UNSCORED = 0.5
-MOST_REASONS = 3
+MAX_REASONS = 3
 PEEK = 1_000
 """The number of samples checked before scoring: a column that none of them has may come later in a longer file."""
 
@@ -133,7 +133,7 @@ def has_too_many_unscored(count: int, ok: int, max_unscored: float, reasons: Ite
     if unscored <= max_unscored * count:
         return False
     print_message(f"{unscored:,} of {count:,} samples were not scored, more than --max-unscored {max_unscored:g}:")
-    for reason in islice(reasons, MOST_REASONS):
+    for reason in islice(reasons, MAX_REASONS):
         print_message(f"  {reason}")
     return True
 

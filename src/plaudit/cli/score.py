@@ -51,7 +51,7 @@ from plaudit.rollouts import (
 )
 from plaudit.trajectory import Trajectory
 
-MOST_CHOICES = 30  # lines about what `auto` chose
+MAX_CHOICES = 30  # lines about what `auto` chose
 Write: TypeAlias = Callable[[Rollout], object]
 
 
@@ -127,7 +127,7 @@ def score(
         run.report.check_columns(selected.select(selected.open(rollouts, skip_bad=True)))
     with engine.scorer(loaded) as scorer:
         try:
-            run.take_up_earlier(scorer, record)
+            run.load_earlier(scorer, record)
             samples = options.check_first_samples(scorer, run.remaining_samples(scorer))
             total = selected.limit or count_lines(rollouts)
             with (
@@ -180,7 +180,7 @@ class _Run:
         elif not output.quiet or not output.json:
             print_report(*tables)
         output.note_input(self.reader)
-        for choice, count in self.verifiers.most_common(MOST_CHOICES):
+        for choice, count in self.verifiers.most_common(MAX_CHOICES):
             output.note(f"{count_noun(count, 'sample')}: {choice}")
         if out not in (None, "-"):
             output.note(f"wrote {summary.count:,} scored samples to {out}")
@@ -198,7 +198,7 @@ class _Run:
         remedy = "the same command with --resume continues from there"
         return f"stopped after {written:,} scored samples; they are in {out}: {remedy}"
 
-    def take_up_earlier(self, scorer: Scorer, record: RunRecord) -> None:
+    def load_earlier(self, scorer: Scorer, record: RunRecord) -> None:
         """With --resume: check that the earlier run was the same, and add its samples to the report."""
         if not self.destination.resume:
             return

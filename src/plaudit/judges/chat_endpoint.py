@@ -25,9 +25,9 @@ from plaudit.settings import NonNegative, check_fields, set_field
 SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 1024}
 MAX_COUNT = 10**15
 """Token counts above this are errors of the server."""
-_MAY_BE_THE_SCHEMA = {400, 404, 405, 415, 422, 501}
+_SCHEMA_REFUSALS = {400, 404, 405, 415, 422, 501}
 """Statuses with which servers refuse a field that they do not know."""
-_OURS = frozenset({"messages", "model", "response_format", "stream", "tools", "tool_choice", "n"})
+_RESERVED = frozenset({"messages", "model", "response_format", "stream", "tools", "tool_choice", "n"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class ChatEndpoint(ModelServer):
         check_fields(self)
         if not isinstance(self.sampling, Mapping):
             raise InvalidSettings(f"sampling is a mapping such as {{'temperature': 0.7}}, got {self.sampling!r:.60}")
-        if taken := sorted(_OURS & self.sampling.keys()):
+        if taken := sorted(_RESERVED & self.sampling.keys()):
             raise InvalidSettings(f"sampling cannot hold {', '.join(taken)}: the judge sets these fields itself")
         if self.prices is not None:
             set_field(self, "prices", _checked_prices(self.prices))
@@ -84,7 +84,7 @@ class ChatConnection:
             try:
                 return await self._endpoint.channel.send(partial(self._send, question, with_schema=True))
             except HttpRefusal as refusal:
-                if refusal.status not in _MAY_BE_THE_SCHEMA:
+                if refusal.status not in _SCHEMA_REFUSALS:
                     raise
         sent = await self._endpoint.channel.send(partial(self._send, question, with_schema=False))
         set_field(self._endpoint, "_takes_schema", False)

@@ -16,8 +16,10 @@ from plaudit.models.locating import ModelFolder, locate_model
 from plaudit.settings import Count, check_choice, check_fields, check_keys, check_number, set_field
 from plaudit.trajectory import Trajectory
 
-MOST_TOKENS = 16_384  # of a batch, padding counted: a batch of long texts is smaller
-MOST_NUMBERS = 2**19  # of a batch on a CPU, one for each token and unit of the model's width: 683 tokens of 768 numbers
+MAX_BATCH_TOKENS = 16_384  # of a batch, padding counted: a batch of long texts is smaller
+MAX_BATCH_NUMBERS = (
+    2**19
+)  # of a batch on a CPU, one for each token and unit of the model's width: 683 tokens of 768 numbers
 T = TypeVar("T")
 
 
@@ -179,7 +181,7 @@ def _compute(
 ) -> list[T | None]:
     torch: Any = import_torch(extra="models", purpose="a model as a reward")
     results: list[T | None] = [None] * len(encoded)
-    pending = _cut_batches([len(each) for each in encoded], batch_size, _most_tokens(loaded))
+    pending = _cut_batches([len(each) for each in encoded], batch_size, _max_batch_tokens(loaded))
     with torch.inference_mode():
         while pending:
             indices = pending.pop()
@@ -197,19 +199,19 @@ def _compute(
     return results
 
 
-def _most_tokens(loaded: LoadedModel) -> int:
+def _max_batch_tokens(loaded: LoadedModel) -> int:
     """The largest batch, in tokens, that this model computes fast."""
     width = getattr(loaded.model.config.get_text_config(), "hidden_size", None)
     if loaded.device != "cpu" or not width:
-        return MOST_TOKENS
-    return min(MOST_TOKENS, max(1, MOST_NUMBERS // int(width)))
+        return MAX_BATCH_TOKENS
+    return min(MAX_BATCH_TOKENS, max(1, MAX_BATCH_NUMBERS // int(width)))
 
 
-def _cut_batches(lengths: Sequence[int], batch_size: int, most_tokens: int) -> list[list[int]]:
+def _cut_batches(lengths: Sequence[int], batch_size: int, max_tokens: int) -> list[list[int]]:
     """Indices, longest samples first, in batches of at most `batch_size` samples and a limited number of tokens."""
     batches: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
-        if batches and len(batches[-1]) < min(batch_size, max(1, most_tokens // max(1, lengths[batches[-1][0]]))):
+        if batches and len(batches[-1]) < min(batch_size, max(1, max_tokens // max(1, lengths[batches[-1][0]]))):
             batches[-1].append(index)
         else:
             batches.append([index])

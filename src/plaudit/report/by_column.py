@@ -58,18 +58,18 @@ class _ColumnReader:
 
     def __init__(self, column: str) -> None:
         self.column = column
-        self._found, self._known = False, dict[str, None]()
+        self._has_column, self._columns = False, dict[str, None]()
 
     def _read(self, trajectory: Trajectory) -> Any:
         value = column_of(trajectory, self.column)
-        self._found = self._found or value is not ABSENT
-        if value is ABSENT and not self._found:
-            self._known.update(dict.fromkeys(known_columns(trajectory)))
+        self._has_column = self._has_column or value is not ABSENT
+        if value is ABSENT and not self._has_column:
+            self._columns.update(dict.fromkeys(known_columns(trajectory)))
         return value
 
     def _require(self, what: str) -> None:
-        if not self._found and self._known:
-            raise no_such_column(self.column, self._known, what)
+        if not self._has_column and self._columns:
+            raise no_such_column(self.column, self._columns, what)
 
 
 class BreakdownBuilder(_ColumnReader):

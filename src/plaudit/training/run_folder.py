@@ -208,7 +208,7 @@ class Checkpoints:
             _write_synced(partial / STATE, state)
             shutil.rmtree(target, ignore_errors=True)
             os.replace(partial, target)
-            _to_disk(self.folder)
+            _sync_folder(self.folder)
         except (OSError, RuntimeError) as error:  # torch raises either for a full disk
             shutil.rmtree(partial, ignore_errors=True)
             left = self.newest()
@@ -240,7 +240,7 @@ def _write_synced(path: Path, state: dict[str, Any]) -> None:
         os.fsync(file.fileno())
 
 
-def _to_disk(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -54,7 +54,7 @@ def near_duplicates(samples: Samples, texts: KeptTexts) -> Duplicates | None:
     if responses < 2:
         return None
     members = [[(int(samples.groups[row]), answers[row]) for row in rows] for rows in equal.values()]
-    within, across, paid_across = _Alike(members, sketches).shares()
+    within, across, paid_across = _NearDuplicates(members, sketches).shares()
     most = max(equal.values(), key=len)
     return Duplicates(
         responses=responses,
@@ -74,7 +74,7 @@ def _right_rows(samples: Samples) -> npt.NDArray[np.bool_]:
     return np.where(np.isnan(samples.scores), samples.rewards > middle, samples.scores >= RIGHT)
 
 
-class _Alike:
+class _NearDuplicates:
     """Finds for every text, by its number, those that are nearly the same; `members` are the responses with that text,
     each with its group and, if it is right, the truth that it answers."""
 

@@ -257,12 +257,12 @@ class StepAdvantage(Advantage):
 
     def _compare_steps(self, episodes: Sequence[Sequence[StepCredit]]) -> list[list[float]]:
         """The advantage of every step of every episode of a group."""
-        alike: dict[Hashable, list[tuple[int, int, float]]] = defaultdict(list)
+        comparable: dict[Hashable, list[tuple[int, int, float]]] = defaultdict(list)
         for sample, steps in enumerate(episodes):
             for turn, (step, earned) in enumerate(zip(steps, step_returns(steps, self.gamma), strict=True)):
-                alike[step.state if self.by == "state" else turn].append((sample, turn, earned))
+                comparable[step.state if self.by == "state" else turn].append((sample, turn, earned))
         advantages = [[0.0] * len(steps) for steps in episodes]
-        for compared in alike.values():
+        for compared in comparable.values():
             for (sample, turn, _), value in zip(compared, self._compare([each[2] for each in compared]), strict=True):
                 advantages[sample][turn] = value
         return advantages

@@ -163,8 +163,8 @@ def _own_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
         "max_steps": config.steps * per_batch,
         "use_cpu": config.model.device == "cpu",
         "bf16": config.model.dtype == "bfloat16",  # computed in bfloat16, with weights in float32
-        "per_device_train_batch_size": config.batch_size // (shape.processes * _pieces(config)),
-        "steps_per_generation": _pieces(config),
+        "per_device_train_batch_size": config.batch_size // (shape.processes * _micro_batches(config)),
+        "steps_per_generation": _micro_batches(config),
         "max_completion_length": shape.max_new_tokens,
         "min_p": config.sampling.min_p or None,
         "lr_scheduler_type": SCHEDULES[config.optimizer.schedule],
@@ -194,7 +194,7 @@ def optimizer_steps(config: RunConfig) -> int:
     return config.training.updates_per_batch * config.training.minibatches
 
 
-def _pieces(config: RunConfig) -> int:
+def _micro_batches(config: RunConfig) -> int:
     return config.training.minibatches * config.training.gradient_accumulation
 
 
@@ -234,7 +234,7 @@ def _loss_refusal(config: RunConfig) -> str | None:
 
 
 def _batch_refusal(config: RunConfig, shape: Shape) -> str | None:
-    parts = shape.processes * _pieces(config)
+    parts = shape.processes * _micro_batches(config)
     if config.batch_size % parts == 0:
         return None
     sampling = config.sampling

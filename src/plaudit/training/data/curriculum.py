@@ -102,7 +102,7 @@ def _scale(task: str, values: Sequence[Difficulty], order: Sequence[str]) -> _Sc
     if order:
         if unknown := sorted(distinct - set(order)):
             raise DataError(
-                f"curriculum.order names {', '.join(order)}, but {_of(task)} has the difficulty {unknown[0]!r} too"
+                f"curriculum.order lists {', '.join(order)}; {_name_task(task)} also has the difficulty {unknown[0]!r}"
             )
         return _Scale(tuple(name for name in order if name in distinct))
     numbers = [value for value in values if not isinstance(value, str)]
@@ -110,7 +110,7 @@ def _scale(task: str, values: Sequence[Difficulty], order: Sequence[str]) -> _Sc
         return _Scale(tuple(sorted(distinct, key=_rank)))
     if len(numbers) < len(values):
         raise DataError(
-            f"{_of(task)} has {len(distinct)} different difficulties, such as {next(iter(sorted(distinct)))!r}; "
+            f"{_name_task(task)} has {len(distinct)} different difficulties, such as {next(iter(sorted(distinct)))!r}; "
             f"a column of at most {MOST_LEVELS} words, or numbers, can be trained by"
         )
     return _bands(sorted(map(float, numbers)))
@@ -141,7 +141,7 @@ def _text(value: Difficulty) -> str:
     return value.strip() if isinstance(value, str) else f"{value:g}"
 
 
-def _of(task: str) -> str:
+def _name_task(task: str) -> str:
     return f"the task {task}" if task else "the data"
 
 

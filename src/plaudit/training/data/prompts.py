@@ -56,7 +56,7 @@ class Prompts(Sequence[Trajectory]):
         return [" ".join(row.prompt_text.split()) for row in self.rows]
 
     def split(self, held_out: int, seed: int) -> "tuple[Prompts, Prompts]":
-        """The rows in a random order, `held_out` of them apart, as (the others, those held out).
+        """The rows in a random order, `held_out` of them set apart, as (the others, those held out).
 
         Rows with the same prompt stay together, so that no prompt is on both sides; where prompts are repeated, a few
         rows less may be held out.
@@ -67,15 +67,15 @@ class Prompts(Sequence[Trajectory]):
         random.Random(seed).shuffle(shuffled)
         everything = Prompts(tuple(shuffled))
         sizes = Counter(everything.keys)
-        apart: set[str] = set()
+        held_out_keys: set[str] = set()
         left = held_out
         for key in reversed(everything.keys):
-            if key not in apart and sizes[key] <= left:
-                apart.add(key)
+            if key not in held_out_keys and sizes[key] <= left:
+                held_out_keys.add(key)
                 left -= sizes[key]
-        if held_out and not apart:
+        if held_out and not held_out_keys:
             raise DataError(f"cannot hold out {held_out} prompts: the same ones are repeated more often than that")
-        sides = [[row for row, key in zip(shuffled, everything.keys, strict=True) if (key in apart) is side]
+        sides = [[row for row, key in zip(shuffled, everything.keys, strict=True) if (key in held_out_keys) is side]
                  for side in (False, True)]  # fmt: skip
         return Prompts(tuple(sides[0])), Prompts(tuple(sides[1]))
 

@@ -212,7 +212,12 @@ def rows_of(path: Path, split: str) -> Rows:
     if path.is_dir():
         return _folder_rows(path, split)
     name = _HUB_NAME.fullmatch(path.as_posix())
-    if name and not path.exists() and path.suffix.lower() not in FILES and not did_you_mean(path.name, _beside(path)):
+    if (
+        name
+        and not path.exists()
+        and path.suffix.lower() not in FILES
+        and not did_you_mean(path.name, _neighbours(path))
+    ):
         return _hub_rows(name["name"], name["subset"], split)
     return _source_rows(path)
 
@@ -233,7 +238,7 @@ def _source_rows(path: Path) -> Rows:
         raise DataError(str(error)) from error
 
 
-def _beside(path: Path) -> list[str]:
+def _neighbours(path: Path) -> list[str]:
     return [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
 
 

@@ -81,7 +81,7 @@ def load_classifier(settings: ClassifierConfig, *, seed: int) -> Classifier:
     device, spec = choose_device(settings.device), settings.path or EMBEDDED
     with torch.random.fork_rng(devices=[]), silence_transformers():
         torch.manual_seed(seed)
-        model, tokenizer = _load_rated(spec) or _add_head(spec, seed)
+        model, tokenizer = _load_classification_model(spec) or _add_head(spec, seed)
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
@@ -107,7 +107,7 @@ def _add_head(spec: str, seed: int) -> tuple[Any, Any]:
     return model, policy.tokenizer
 
 
-def _load_rated(spec: str) -> tuple[Any, Any] | None:
+def _load_classification_model(spec: str) -> tuple[Any, Any] | None:
     """A classifier, which is trained further; None where the model is a language model."""
     if spec == EMBEDDED or not (Path(spec) / "config.json").is_file():
         return None

@@ -116,21 +116,21 @@ def train_reward_model(
     for package in ("torch", "transformers", "trl"):
         require(package, extra="trl", purpose="training a reward model")
     fitting = importlib.import_module(FITTING)
-    begun = target.with_name(f".{target.name}.partial")
-    shutil.rmtree(begun, ignore_errors=True)
-    begun.mkdir(parents=True)
+    partial = target.with_name(f".{target.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
     try:
-        fitted = fitting.fit(config, split.train, begun / "scratch", recorded)
-        shutil.rmtree(begun / "scratch", ignore_errors=True)
-        fitted.classifier.save(begun)
-        (begun / CONFIG).write_text(document_reward_model_config(config), encoding="utf-8")
-        (begun / METRICS).write_bytes(b"".join(jsonline.encode(row) + b"\n" for row in fitted.metrics))
-        report = _judge(begun, config, split, recorded)
+        fitted = fitting.fit(config, split.train, partial / "scratch", recorded)
+        shutil.rmtree(partial / "scratch", ignore_errors=True)
+        fitted.classifier.save(partial)
+        (partial / CONFIG).write_text(document_reward_model_config(config), encoding="utf-8")
+        (partial / METRICS).write_bytes(b"".join(jsonline.encode(row) + b"\n" for row in fitted.metrics))
+        report = _evaluate(partial, config, split, recorded)
         if target.exists():
             shutil.rmtree(target)
-        begun.rename(target)
+        partial.rename(target)
     finally:
-        shutil.rmtree(begun, ignore_errors=True)
+        shutil.rmtree(partial, ignore_errors=True)
     return TrainedRewardModel(folder, fitted.steps, report, tuple(recorded.notes), fitted.stopped_by)
 
 
@@ -178,7 +178,7 @@ def _read(config: RewardModelConfig, progress: Progress) -> PairSplit:
     return split
 
 
-def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, progress: Progress) -> RewardModelReport:
+def _evaluate(folder: Path, config: RewardModelConfig, split: PairSplit, progress: Progress) -> RewardModelReport:
     """Evaluate the saved model on held-out pairs, and write the report."""
     skips = config.data.too_long == "skip"
     model = RewardModel(str(folder), device=config.model.device, too_long="refuse" if skips else "truncate")

@@ -74,11 +74,11 @@ class SharedScorer:
         """One output per trajectory, in order; every process gives the same trajectories."""
         listed = list(trajectories)
         number = {key: index for index, key in enumerate(dict.fromkeys(each.group_key for each in listed))}
-        mine = [
+        local_indices = [
             index for index, each in enumerate(listed) if number[each.group_key] % self.ranks.count == self.ranks.index
         ]
-        outputs = self.scorer.score([listed[index] for index in mine])
-        gathered = dict(self.ranks.gather(list(zip(mine, outputs, strict=True))))
+        outputs = self.scorer.score([listed[index] for index in local_indices])
+        gathered = dict(self.ranks.gather(list(zip(local_indices, outputs, strict=True))))
         return [gathered[index] for index in range(len(listed))]
 
     def close(self) -> None:

@@ -61,7 +61,7 @@ def train(config: RunConfig, options: RunOptions) -> Outcome:
     ranks = Ranks.join(cpu=config.model.device == "cpu")
     torch.set_num_threads(config.model.threads)
     progress = options.progress if ranks.is_first else Progress()
-    with closing(build_run(_for_one_of(ranks, config), options.inputs, progress)) as run:
+    with closing(build_run(_share_cores(ranks, config), options.inputs, progress)) as run:
         check_trl_can(config, Shape(ranks.count, run.sampling.max_new_tokens))
         if ranks.is_first:
             folder.open(config, resume=options.resume)
@@ -281,7 +281,7 @@ class _TRLRun(TrainerCallback):  # type: ignore[misc]  # transformers is not rea
         self.ranks.wait()
 
 
-def _for_one_of(ranks: Ranks, config: RunConfig) -> RunConfig:
+def _share_cores(ranks: Ranks, config: RunConfig) -> RunConfig:
     """The config for one process of several: they share the cores of a machine for scoring."""
     if config.training.reward_workers is not None:
         return config
