@@ -162,7 +162,7 @@ def _add_command(app: typer.Typer, name: str, panel: str) -> None:
     command = getattr(importlib.import_module(f"plaudit.cli.{module}"), function)
     if isinstance(command, CommandGroup):
         group = typer.Typer(name=name, no_args_is_help=True, help=command.help)
-        group.callback()(_options_of_none)  # a group stays one where it has one command
+        group.callback()(_no_options)  # a group stays one where it has one command
         for inner, run in command.commands.items():
             group.command(inner)(_prepare(run, f"{name} {inner}"))
         app.add_typer(group, name=name, rich_help_panel=panel)
@@ -179,7 +179,7 @@ def _prepare(command: Callable[..., Any], name: str) -> Callable[..., Any]:
     return _flatten(command) if name in USES_STDOUT else reserve_stdout()(_flatten(command))
 
 
-def _options_of_none() -> None: ...
+def _no_options() -> None: ...
 
 
 def _not_imported() -> None:

@@ -241,8 +241,8 @@ class Processes(OptionGroup):
         return {"backend": "processes", "deadline_s": self.deadline or None, "workers": self.workers}
 
 
-class Summed(OptionGroup):
-    """What a summary shows beside the whole, and the mean reward that it requires."""
+class SummaryOptions(OptionGroup):
+    """The breakdowns of a summary, and the least mean reward that it requires."""
 
     by: Annotated[
         list[str] | None, Option("--by", metavar="COLUMN", help="Break the rewards down by a column; repeatable.")

@@ -40,7 +40,7 @@ from plaudit.trajectory import Trajectory
 def summary(
     scored: options.Scored,
     selected: options.Selected,
-    summed: options.Summed,
+    summed: options.SummaryOptions,
     output: options.Output,
 ) -> int:
     """Show the summary of a scored file: rewards, components, failures, groups; nothing is scored again."""
@@ -71,7 +71,7 @@ PEEK = 1_000
 """The number of samples checked before scoring: a column that none of them has may come later in a longer file."""
 
 
-def build_report(summed: options.Summed) -> "RunReport":
+def build_report(summed: options.SummaryOptions) -> "RunReport":
     """An empty report that the options ask for."""
     labels = AgreementBuilder(summed.against) if summed.against else None
     return RunReport([BreakdownBuilder(column) for column in summed.by or ()], labels)

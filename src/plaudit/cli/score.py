@@ -100,7 +100,7 @@ def score(
     selected: options.Selected,
     engine: options.Engine,
     destination: Destination,
-    summed: options.Summed,
+    summed: options.SummaryOptions,
     output: options.Output,
     max_unscored: Annotated[
         float,
@@ -227,7 +227,7 @@ class _Run:
         return (rollout.trajectory for rollout in rollouts)
 
 
-def _refuse_with_folder(selected: options.Selected, summed: options.Summed) -> None:
+def _refuse_with_folder(selected: options.Selected, summed: options.SummaryOptions) -> None:
     values = {"--limit": selected.limit, "--where": selected.where, "--by": summed.by, "--against": summed.against}
     if names := [name for name, value in {**values, "--fail-under": summed.fail_under}.items() if value is not None]:
         raise RolloutsError(f"{' and '.join(names)}: for single files, not for a folder of files")
