@@ -25,7 +25,7 @@ from plaudit.launching.launch import (
 from plaudit.launching.openrlhf_flags import ALIASES
 from plaudit.settings import check_choice
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.config.trl_arguments import COMPUTED, RENAMED, REQUIRED, Shape, optimizer_steps, trl_arguments
+from plaudit.training.config.trl_arguments import ARGUMENTS, REQUIRED, Shape, optimizer_steps, trl_arguments
 
 PROMPT_TOKENS = 1024
 
@@ -317,7 +317,7 @@ def _trl_program(context: LaunchContext) -> list[str]:
 
 
 TRL_COMPUTED = (
-    *FILES, *RENAMED, *COMPUTED, *REQUIRED, "model.path", "model.lora_rank", "model.lora_alpha", "model.lora_targets",
+    *FILES, *ARGUMENTS, *REQUIRED, "model.path", "model.lora_rank", "model.lora_alpha", "model.lora_targets",
     "eval.samples_per_prompt", "logging.project", "data.shuffle",
 )  # fmt: skip
 

@@ -116,7 +116,7 @@ class LossSettings(Section, frozen=True):
     def _check_changes(self) -> None:
         for name in self.changes:
             if self.surrogate not in _SURROGATES_WITH.get(name, (self.surrogate,)):
-                raise InvalidSettings(f"{name} has no effect with name={self.name}; leave it out")
+                raise InvalidSettings(f"{name} is not for name={self.name}; leave it out")
 
 
 _SURROGATES_WITH = {
