@@ -162,7 +162,7 @@ PUBLIC: dict[str, set[str]] = {
         "PairSettings", "PreferencePair", "RatedPair", "RewardModelConfig", "RewardModelReport",
         "TrainedRewardModel", "build_pairs", "load_reward_model_config", "policy_loss", "read_pairs",
         "read_prompts", "reasoning_task_names", "tiny_policy", "token_weights", "train",
-        "train_reward_model", "trl_rollout_func", "unpacked_model", "warm_start",
+        "train_reward_model", "trl_rollout_func", "warm_start",
     },
     "plaudit.verify": {
         "Boxes", "Citations", "Quotes", "Count", "IfBench", "Points",

@@ -216,7 +216,7 @@ class KeptTexts:
     """Rollouts of some groups, by row, for the statistics that read responses.
 
     Which groups are kept depends on their names alone, so the same run keeps the same groups. When they exceed the
-    budget, half of the groups are dropped; `share` is the share of the groups that are kept.
+    budget, half of the groups are dropped.
     """
 
     def __init__(self, characters: int = MAX_CHARACTERS, rollouts: int = MAX_ROLLOUTS) -> None:
@@ -240,10 +240,6 @@ class KeptTexts:
     def __iter__(self) -> Iterator[tuple[int, ScoredRollout]]:
         """The kept rows with their rollouts."""
         return ((row, rollout) for row, (_, _, rollout) in self._kept.items())
-
-    @property
-    def share(self) -> float:
-        return self._limit / (1 << DIGEST_BITS)
 
 
 def ratio(part: float, whole: float) -> float | None:

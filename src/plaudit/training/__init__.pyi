@@ -51,7 +51,6 @@ from .learning.optimizer import warm_start as warm_start
 from .model.loading import add_lora as add_lora
 from .model.loading import load_policy as load_policy
 from .model.loading import tiny_policy as tiny_policy
-from .model.loading import unpacked_model as unpacked_model
 from .model.policy import Policy as Policy
 from .model.transformers_sampler import TransformersSampler as TransformersSampler
 from .reward_model.held_out import Estimate as Estimate
