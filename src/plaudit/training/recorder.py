@@ -198,8 +198,8 @@ def _write_figures(folder: RunFolder, config: RunConfig) -> None:
     if config.logging.report:
         write_page([run], folder.report)
     if config.training.save_reward_analysis:
-        (folder.path / "reward_analysis.json").write_bytes(encode_json(run.figures.to_dict()))
-        (folder.path / "reward_analysis.txt").write_text(render_analysis(run.figures), encoding="utf-8")
+        folder.analysis.write_bytes(encode_json(run.figures.to_dict()))
+        folder.analysis.with_suffix(".txt").write_text(render_analysis(run.figures), encoding="utf-8")
 
 
 def _cell(text: str) -> str:

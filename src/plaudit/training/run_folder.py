@@ -16,15 +16,12 @@ from typing import Any
 from plaudit import jsonline
 from plaudit.errors import TrainingError, require
 from plaudit.remote.tokens import hide_tokens
+from plaudit.report.run_files import METRICS, ROLLOUTS
 from plaudit.rollouts.writing import write_atomically
 from plaudit.training.config.keys import flatten
 from plaudit.training.config.reading import document_config, load_config
 from plaudit.training.config.schema import RunConfig
 
-RUN_FILES = (
-    "config.yaml", "metrics.jsonl", "rollouts.jsonl", "checkpoints", "model", "samples.md", "report.html",
-    "reward_analysis.json", "reward_analysis.txt", "tensorboard", "wandb",
-)  # fmt: skip
 MAY_CHANGE_ON_RESUME = (
     "output_dir",
     "steps",
@@ -36,39 +33,14 @@ MAY_CHANGE_ON_RESUME = (
 """The keys that may differ between a run and its continuation: none of them changes what was learned so far."""
 
 
-@dataclass(frozen=True, slots=True)
 class RunFolder:
     """Where a run leaves its config, metrics, rollouts, checkpoints and samples."""
 
-    path: Path
-
-    @property
-    def config(self) -> Path:
-        return self.path / "config.yaml"
-
-    @property
-    def metrics(self) -> Path:
-        return self.path / "metrics.jsonl"
-
-    @property
-    def rollouts(self) -> Path:
-        return self.path / "rollouts.jsonl"
-
-    @property
-    def checkpoints(self) -> Path:
-        return self.path / "checkpoints"
-
-    @property
-    def model(self) -> Path:
-        return self.path / "model"
-
-    @property
-    def samples(self) -> Path:
-        return self.path / "samples.md"
-
-    @property
-    def report(self) -> Path:
-        return self.path / "report.html"
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config, self.metrics, self.rollouts = path / "config.yaml", path / METRICS, path / ROLLOUTS
+        self.checkpoints, self.model, self.samples = path / "checkpoints", path / "model", path / "samples.md"
+        self.report, self.analysis = path / "report.html", path / "reward_analysis.json"
 
     @property
     def holds_run(self) -> bool:
@@ -137,8 +109,9 @@ class RunFolder:
         return 1.0 - sum(scored) / len(scored) if scored else 0.0
 
     def _remove_run(self) -> None:
-        for name in RUN_FILES:
-            old = self.path / name
+        files = (self.config, self.metrics, self.rollouts, self.samples, self.report, self.analysis)
+        folders = (self.checkpoints, self.model, self.path / "tensorboard", self.path / "wandb")
+        for old in (*files, self.analysis.with_suffix(".txt"), *folders):
             shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
 
     def sizes(self) -> dict[str, int]:
