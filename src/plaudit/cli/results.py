@@ -33,7 +33,8 @@ from plaudit.report.terminal.tables import (
     render_histogram,
     render_summary,
 )
-from plaudit.rollouts import Rollout, RolloutsReader, ScoredRollout
+from plaudit.rollouts import Rollout, ScoredRollout
+from plaudit.rollouts.reading import require_scored
 from plaudit.trajectory import Trajectory
 
 
@@ -46,23 +47,12 @@ def summary(
     """Show the summary of a scored file: rewards, components, failures, groups; nothing is scored again."""
     reader = selected.open(scored)
     report = build_report(summed)
-    for rollout in require_scored(reader, selected.select(reader)):
+    for rollout in require_scored(selected.select(reader), reader.name):
         report.add(rollout.trajectory, rollout.output)
     result = report.summary()
     output.note_input(reader)
     output.show(report.to_dict(result), *report.render(result))
     return exit_code(result, summed.fail_under)
-
-
-def require_scored(reader: RolloutsReader, rollouts: Iterable[Rollout]) -> Iterator[ScoredRollout]:
-    """The rollouts with their outputs; raises RolloutsError at the first that has none."""
-    for rollout in rollouts:
-        if rollout.output is None:
-            raise RolloutsError(
-                f"{reader.name} is not scored: it has samples without reward_output; "
-                f"score it first: plaudit score REWARD {reader.name} -o SCORED"
-            )
-        yield Rollout(rollout.trajectory, rollout.output)
 
 
 MAX_UNSCORED = 0.5
@@ -178,7 +168,7 @@ def explain(
     reward = output.load(reading.spec(spec[0])) if spec else None
     reader = selected.open(rollouts)
     if reward is None:
-        scored = require_scored(reader, selected.select(reader))
+        scored = require_scored(selected.select(reader), reader.name)
         samples = pick_samples(scored, count, pick or DEFAULT_PICKS, sample or ())
     else:
         with engine.scorer(reward) as scorer:
@@ -222,7 +212,7 @@ def report(
     for name in rollouts:
         files = RunFiles("standard input", Path("-")) if name == "-" else run_files(Path(name))
         reader = selected.open(str(files.rollouts))
-        scored = require_scored(reader, selected.select(reader))
+        scored = require_scored(selected.select(reader), reader.name)
         with output.progress(f"reading {files.name}", count_lines(str(files.rollouts))) as advance:
             counted = _count_rollouts(scored, advance)
             runs.append(reports.build_report(files.name, counted, metrics=files.metrics, max_bytes=max_bytes))
@@ -269,7 +259,7 @@ def view(
     """
     for file in (each for each in folders if each.is_file() and each.stat().st_size):
         reader = options.open_rollouts(str(file), None)
-        next(require_scored(reader, reader), None)  # else the page would be empty without an explanation
+        next(require_scored(reader, reader.name), None)  # else the page would be empty without an explanation
     try:
         server = reports.ViewServer(folders, port=port)
     except OSError as error:
@@ -326,4 +316,4 @@ def watch(
 def _refuse_unscored(run: Path) -> None:
     """Raise where there was nothing to look at because the file has broken lines, or samples without a reward."""
     reader = options.open_rollouts(str(run_files(run).rollouts), None)
-    deque(require_scored(reader, reader), maxlen=0)
+    deque(require_scored(reader, reader.name), maxlen=0)

@@ -16,7 +16,8 @@ from plaudit.diff.difference import THRESHOLD, Difference, DifferenceBuilder
 from plaudit.engine import Scorer
 from plaudit.errors import RolloutsError
 from plaudit.loading import Loaded
-from plaudit.rollouts import Rollout, ScoredRollout, read_rollouts
+from plaudit.rollouts import ScoredRollout, read_rollouts
+from plaudit.rollouts.reading import require_scored
 from plaudit.trajectory import Trajectory
 
 ScoredPair = tuple[Trajectory, RewardOutput, RewardOutput]
@@ -113,7 +114,4 @@ def _unmatched(location: str, trajectory: Trajectory, old: str | Path, waiting: 
 
 
 def _read_scored(path: str | Path, columns: Mapping[str, str] | None) -> Iterator[ScoredRollout]:
-    for line, rollout in enumerate(read_rollouts(path, columns=columns), start=1):
-        if rollout.output is None:
-            raise RolloutsError(f"{path}:{line}: not scored; score it first: plaudit score REWARD {path}")
-        yield Rollout(rollout.trajectory, rollout.output)
+    return require_scored(read_rollouts(path, columns=columns), str(path))

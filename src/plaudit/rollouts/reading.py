@@ -15,7 +15,7 @@ from plaudit.errors import InvalidOutput, InvalidTrajectory, RolloutsError, requ
 from plaudit.jsonline import InvalidJSON
 from plaudit.rollouts.csv_format import TEXTS, CsvSource
 from plaudit.rollouts.parquet import arrow_table
-from plaudit.rollouts.rollout import Rollout
+from plaudit.rollouts.rollout import Rollout, ScoredRollout
 from plaudit.rollouts.sources import Source, source_of
 
 MAX_BAD_KEPT = 100
@@ -101,6 +101,17 @@ class RolloutsReader:
             first = self.bad[0]
             return f"{self.name} holds no rollouts: {self.bad_count} bad lines, the first {first.line}: {first.reason}"
         return f"{self.name} holds no rollouts" + (", only the beginning of one" if self.torn else "")
+
+
+def require_scored(rollouts: Iterable[Rollout], name: str) -> Iterator[ScoredRollout]:
+    """The rollouts of a file with their outputs; raises RolloutsError at the first that has none."""
+    for index, rollout in enumerate(rollouts):
+        if rollout.output is None:
+            raise RolloutsError(
+                f"{name} is not scored: it has samples without reward_output, the first is "
+                f"{rollout.trajectory.label(index)}; score it first: plaudit score REWARD {name} -o SCORED"
+            )
+        yield Rollout(rollout.trajectory, rollout.output)
 
 
 def rollout_of(row: Any, mapping: ColumnMapping) -> Rollout:

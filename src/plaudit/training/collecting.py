@@ -118,11 +118,7 @@ class Collector:
         """Report scores to the stream of prompts; unscored samples are left out."""
         if self.config.curriculum.by == "none":
             return
-        if any(output.ok and output.score is None for output in outputs):
-            raise TrainingError(
-                f"curriculum.by={self.config.curriculum.by} needs a score of every sample, and this reward gives none: "
-                "let it return RewardOutput(reward, score=…), or use no curriculum"
-            )
+        _require_scores(outputs, f"curriculum.by={self.config.curriculum.by}", "use no curriculum")
         size = self.config.sampling.samples_per_prompt
         groups = [outputs[start : start + size] for start in range(0, len(outputs), size)]
         self.stream.observe([[output.score for output in group if output.score is not None] for group in groups])
@@ -172,17 +168,20 @@ def filter_groups(scored: Iterable[tuple[Trajectory, RewardOutput]], settings: F
     return FilterResult(kept, left_out, dict(dropped))
 
 
+def _require_scores(outputs: Iterable[RewardOutput], what: str, remedy: str) -> None:
+    if any(output.ok and output.score is None for output in outputs):
+        raise TrainingError(
+            f"{what} needs a score of every sample, and this reward gives none: let it return "
+            f"RewardOutput(reward, score=…), or {remedy}"
+        )
+
+
 def _reason_to_drop(outputs: Sequence[RewardOutput], settings: FilterConfig) -> str:
     """The reason why a group is left out; the empty string when it stays."""
     if settings.by == "none":
         return ""
-    scored = [output for output in outputs if output.ok]
-    scores = [output.score for output in scored if output.score is not None]
-    if len(scores) < len(scored):
-        raise TrainingError(
-            f"filtering by {settings.by} needs a score of every sample, and this reward gives none: "
-            "let it return RewardOutput(reward, score=…), or do not filter"
-        )
+    _require_scores(outputs, f"filtering by {settings.by}", "do not filter")
+    scores = [output.score for output in outputs if output.score is not None]
     if not scores:
         return "not scored"
     if settings.by == "spread":
