@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Literal, Protocol, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 from plaudit import jsonline
 from plaudit.errors import RolloutsError, did_you_mean, require
@@ -61,12 +61,6 @@ class RolloutsWriter:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.close(complete=error is None)
-
-
-class _Sink(Protocol):
-    def put(self, line: bytes) -> None: ...
-    def flush(self) -> None: ...
-    def close(self, *, complete: bool) -> None: ...
 
 
 class _LineSink:
@@ -133,6 +127,9 @@ class _ConvertedSink:
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         return (jsonline.decode(line) for _, line in LineSource.of_file(self._spool).raw_rows())
+
+
+_Sink: TypeAlias = _LineSink | _ConvertedSink
 
 
 def _plain_sink(path: Path, mode: Mode, overwrite: bool) -> _Sink:

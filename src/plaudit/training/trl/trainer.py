@@ -78,7 +78,6 @@ def train(config: RunConfig, options: RunOptions) -> Outcome:
 def _check_config(config: RunConfig) -> None:
     """Everything that TRL would refuse later, before a model is loaded."""
     shape = Shape(1, config.sampling.max_new_tokens or MAX_NEW_TOKENS)
-    check_trl_can(config, shape)
     check_passed_through(config, {field.name for field in dataclasses.fields(GRPOConfig)}, shape)
     try:
         GRPOConfig(**{**trl_arguments(config, shape), "output_dir": config.output_dir})
