@@ -253,15 +253,13 @@ class SummaryOptions(OptionGroup):
     ] = None
 
 
-class Engine(OptionGroup):
+class Engine(Processes):
     """Where and under which limits samples are scored."""
 
     backend: Annotated[
         Literal["processes", "inline", "ray"],
         Option("--backend", help="Where to score: on worker processes, in this process (no deadlines), or on Ray."),
     ] = "processes"
-    workers: Workers = None
-    deadline: Deadline = DEFAULT_DEADLINE_S
     cache: Cache = None
     address: Address = None
 

@@ -97,7 +97,7 @@ class RunReport:
         return reports.summary_of(self.table)
 
     def render(self, summary: Summary) -> list[RenderableType]:
-        """The tables for the terminal, without the histogram."""
+        """The tables for the terminal."""
         tables: list[RenderableType] = [render_summary(summary)]
         for breakdown in self.breakdowns:
             tables += ["", render_breakdown(breakdown.breakdown())]
