@@ -16,6 +16,7 @@ from plaudit import report as reports
 from plaudit.cli import options
 from plaudit.cli.app import DONE, NOT_PASSED, OptionGroup
 from plaudit.diff import Difference, Disagreement, compare_pairs, pair_files, pair_rewards
+from plaudit.diff.difference import RIGHT
 from plaudit.diff.matching import ScoredPair
 from plaudit.engine import Scorer
 from plaudit.report.formatting import bare_table, format_duration, format_optional, shorten
@@ -31,7 +32,7 @@ def diff(
     output: options.Output,
     processes: options.Processes,
     rollouts: Annotated[str | None, Argument(metavar="[ROLLOUTS]", help="Samples to score with both rewards.")] = None,
-    threshold: options.Threshold = 0.5,
+    threshold: options.Threshold = RIGHT,
     count: Annotated[int, options.count("How many disagreements to show.", least=0)] = 10,
     out: Annotated[Path | None, options.out_file("Write a page that shows both sides.")] = None,
     columns: options.Columns = None,
@@ -156,7 +157,7 @@ def labels(
     reward: Annotated[
         str | None, Option("--reward", metavar="REWARD", help="Score with it first; else the file's own scores count.")
     ] = None,
-    threshold: options.Threshold = 0.5,
+    threshold: options.Threshold = RIGHT,
     count: Annotated[int, options.count("How many findings to show.", least=0)] = 20,
 ) -> int:
     """Find wrong labels and misjudged responses in ROLLOUTS with several responses to each prompt.

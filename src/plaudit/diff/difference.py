@@ -21,7 +21,8 @@ from typing import Any
 from plaudit.contract.output import RewardOutput
 from plaudit.trajectory import GroupKey, Trajectory
 
-THRESHOLD = 0.5
+RIGHT = 0.5
+"""A response counts as right from this score on; without a score, from this reward on."""
 TOLERANCE = 1e-9
 WORST = 10
 
@@ -77,7 +78,7 @@ class Difference:
 class DifferenceBuilder:
     """Compares outputs of two rewards, sample by sample."""
 
-    def __init__(self, *, threshold: float = THRESHOLD) -> None:
+    def __init__(self, *, threshold: float = RIGHT) -> None:
         self._threshold = threshold
         self.count = self.changed = 0
         self.flips: list[Disagreement] = []

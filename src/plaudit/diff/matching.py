@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from plaudit.contract.function import RewardLike
 from plaudit.contract.output import RewardOutput
-from plaudit.diff.difference import THRESHOLD, Difference, DifferenceBuilder
+from plaudit.diff.difference import RIGHT, Difference, DifferenceBuilder
 from plaudit.engine import Scorer
 from plaudit.errors import RolloutsError
 from plaudit.loading import Loaded
@@ -29,7 +29,7 @@ def compare_rewards(
     new: RewardLike | Loaded | str,
     trajectories: Iterable[Trajectory],
     *,
-    threshold: float = THRESHOLD,
+    threshold: float = RIGHT,
     **scorer: Any,
 ) -> Difference:
     """Score the same samples with both rewards and report the differences; `scorer` are settings of `Scorer`."""
@@ -37,13 +37,13 @@ def compare_rewards(
 
 
 def compare_files(
-    old: str | Path, new: str | Path, *, threshold: float = THRESHOLD, columns: Mapping[str, str] | None = None
+    old: str | Path, new: str | Path, *, threshold: float = RIGHT, columns: Mapping[str, str] | None = None
 ) -> Difference:
     """Compare the outputs of two scored files for the same samples."""
     return compare_pairs(pair_files(old, new, columns=columns), threshold=threshold)
 
 
-def compare_pairs(pairs: Iterable[ScoredPair], *, threshold: float = THRESHOLD) -> Difference:
+def compare_pairs(pairs: Iterable[ScoredPair], *, threshold: float = RIGHT) -> Difference:
     """Say what differs between samples that were scored twice."""
     builder = DifferenceBuilder(threshold=threshold)
     for trajectory, old, new in pairs:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from plaudit.contract.output import RewardOutput
+from plaudit.diff.difference import RIGHT
 from plaudit.errors import RolloutsError
 from plaudit.report.coverage import CoveredMean
 from plaudit.report.selection import ABSENT, column_of, known_columns, no_such_column
@@ -16,7 +17,6 @@ from plaudit.trajectory import Trajectory
 
 MAX_SLICES = 10_000
 NO_VALUE = "(none)"
-THRESHOLD = 0.5
 _LABELS = {
     **dict.fromkeys(("true", "yes", "1", "right", "correct", "pass", "passed", "good", "positive"), True),
     **dict.fromkeys(("false", "no", "0", "wrong", "incorrect", "fail", "failed", "bad", "negative"), False),
@@ -156,7 +156,7 @@ class Agreement:
 class AgreementBuilder(_ColumnReader):
     """Compares outputs with the labels in a column, sample by sample.
 
-    A sample counts as right if its score (its reward if it has no score) reaches THRESHOLD.
+    A sample counts as right if its score (its reward if it has no score) reaches RIGHT.
     """
 
     def __init__(self, column: str) -> None:
@@ -175,7 +175,7 @@ class AgreementBuilder(_ColumnReader):
         if value is None:
             self._unscored += 1
         else:
-            self._counts[value >= THRESHOLD, labelled] += 1
+            self._counts[value >= RIGHT, labelled] += 1
 
     def agreement(self) -> Agreement:
         """The agreement of the samples so far; raises RolloutsError if none of them had a label."""

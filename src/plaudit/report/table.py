@@ -28,8 +28,6 @@ from plaudit.trajectory import Trajectory
 NO_STEP = -(1 << 63)
 MAX_COMPONENTS = 200
 MAX_CHARACTERS, MAX_ROLLOUTS = 20_000_000, 10_000
-RIGHT = 0.5
-"""A response counts as right from this score on."""
 SLOWEST = 5
 """The number of the slowest samples that are kept."""
 DIGEST_BITS = 64

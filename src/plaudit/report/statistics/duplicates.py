@@ -18,8 +18,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from plaudit.diff.difference import RIGHT
 from plaudit.report.figures import Duplicates
-from plaudit.report.table import RIGHT, KeptTexts, Samples
+from plaudit.report.table import KeptTexts, Samples
 from plaudit.trajectory import Trajectory
 from plaudit.verify.text import bare_words
 

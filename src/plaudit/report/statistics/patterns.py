@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from plaudit.checks.quality import has_hallucination, has_reasoning_steps
 from plaudit.contract.output import RewardOutput
+from plaudit.diff.difference import RIGHT
 from plaudit.report.figures import Example, FailurePattern, Kind, Patterns
-from plaudit.report.table import RIGHT, Floats, Samples
+from plaudit.report.table import Floats, Samples
 from plaudit.rollouts import ScoredRollout
 from plaudit.trajectory import Trajectory
 from plaudit.verify.math.extraction.candidates import find_marks
