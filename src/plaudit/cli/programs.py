@@ -36,7 +36,7 @@ from plaudit.verify.math.policy import parse_switches, policy_from_switches
 from plaudit.verify.verifier import sample_of
 
 SHOWN = 300  # characters of a text
-_NAME = re.compile(r"[a-z][a-z_0-9]{2,}(?:\(.*\))?\Z", re.DOTALL)  # what a verifier is called, with or without settings
+_NAME = re.compile(r"[a-z][a-z_0-9]{2,}(?:\(.*\))?\Z", re.DOTALL)  # the name of a verifier, with or without settings
 
 
 def verify(

@@ -22,12 +22,12 @@ _UNREACHABLE = {None, errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTDOWN, errno.
 """None: asyncio and anyio raise an OSError without number when all addresses of a host refuse."""
 _TIMEOUTS = {
     "TimeoutException",  # httpx, httpx2
-    "APITimeoutError",  # openai, anthropic and their kin
+    "APITimeoutError",  # openai, anthropic and clients built like them
 }
 _CONNECTIONS = {
     "NetworkError", "RemoteProtocolError",  # httpx, httpx2
     "ClientConnectionError", "ClientPayloadError",  # aiohttp
-    "APIConnectionError",  # openai, anthropic and their kin
+    "APIConnectionError",  # openai, anthropic and clients built like them
 }  # fmt: skip
 
 

@@ -254,7 +254,7 @@ def _read_fields(candidate: Mapping[str, Any], fields: Sequence[VerdictField]) -
         if each.name not in candidate:
             raise Unreadable(f"the verdict has no {each.name!r}")
         values[each.name] = each.read(candidate[each.name])
-    reasoning = candidate.get(REASONING, candidate.get("steps"))  # as graders of OpenAI call it
+    reasoning = candidate.get(REASONING, candidate.get("steps"))  # the name in OpenAI's graders
     return Verdict(values, reasoning if isinstance(reasoning, str) else "")
 
 

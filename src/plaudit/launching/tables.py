@@ -70,7 +70,7 @@ def _openrlhf_arguments(context: LaunchContext) -> Arguments:
         "actor.eps_clip_low_high": [loss.clip_low, loss.clip_high],
         "actor.dual_clip": loss.dual_clip,
         "actor.loss_agg_mode": OPENRLHF_AVERAGES.get(loss.average),
-        "actor.entropy_coef": loss.entropy_bonus or None,  # 0 would turn its computation on
+        "actor.entropy_coef": loss.entropy_bonus or None,  # 0 would switch on the computation of the entropy
         "algo.kl.init_coef": loss.kl_beta,
         "algo.kl.estimator": loss.kl_estimator if loss.kl_beta else None,
         "algo.kl.use_loss": loss.kl_in == "loss" if loss.kl_beta else None,

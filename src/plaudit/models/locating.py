@@ -264,5 +264,5 @@ def keep_unpacked(model: Any, tokenizer: Any, folder: Path) -> bool:
         begun.rename(folder)
     except failures:
         shutil.rmtree(begun, ignore_errors=True)
-        return folder.is_dir()  # another process may have been quicker
+        return folder.is_dir()  # another process may have written it first
     return True

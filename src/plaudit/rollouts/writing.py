@@ -119,7 +119,7 @@ class _ConvertedSink:
 
     def close(self, *, complete: bool) -> None:
         self._lines.close(complete=complete)
-        if complete and self._spool.exists():  # closing twice is closing once
+        if complete and self._spool.exists():  # a second call does nothing
             partial = self._path.with_name(f"{self._path.name}.partial")
             self._convert(self._rows, str(partial))
             os.replace(partial, self._path)

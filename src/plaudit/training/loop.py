@@ -105,7 +105,7 @@ class _Loop:
                 self.progress.note(f"{error}; training continues")
                 return
             if self.state.step == self.config.steps:
-                self._save_model()  # a third of a checkpoint in size, and what the run was for
+                self._save_model()  # it needs a third of the room of a checkpoint
             raise
 
     def _restore(self, saved: dict[str, Any]) -> None:

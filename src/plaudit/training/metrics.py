@@ -84,7 +84,7 @@ def _entropy(trajectories: Iterable[Trajectory]) -> float:
     for trajectory in trajectories:
         tokens = trajectory.tokens
         if tokens is not None and tokens.logprobs:
-            total -= sum(tokens.logprobs)  # feedback adds 0
+            total -= sum(tokens.logprobs)  # those of feedback are 0
             count += tokens.chosen
     return total / count if count else 0.0
 

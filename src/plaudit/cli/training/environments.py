@@ -182,7 +182,7 @@ def episode(
             failed += not scored.ok
             plain = {**played.to_dict(), "reward_output": msgspec.to_builtins(scored)}
             output.show(plain, *_describe(index + 1, played, scored))
-            if writer is not None:  # characters are no tokens that anything could be trained on
+            if writer is not None:  # nothing can be trained on character codes
                 is_text = isinstance(sampler, training.TextPolicySampler)
                 kept = msgspec.structs.replace(played, tokens=None) if is_text else played
                 writer.write(Rollout(kept, scored))

@@ -235,7 +235,7 @@ def gae(credit: Credit, values: Sequence[float], *, gamma: float = 1.0, lam: flo
 
 def _step_rewards(trajectory: Trajectory, output: RewardOutput, chosen: Sequence[int]) -> list[float]:
     """The rewards of the steps, each on the last of the tokens chosen in it."""
-    ends = [step.metadata["tokens"][1] - 1 for step in trajectory.steps if "tokens" in step.metadata]  # of episodes
+    ends = [step.metadata["tokens"][1] - 1 for step in trajectory.steps if "tokens" in step.metadata]  # in episodes
     if not ends:
         ends = [at for at, mask in enumerate(chosen) if mask and not (at + 1 < len(chosen) and chosen[at + 1])]
     if len(ends) != len(trajectory.steps):

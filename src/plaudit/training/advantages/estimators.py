@@ -170,7 +170,7 @@ class GDPOAdvantage(Advantage):
             name: BatchCredit.of_rewards(values, num_generations, groups, lengths) for name, values in rewards.items()
         }
         count = max((len(part.credits) for part in parts.values()), default=0)
-        whole = BatchCredit.of_rewards([0.0] * count, num_generations, groups, lengths)  # which count, the parts tell
+        whole = BatchCredit.of_rewards([0.0] * count, num_generations, groups, lengths)  # components decide which count
         batch_credit = replace(whole, components={name: part.credits for name, part in parts.items()})
         return [None if estimate is None else estimate[0] for estimate in self.estimate(batch_credit)]
 

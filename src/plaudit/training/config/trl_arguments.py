@@ -52,7 +52,7 @@ ARGUMENTS: dict[str, Argument] = {
     "advantage": lambda run, _: ADVANTAGES[run.advantage](run.sampling.samples_per_prompt),
     "model.gradient_checkpointing": "gradient_checkpointing",
     "model.device": lambda run, _: {"use_cpu": run.model.device == "cpu"},
-    "model.dtype": lambda run, _: {"bf16": run.model.dtype == "bfloat16"},  # computed so, with weights in float32
+    "model.dtype": lambda run, _: {"bf16": run.model.dtype == "bfloat16"},  # weights stay float32
     "loss.kl_beta": "beta",
     "loss.mask_truncated": "mask_truncated_completions",
     "loss.top_entropy": "top_entropy_quantile",
@@ -202,7 +202,9 @@ def _loss_type(loss: LossSettings) -> dict[str, Any]:
 def _clip_high(loss: LossSettings) -> dict[str, Any]:
     if loss.surrogate == "soft":
         return {}
-    return {"epsilon_high": loss.clip_high + (1.0 if loss.surrogate == "weighted" else 0.0)}  # CISPO's is of the ratio
+    return {
+        "epsilon_high": loss.clip_high + (1.0 if loss.surrogate == "weighted" else 0.0)
+    }  # of CISPO: the ratio itself
 
 
 def _loss_refusal(config: RunConfig) -> str | None:

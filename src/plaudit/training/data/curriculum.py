@@ -288,7 +288,7 @@ class Stages:
             self._enter(self.stage + 1)
         elif rate < self.settings.stage_down and self.stage:
             self._enter(self.stage - 1)
-        else:  # the newest samples decide, not those of long ago
+        else:  # older samples count half as much as new ones
             self.seen //= 2
             self.right = rate * self.seen
 

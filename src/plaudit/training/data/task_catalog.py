@@ -84,7 +84,7 @@ def reasoning_task_names() -> dict[str, str]:
 
 def _package() -> Any:
     with warnings.catch_warnings(), StubFinder(SOLVER):
-        warnings.simplefilter("ignore", SyntaxWarning)  # of a package that it needs, where that is not compiled yet
+        warnings.simplefilter("ignore", SyntaxWarning)  # from the first compilation of a dependency
         return require("reasoning_gym", extra="tasks", purpose="a task of reasoning-gym")
 
 
@@ -290,7 +290,7 @@ def _call(make: Callable[..., Any], name: str, options: Mapping[str, Any], *posi
     try:
         with explain_failures(f"making the task {name}"):
             task = make(*positional, **options)
-    except RewardNotLoaded as error:  # our errors need no further explanation
+    except RewardNotLoaded as error:  # an error of plaudit is clear without the context
         raise error.__cause__ if isinstance(error.__cause__, PlauditError) else error from None
     if not isinstance(task, Task):
         raise InvalidSettings(

@@ -159,7 +159,7 @@ def generate_with_transformers(
     numbers_T_N: Tensor | None,
 ) -> list[Generated]:
     """`num_samples` responses for each prompt, prompt-major, as `generate` of our own decoder gives them."""
-    repeated = [ids for ids in prompt_ids for _ in range(num_samples)]  # generate repeats none when it is greedy
+    repeated = [ids for ids in prompt_ids for _ in range(num_samples)]  # generate returns one sequence per row
     ids, mask = _pad_left(repeated, model.device)
 
     drawing = _Drawing(settings, numbers_T_N)

@@ -242,7 +242,7 @@ def _own_arguments(config: RewardModelConfig, steps: int, scratch: Path) -> dict
         "gradient_checkpointing": config.model.gradient_checkpointing,
         "max_length": None,  # pairs were cut above
         "logging_steps": max(1, steps // 60),
-        "logging_nan_inf_filter": False,  # what diverges is to be seen
+        "logging_nan_inf_filter": False,  # NaN and infinity must appear in the logs
         "save_strategy": "no",
         "report_to": [],
         "disable_tqdm": True,

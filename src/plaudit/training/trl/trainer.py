@@ -156,7 +156,7 @@ class _TRLRun(TrainerCallback):  # type: ignore[misc]  # transformers is not rea
     def _train(self, checkpoint: Path | None) -> None:
         if self.run_state.step < self.config.steps:
             self.trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
-        elif not self.config.steps:  # nothing but the evaluation before the first step
+        elif not self.config.steps:  # only the evaluation before the first step
             self.on_train_begin(None, None, None)
 
     def _prepare(self, *, resumed: bool) -> None:
@@ -180,7 +180,7 @@ class _TRLRun(TrainerCallback):  # type: ignore[misc]  # transformers is not rea
             reward_funcs=self.reward,
             args=GRPOConfig(**arguments),
             train_dataset=_dataset(self._run, self.config),
-            processing_class=copy.deepcopy(self._run.policy.tokenizer),  # TRL sets how it pads
+            processing_class=copy.deepcopy(self._run.policy.tokenizer),  # TRL changes the padding side
         )
         trainer.remove_callback(PrinterCallback)
         return trainer
@@ -334,4 +334,4 @@ def _set_learning_rate(optimizer: Any, scheduler: Any) -> None:
         return
     for group, base, rule in zip(optimizer.param_groups, scheduler.base_lrs, rules, strict=True):
         group["lr"] = base * rule(scheduler.last_epoch)
-    scheduler._last_lr = [group["lr"] for group in optimizer.param_groups]  # which is what is logged
+    scheduler._last_lr = [group["lr"] for group in optimizer.param_groups]  # TRL logs this list
