@@ -3,7 +3,7 @@
 import signal
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_type_hints
 
 from rich.console import Group, RenderableType
 from rich.table import Column, Table
@@ -71,25 +71,13 @@ def pairs(
     return 0
 
 
-WORDS = {
-    "samples": "samples",
-    "unscored": "not scored, in no pair",
-    "empty": "empty responses, in no pair",
-    "copies": "copies of a response in its group, counted once",
-    "thinned": "responses of groups too large to compare all",
-    "groups": "groups",
-    "single": "with fewer than two responses",
-    "tied": "with ties only",
-    "close": "with differences below the margin only",
-    "beyond": "pairs beyond the most of a group",
-    "pairs": "pairs",
-}
 ALWAYS = ("samples", "unscored", "groups", "tied", "pairs")
 
 
 def _table(counts: PairCounts) -> Table:
+    meanings = {name: hint.__metadata__[0] for name, hint in get_type_hints(PairCounts, include_extras=True).items()}
     known = counts.to_dict().items()
-    rows = ((f"{number:,}", WORDS[name]) for name, number in known if number or name in ALWAYS)
+    rows = ((f"{number:,}", meanings[name]) for name, number in known if number or name in ALWAYS)
     return bare_table(Column(justify="right"), "", rows=rows)
 
 

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from plaudit import jsonline
 from plaudit.errors import DataError, RolloutsError
@@ -163,27 +163,19 @@ class PairSettings:
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """Counts of samples and groups by what happened to them."""
+    """Counts of samples and groups by what happened to them, each with its meaning."""
 
-    samples: int
-    unscored: int
-    """Samples without a value to order them by: they are in no pair."""
-    empty: int
-    """Samples with an empty response, which a reward model cannot read."""
-    copies: int
-    """Samples that repeat another of their group; a text counts once, with the mean of its values."""
-    thinned: int
-    """Samples of groups so large that only some of their responses are compared."""
-    groups: int
-    single: int
-    """Groups with fewer than two responses to compare."""
-    tied: int
-    """Groups in which no two values differ."""
-    close: int
-    """Groups with differences, all below the margin."""
-    beyond: int
-    """Pairs left out since their group has enough of them."""
-    pairs: int
+    samples: Annotated[int, "samples"]
+    unscored: Annotated[int, "not scored, in no pair"]
+    empty: Annotated[int, "empty responses, in no pair"]
+    copies: Annotated[int, "copies of a response in its group, counted once with the mean of their values"]
+    thinned: Annotated[int, "responses of groups too large to compare all"]
+    groups: Annotated[int, "groups"]
+    single: Annotated[int, "with fewer than two responses"]
+    tied: Annotated[int, "with ties only"]
+    close: Annotated[int, "with differences below the margin only"]
+    beyond: Annotated[int, "pairs beyond the most of a group"]
+    pairs: Annotated[int, "pairs"]
 
     def to_dict(self) -> dict[str, int]:
         return asdict(self)
