@@ -150,6 +150,12 @@ class Samples:
         return ~np.isnan(self.rewards)
 
     @cached_property
+    def middle(self) -> float:
+        """The middle of the range of all rewards: a response without a score is right above it, and fails below it."""
+        rewards = self.rewards[self.scored]
+        return float(rewards.min() / 2 + rewards.max() / 2) if len(rewards) else 0.0
+
+    @cached_property
     def compared_groups(self) -> "Groups":
         """The groups with two scored samples or more."""
         return Groups.of(self, self.scored)
@@ -243,6 +249,11 @@ class KeptTexts:
 def ratio(part: float, whole: float) -> float | None:
     """A quotient; None when dividing by zero, or if a sum exceeds what floats hold."""
     return float(part / whole) if whole and math.isfinite(whole) and math.isfinite(part) else None
+
+
+def without_nan(values: Floats) -> Floats:
+    """The numbers of a column."""
+    return values[~np.isnan(values)]
 
 
 def _number(value: float | None) -> float:

@@ -70,9 +70,7 @@ def near_duplicates(samples: Samples, texts: KeptTexts) -> Duplicates | None:
 
 
 def _right_rows(samples: Samples) -> npt.NDArray[np.bool_]:
-    rewards = samples.rewards[samples.scored]
-    middle = rewards.min() / 2 + rewards.max() / 2 if len(rewards) else 0.0
-    return np.where(np.isnan(samples.scores), samples.rewards > middle, samples.scores >= RIGHT)
+    return np.where(np.isnan(samples.scores), samples.rewards > samples.middle, samples.scores >= RIGHT)
 
 
 class _NearDuplicates:
