@@ -74,7 +74,7 @@ class RolloutsReader:
                 rollout = rollout_of(self._source.decode(raw), self._mapping)
                 _refuse_duplicate(rollout, number, seen)
             except (InvalidJSON, InvalidTrajectory, InvalidOutput, RolloutsError) as error:
-                self._reject(number, _reason(error, raw))
+                self._reject(number, describe_bad_row(error, raw))
                 continue
             good += 1
             yield rollout
@@ -135,7 +135,8 @@ def _refuse_duplicate(rollout: Rollout, number: int, seen: dict[Any, int]) -> No
         )
 
 
-def _reason(error: Exception, raw: Any) -> str:
+def describe_bad_row(error: Exception, raw: Any) -> str:
+    """Why a raw row of a source cannot be read."""
     if not isinstance(error, InvalidJSON):
         return str(error)
     if isinstance(raw, bytes) and raw.strip() in (b"[", b"{"):

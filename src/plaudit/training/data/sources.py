@@ -18,6 +18,7 @@ from typing import Any
 from plaudit.columns import FOREIGN_NAMES, ColumnMapping
 from plaudit.errors import DataError, InvalidSettings, PlauditError, RolloutsError, did_you_mean, require
 from plaudit.jsonline import InvalidJSON
+from plaudit.rollouts.reading import describe_bad_row
 from plaudit.rollouts.sources import source_of
 from plaudit.training.data.prompts import Prompts
 from plaudit.trajectory import OUTPUT_KEY, Message, Prompt, Trajectory
@@ -226,14 +227,11 @@ def _source_rows(path: Path) -> Rows:
     try:
         source = source_of(path)
         for number, raw in source.raw_rows():
-            name = f"{path}:{number}"
             try:
                 row = source.decode(raw)
-            except InvalidJSON as error:
-                raise DataError(f"{name}: broken JSON: {error}") from None
-            except RolloutsError as error:
-                raise DataError(f"{name}: {error}") from None
-            yield name, row
+            except (InvalidJSON, RolloutsError) as error:
+                raise DataError(f"{path}:{number}: {describe_bad_row(error, raw)}") from None
+            yield f"{path}:{number}", row
     except RolloutsError as error:
         raise DataError(str(error)) from error
 
