@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from plaudit.errors import InvalidSettings
 from plaudit.judges.texts import BAR, break_marks
@@ -111,21 +111,6 @@ def schema_of(fields: Sequence[VerdictField]) -> dict[str, Any]:
     }
 
 
-class Question(Protocol):
-    """A question for an endpoint; without a `code` the whole reply must be the verdict."""
-
-    @property
-    def fields(self) -> Sequence[VerdictField]: ...
-    @property
-    def code(self) -> str | None: ...
-    @property
-    def schema(self) -> dict[str, Any]: ...
-    @property
-    def request_fields(self) -> Mapping[str, Any]: ...
-
-    def messages(self, *, system: bool) -> list[Message]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Exchange:
     """An example: quoted texts, and the verdict on them."""
@@ -181,6 +166,24 @@ class FencedQuestion:
     def _verdict_text(self, example: Exchange) -> str:
         return json.dumps({CODE: example.code, REASONING: example.reasoning, **example.values}, ensure_ascii=False)
 
+
+@dataclass(frozen=True, slots=True)
+class PlainQuestion:
+    """Messages that are sent as they are; the whole reply must be the verdict, which has no code."""
+
+    filled: list[Message]
+    fields: tuple[VerdictField, ...]
+    schema: dict[str, Any]
+    code: None = None
+    request_fields: Mapping[str, Any] = field(default_factory=dict)
+
+    def messages(self, *, system: bool) -> list[Message]:
+        """The chat to send."""
+        return self.filled
+
+
+Question: TypeAlias = FencedQuestion | PlainQuestion
+"""A question for an endpoint."""
 
 _FENCE_RULES = (
     "The material stands between tags that end in a code, which is another in each call and stands before the material "
