@@ -1,4 +1,4 @@
-"""Two rewards or scored files side by side (`plaudit diff`), and labels beside answers (`plaudit labels`)."""
+"""Compare two rewards or scored files (`plaudit diff`), and labels with answers (`plaudit labels`)."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -80,7 +80,7 @@ def print_result(*renderables: RenderableType) -> None:
 
 
 def print_report(*renderables: RenderableType) -> None:
-    """Print a report of the run where standard output is taken by something else."""
+    """Print a report of the run to standard error, when standard output is used for something else."""
     stderr_console().print(*renderables, sep="\n")
 
 

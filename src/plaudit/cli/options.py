@@ -215,7 +215,7 @@ class Selected(Rows):
         return open_rollouts(rollouts, self.columns, **{"skip_bad": self.skip_bad, **settings})
 
     def select(self, rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
-        """The rollouts that the options ask for; raises RolloutsError when there are none."""
+        """The rollouts that the options select; raises RolloutsError if there are none."""
         return Selection([Condition.parse(text) for text in self.where or ()], self.limit).select(rollouts)
 
 
@@ -277,7 +277,7 @@ class Engine(Processes):
         }  # fmt: skip
 
     def scorer(self, reward: Loaded) -> Scorer:
-        """The scorer that the options ask for."""
+        """The scorer that the options describe."""
         return Scorer(reward, **self.settings)
 
 

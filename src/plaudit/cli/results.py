@@ -62,7 +62,7 @@ PEEK = 1_000
 
 
 def build_report(summed: options.SummaryOptions) -> "RunReport":
-    """An empty report that the options ask for."""
+    """An empty report with the breakdowns that the options name."""
     labels = AgreementBuilder(summed.against) if summed.against else None
     return RunReport([BreakdownBuilder(column) for column in summed.by or ()], labels)
 

@@ -44,7 +44,7 @@ def compare_files(
 
 
 def compare_pairs(pairs: Iterable[ScoredPair], *, threshold: float = RIGHT) -> Difference:
-    """Say what differs between samples that were scored twice."""
+    """The differences between the two outputs of each sample."""
     builder = DifferenceBuilder(threshold=threshold)
     for trajectory, old, new in pairs:
         builder.add(trajectory, old, new)

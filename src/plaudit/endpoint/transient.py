@@ -50,7 +50,7 @@ class Fault:
 
 
 def fault_of(error: BaseException | None) -> Fault | None:
-    """The fault behind `error`, or None if a retry would not help."""
+    """The fault that `error` reports, or None if a retry would not help."""
     if isinstance(error, TransientError):
         return Fault(_message(error), retry_after_s=error.retry_after_s or 0.0)
     if not isinstance(error, Exception):

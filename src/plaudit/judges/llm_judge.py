@@ -38,7 +38,7 @@ DEFAULT_RUBRIC = Rubric((Criterion(UNNAMED),))
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RubricJudge(TextLimits, Votes, RewardFunction):
-    """Base of judges: the endpoint and the rubric, beside the settings for texts and votes."""
+    """Base of judges: the endpoint, the rubric, and the settings for texts and votes."""
 
     endpoint: ChatEndpoint | dict[str, Any]
     rubric: RubricLike | None = None
@@ -203,7 +203,7 @@ def _combine_criteria(
     reasoning: str,
     metadata: dict[str, Any],
 ) -> RewardOutput:
-    """One output of those of the criteria; unscored where one of them is. Only beside a reference it has a score."""
+    """Combine the outputs of the criteria; unscored if one of them is. With a reference, the output has a score."""
     single = len(outputs) == 1
     components = {} if single else {each.name: part for each, part in zip(rubric.criteria, outputs, strict=True)}
     failed = next(((each.name, part) for each, part in zip(rubric.criteria, outputs, strict=True) if not part.ok), None)

@@ -95,7 +95,7 @@ MAX_BINS = 10
 
 
 def distribution_of(values: Iterable[float], unscored: int = 0) -> Distribution | None:
-    """The distribution of `values`, beside `unscored` samples without one; None when there are no values."""
+    """The distribution of `values`, with `unscored` samples that have none; None if there are no values."""
     ordered = np.sort(np.fromiter(values, np.float64))
     if not len(ordered):
         return None

@@ -44,7 +44,7 @@ def group_digest(trajectory: Trajectory) -> int:
 
 
 class SampleTable:
-    """Takes samples in their order; keeps numbers, counts and, with `keep_texts`, the texts of some groups.
+    """Collects samples in their order: numbers, counts and, with `keep_texts`, the texts of some groups.
 
     Components at any depth are named `outer/inner`; names after the first 200 have no column, so that names made up
     for every sample cannot fill the memory. `top_level` are the components directly below the total, `judging` those

@@ -104,7 +104,7 @@ class _LineSink:
 
 
 class _ConvertedSink:
-    """Lines to a file beside the target, which becomes the target in its own format when all are there."""
+    """Lines to a temporary file, which is converted to the format of the target when it is complete."""
 
     def __init__(self, path: Path, convert: Convert) -> None:
         self._path, self._convert = path, convert
@@ -235,7 +235,7 @@ def _check_whole(line: bytes, path: Path) -> None:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write to a file beside the target, then rename it; an OSError leaves no partial file."""
+    """Write a temporary file in the same folder, then rename it; an OSError leaves no partial file."""
     partial = path.with_name(f"{path.name}.partial")
     try:
         partial.write_bytes(data)

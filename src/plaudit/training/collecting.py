@@ -148,7 +148,7 @@ class FilterResult:
 
 
 def filter_groups(scored: Iterable[tuple[Trajectory, RewardOutput]], settings: FilterConfig) -> FilterResult:
-    """The groups worth an update, in their order.
+    """Keep the groups with a learning signal, in their order.
 
     by="mean" keeps a group when low < mean(scores) < high, by="spread" when max − min of its scores exceeds min_spread.
     The bounds themselves are outside, so that 0 and 1 drop the groups that are all wrong and all right (DAPO's dynamic

@@ -139,7 +139,7 @@ class Sign:
 
 
 def _fault(name: str) -> Callable[[Figures, Figures], Sign | None]:
-    """The sign that a figure of the latest steps reaches its limit."""
+    """A function that returns a sign if a figure of the latest steps reaches its limit."""
     fault = FAULTS[name]
 
     def detect(first: Figures, now: Figures) -> Sign | None:

@@ -168,7 +168,7 @@ def _columns(data: DataConfig, *fields: str) -> dict[str, str]:
 
 
 def mix(parts: Mapping[str, Task], weights: Mapping[str, float], reward: RewardLike | str | None = None) -> Task:
-    """One task of several, in the shares of their weights; `reward` takes the place of those of all tasks."""
+    """One task made of several, in the shares of their weights; `reward` replaces the rewards of all tasks."""
     total = sum(weights.values())
     if reward is None and (without := [name for name, part in parts.items() if part.reward is None]):
         raise InvalidSettings(f"the task {without[0]} has no reward: set tasks.{without[0]}.reward, e.g. exact_match")
