@@ -136,10 +136,10 @@ def check_passed_through(config: RunConfig, known: Collection[str], shape: Shape
     """Raise InvalidSettings for a `trl.KEY` that TRL does not have, or that duplicates another key of the config."""
     by_key = _arguments_by_key(config, shape)
     ours = {argument: key for key, arguments in by_key.items() for argument in arguments}
-    refuse_taken(config.trl, known, {**ours, **dict.fromkeys(FIXED, ""), "output_dir": "output_dir"})
+    check_trl_keys(config.trl, known, {**ours, **dict.fromkeys(FIXED, ""), "output_dir": "output_dir"})
 
 
-def refuse_taken(passed: Iterable[str], known: Collection[str], ours: Mapping[str, str]) -> None:
+def check_trl_keys(passed: Iterable[str], known: Collection[str], ours: Mapping[str, str]) -> None:
     """Raise InvalidSettings for a `trl.KEY` that TRL does not know, or that is one of our arguments.
 
     `ours` maps an argument to the key that sets it, or to an empty text if plaudit sets it.

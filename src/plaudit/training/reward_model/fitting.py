@@ -29,7 +29,7 @@ from plaudit.models.inputs import FORMATS
 from plaudit.models.loading import choose_device, load_model, silence_transformers
 from plaudit.models.locating import first_line, locate_model
 from plaudit.training.config.schema import EMBEDDED
-from plaudit.training.config.trl_arguments import refuse_taken
+from plaudit.training.config.trl_arguments import check_trl_keys
 from plaudit.training.engine import Progress, StopSignals
 from plaudit.training.model.loading import add_adapters, load_policy
 from plaudit.training.reward_model.pair import PreferencePair
@@ -157,7 +157,7 @@ class Fitted:
 def fit(config: RewardModelConfig, pairs: Sequence[PreferencePair], scratch: Path, progress: Progress) -> Fitted:
     """Train with the config; SIGTERM and Ctrl-C end it after the current step."""
     known = {field.name for field in dataclasses.fields(reward_config.RewardConfig)}
-    refuse_taken(config.trl, known, dict.fromkeys(_own_arguments(config, 1, Path()), ""))
+    check_trl_keys(config.trl, known, dict.fromkeys(_own_arguments(config, 1, Path()), ""))
     torch.set_num_threads(config.model.threads)
     classifier = load_classifier(config.model, seed=config.seed)
     examples = encode_pairs(classifier, pairs, config, progress)
