@@ -168,9 +168,8 @@ def labels(
     options.check_output(files.out, files.patch, files.mask, files.cases, overwrite=files.overwrite)
     kept = rows.read(rollouts)
     if reward is not None:
-        samples = [each.trajectory for each in kept]
         with Scorer(output.load(reward), **processes.settings) as scorer:
-            kept = [Rollout(*pair) for pair in zip(samples, scorer.score(samples), strict=True)]
+            kept = list(scorer.score_stream([each.trajectory for each in kept], interleaved=True))
     report = label_tools.examine(kept, threshold)
     files.write(report, kept, Path(rollouts).name, reward or "math")
     output.show(report.to_dict(), *_render_labels(report, count))
