@@ -31,7 +31,7 @@ from plaudit.training.data.config_task import load_task, template_of
 from plaudit.training.data.curriculum import Levels
 from plaudit.training.data.prompts import Prompts, Task
 from plaudit.training.data.sources import PromptTemplate
-from plaudit.training.metrics import split_by
+from plaudit.training.metrics import outputs_by_group, split_by
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.external import EndpointSampler
 from plaudit.training.sampling.sampler import Sampler, derive_seed
@@ -98,14 +98,11 @@ def evaluate(
     """
     pairs = list(scored)
     outputs = [output for _, output in pairs]
-    groups: dict[GroupKey, list[RewardOutput]] = defaultdict(list)
-    for trajectory, output in pairs:
-        groups[trajectory.group_key].append(output)
-    score = mean_score(outputs)
+    groups, score = outputs_by_group(pairs), mean_score(outputs)
     return Evaluation(
         score=score,
         reward=mean_reward(outputs),
-        pass_at={k: _pass_at(list(groups.values()), k, right, score.unscored) for k in pass_at},
+        pass_at={k: _pass_at(groups, k, right, score.unscored) for k in pass_at},
         prompts=len(groups),
         samples=len(pairs),
         unscored=sum(not output.ok for output in outputs),

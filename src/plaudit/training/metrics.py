@@ -27,7 +27,7 @@ def step_metrics(
     time may exceed the step.
     """
     everything = [*batch.scored, *batch.left_out]
-    groups = _by_group(everything)
+    groups = outputs_by_group(everything)
     trajectories = [scored.trajectory for scored in everything]
     tokens = sum(trajectory.tokens.chosen for trajectory in trajectories if trajectory.tokens is not None)
     return {
@@ -89,7 +89,8 @@ def _entropy(trajectories: Iterable[Trajectory]) -> float:
     return total / count if count else 0.0
 
 
-def _by_group(scored: Iterable[ScoredRollout]) -> list[list[RewardOutput]]:
+def outputs_by_group(scored: Iterable[tuple[Trajectory, RewardOutput]]) -> list[list[RewardOutput]]:
+    """The outputs of each group, in the order of the groups."""
     groups: dict[GroupKey, list[RewardOutput]] = defaultdict(list)
     for trajectory, output in scored:
         groups[trajectory.group_key].append(output)
