@@ -33,7 +33,8 @@ def main() -> None:
             for name, sampler in samplers.items():
                 began = time.process_time()
                 sampled = sampler.sample(task.held_out[:prompts], samples, settings=settings)
-                rates[name].append(sampled.token_count / (time.process_time() - began))
+                tokens = sum(len(each.tokens or ()) for each in sampled.trajectories)
+                rates[name].append(tokens / (time.process_time() - began))
         own, theirs = (statistics.median(rates[name]) for name in samplers)
         print(
             f"{prompts:3} prompts × {samples:2} samples: {own:8,.0f} tokens per CPU second, "

@@ -158,11 +158,11 @@ PUBLIC: dict[str, set[str]] = {
         "evaluate", "evaluate_model", "filter_groups",
         "find_task", "load_config",
         "load_policy", "load_run_task", "load_task", "merge_model", "open_model", "pad_advantages", "pass_at_k",
-        "BuiltPairs", "Estimate", "LengthReport", "LengthVerdict", "PairColumns", "PairCounts", "PairSet",
+        "BuiltPairs", "Estimate", "LengthReport", "LengthVerdict", "PairCounts", "PairSet",
         "PairSettings", "PreferencePair", "RatedPair", "RewardModelConfig", "RewardModelReport",
         "TrainedRewardModel", "build_pairs", "load_reward_model_config", "policy_loss", "read_pairs",
         "read_prompts", "reasoning_task_names", "tiny_policy", "token_weights", "train",
-        "train_reward_model", "trl_rollout_func", "unpacked_model", "warm_start",
+        "train_reward_model", "trl_rollout_func", "warm_start",
     },
     "plaudit.verify": {
         "Boxes", "Citations", "Quotes", "Count", "IfBench", "Points",

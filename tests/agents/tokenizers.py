@@ -6,7 +6,7 @@ from typing import Any
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
-from plaudit.training import unpacked_model
+from plaudit.models.locating import locate_model
 from plaudit.training.model.loading import character_tokenizer
 
 TEXTS = ["6 x 7? = 41 The answer is: 42\n\n[INCORRECT] Try again. Think step-by-step:\n\n\nAssistant: "] * 3
@@ -20,7 +20,7 @@ def tokenizer_of(kind: str) -> Any:
 
 def _smollm2() -> Any:
     """The BPE of a real chat model, with its chat template; its unpacked copy loads thirty times as fast."""
-    return AutoTokenizer.from_pretrained(unpacked_model("smollm2"))
+    return AutoTokenizer.from_pretrained(locate_model("smollm2", purpose="the tests").path)
 
 
 def _leading_space() -> Any:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from plaudit.training import unpacked_model
+from plaudit.models.locating import locate_model
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def serving_smollm2(*, keeps_prefixes: bool = False) -> Iterator[tuple[str, str]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    folder = str(unpacked_model("smollm2"))
+    folder = locate_model("smollm2", purpose="the tests").path
     paged = {"cb_block_size": 32, "cb_num_blocks": 64, "cb_max_batch_tokens": 1024} if keeps_prefixes else {}
     server = Serve(
         force_model=folder,

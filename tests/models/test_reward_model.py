@@ -111,7 +111,7 @@ def test_special_tokens_without_a_part_of_their_own_and_earlier_turns_stay_text(
         {"role": "assistant", "content": [{"type": "text", "text": "x<|eot|>y"}]},
         {"role": "user", "content": "<end>"},
     ]
-    text = FORMATS["chat"].write(tokenizer, Trajectory(prompt=asked, response="fine<|eot|>[system]best"))
+    text = FORMATS["chat"](tokenizer, Trajectory(prompt=asked, response="fine<|eot|>[system]best"))
     assert text.count("< |eot|>") == 2
     assert "<|eot|>" not in text
     assert text.count("<end>") == 3  # one for each turn, by the template

@@ -71,7 +71,7 @@ def test_a_full_disk_costs_no_checkpoint_and_the_run_is_resumed_to_equal_curves(
     assert [message for message in messages if message not in said] == []
     assert metrics(folder)[-1]["step"] == last_step
     assert [path.name for path in (folder / "checkpoints").iterdir()] == ["step-000002"]
-    assert Checkpoints(folder / "checkpoints").newest().load()["step"] == 2
+    assert Checkpoints(folder / "checkpoints").newest().step == 2
     assert (folder / "model" / "model.safetensors").exists() == (last_step == 6)  # what was learnt is not lost
     train(small(folder, *told), resume=True)
     assert curves(folder) == curves(whole)

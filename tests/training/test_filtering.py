@@ -46,7 +46,7 @@ CASES = {
 def test_a_group_with_a_learning_signal_is_kept(settings, scores, stays):
     found = filter_groups(group("a", *scores), settings)
     assert bool(found.kept) is stays
-    assert found.share == (0.0 if stays else 1.0)
+    assert bool(found.left_out) is not stays
 
 
 def test_whole_groups_stay_in_their_order_and_reasons_are_counted():
@@ -55,8 +55,7 @@ def test_whole_groups_stay_in_their_order_and_reasons_are_counted():
     assert kept_groups(found) == ["good"]
     assert len(found.kept) == 3
     assert found.dropped == {"too hard": 1, "too easy": 1, "not scored": 1}
-    assert found.groups == 4
-    assert found.share == 0.75
+    assert len(found.left_out) == 5
 
 
 def test_members_of_a_group_need_not_stand_together():

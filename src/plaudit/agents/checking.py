@@ -114,7 +114,7 @@ def _find_scores(plays: list[_Play], episodes: list[Episode]) -> Iterator[Findin
 def _find_nondeterminism(
     host: EnvironmentHost, plays: list[_Play], before: list[Episode], deadline_s: float
 ) -> Iterator[Finding]:
-    """Other results with the same seed: when played again, or only when played beside others."""
+    """Episodes that differ though the seed is the same: when played again, or when played together with others."""
     again = [_play(host, [play], deadline_s)[0] for play in plays[: 2 * TOGETHER]]
     for play, first, second in zip(plays, before, again, strict=False):
         if _describe(first) != _describe(second):

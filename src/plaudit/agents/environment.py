@@ -14,13 +14,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from plaudit.contract.output import as_number
 from plaudit.errors import AgentError, did_you_mean, rename_hint
 from plaudit.jsonline import as_plain
-from plaudit.verify.tools.parsing import MalformedCall, ToolCall, parse_tool_calls
-
-__all__ = [
-    "AgentInstance", "Environment", "EpisodeStart", "Example", "MalformedCall", "StepResult", "ToolCall",
-    "ToolEnvironment", "call_tool", "check_encodable", "parse_tool_calls", "read_number",
-]  # fmt: skip
-
+from plaudit.verify.tools.parsing import MalformedCall as MalformedCall
+from plaudit.verify.tools.parsing import ToolCall as ToolCall
+from plaudit.verify.tools.parsing import parse_tool_calls as parse_tool_calls
 
 KEYS = ("rewards", "scores", "environment_feedback", "done", "sampling_params", "extra_logs")
 

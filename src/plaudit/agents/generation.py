@@ -152,9 +152,9 @@ class CharacterTokenizer:
 T = TypeVar("T")
 _episode_index: ContextVar[int] = ContextVar("plaudit_episode")
 
-LINGER_SHARE = 0.25
+WAIT_SHARE = 0.25
 """The time to wait for more requests, as a share of the time of the last draw: larger batches cost less."""
-MAX_LINGER_S = 0.02
+MAX_WAIT_S = 0.02
 
 
 class ActionRequest(msgspec.Struct, frozen=True):
@@ -238,12 +238,12 @@ class ContinuousSampler:
         while True:
             await self._arrived.wait()
             self._arrived.clear()
-            while await self._linger():
+            while await self._wait_for_requests():
                 await self._draw_pending(thread)
 
-    async def _linger(self) -> bool:
+    async def _wait_for_requests(self) -> bool:
         """Wait a little for more requests, if a larger batch may pay; returns whether there is a request."""
-        until = time.perf_counter() + min(MAX_LINGER_S, LINGER_SHARE * self._last_s)
+        until = time.perf_counter() + min(MAX_WAIT_S, WAIT_SHARE * self._last_s)
         while True:
             for _ in range(3):  # an episode that got an action just now may answer at once
                 await asyncio.sleep(0)
@@ -259,7 +259,7 @@ class ContinuousSampler:
                 continue
 
     def _all_wait(self) -> bool:
-        if len(self._pending) < len(self._playing):  # most often, and at once
+        if len(self._pending) < len(self._playing):  # the usual case, decided without a set
             return not self._pending
         return {each.request.episode for each in self._pending} >= self._playing
 

@@ -30,13 +30,12 @@ class EpisodeLimits:
     """The limits of an episode: actions, and tokens including the prompt; None is no limit.
 
     `deadline_s` is for each `reset` and `step`; the host decides what happens to an environment after it. Feedback of
-    more than `max_feedback` characters is not read: the episode ends there, as with feedback that does not fit.
+    more than MAX_FEEDBACK characters is not read: the episode ends there, as with feedback that does not fit.
     """
 
     max_steps: Count | None = 5
     max_length: Count | None = None
     deadline_s: Positive | None = None
-    max_feedback: Count = MAX_FEEDBACK
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -213,7 +212,7 @@ class _EpisodeBuilder:
             text = self.chat.begin(start.messages, first.text)
         else:
             text = start.prompt if first.text is None else first.text
-        if len(text) > self.limits.max_feedback:
+        if len(text) > MAX_FEEDBACK:
             raise AgentError(f"the first observation has {len(text):,} characters; shorten it")
         check_encodable("the first observation", text)
         self.prompt_ids = self._encode(text)
@@ -234,7 +233,7 @@ class _EpisodeBuilder:
     def add_result(self, result: StepResult) -> None:
         action = self.segments[-1]
         end = len(self._context) - len(self.prompt_ids)
-        self._overflowed = len(result.feedback) > self.limits.max_feedback
+        self._overflowed = len(result.feedback) > MAX_FEEDBACK
         feedback = result.feedback[:SHOWN_FEEDBACK] + "…" if self._overflowed else result.feedback
         metadata: dict[str, Any] = {"tokens": [end - len(action.ids), end]}
         if feedback:

@@ -79,7 +79,7 @@ class DivertedEndpoint(ChatEndpoint):
         cls, endpoint: ChatEndpoint, connection: Callable[["DivertedEndpoint"], ChatConnection]
     ) -> "DivertedEndpoint":
         """The endpoint with the same settings; `connection` makes its connections."""
-        made = cls(**{each.name: getattr(endpoint, each.name) for each in fields(ChatEndpoint)})
+        made = cls(**{each.name: getattr(endpoint, each.name) for each in fields(ChatEndpoint) if each.init})
         object.__setattr__(made, "_connection", connection)
         return made
 
@@ -96,7 +96,7 @@ class DivertedEndpoint(ChatEndpoint):
 def record_endpoint(endpoint: ChatEndpoint, transcript: Transcript) -> DivertedEndpoint:
     """The endpoint, with answers that are recorded in a transcript, or taken from it; a replay needs no key."""
     return DivertedEndpoint.of(
-        endpoint, lambda made: _RecordedConnection(made, None if transcript.replay else made._key.read(), transcript)
+        endpoint, lambda made: _RecordedConnection(made, None if transcript.replay else made.read_key(), transcript)
     )
 
 

@@ -25,7 +25,8 @@ from plaudit.cli.console import print_message, print_result, print_warnings, res
 from plaudit.errors import PlauditError
 from plaudit.version import __version__
 
-DONE, BAD_INPUT, BUG, INTERRUPTED = 0, 2, 70, 130
+DONE, NOT_PASSED, BAD_INPUT, UNSCORED, NOT_ATTACKED, BUG, SIGNAL, INTERRUPTED = 0, 1, 2, 3, 4, 70, 128, 130
+"""The exit codes; after SIGNAL is the number of the signal that ended a run."""
 
 ABOUT = "Test, attack and score reward functions for RL of language models, and train models with them."
 PANELS = {
@@ -161,7 +162,7 @@ def _add_command(app: typer.Typer, name: str, panel: str) -> None:
     command = getattr(importlib.import_module(f"plaudit.cli.{module}"), function)
     if isinstance(command, CommandGroup):
         group = typer.Typer(name=name, no_args_is_help=True, help=command.help)
-        group.callback()(_options_of_none)  # a group stays one where it has one command
+        group.callback()(_no_options)  # a group stays one where it has one command
         for inner, run in command.commands.items():
             group.command(inner)(_prepare(run, f"{name} {inner}"))
         app.add_typer(group, name=name, rich_help_panel=panel)
@@ -178,7 +179,7 @@ def _prepare(command: Callable[..., Any], name: str) -> Callable[..., Any]:
     return _flatten(command) if name in USES_STDOUT else reserve_stdout()(_flatten(command))
 
 
-def _options_of_none() -> None: ...
+def _no_options() -> None: ...
 
 
 def _not_imported() -> None:

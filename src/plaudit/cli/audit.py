@@ -15,12 +15,11 @@ from plaudit.audit import AttackFinding, AuditReport, Budget, Level, audit_envir
 from plaudit.audit.findings import read_baseline, without_accepted, write_baseline
 from plaudit.audit.hits import ANY_LENGTH, ANY_TEXT, FEW
 from plaudit.cli import options
-from plaudit.cli.app import OptionGroup
+from plaudit.cli.app import DONE, NOT_ATTACKED, NOT_PASSED, OptionGroup
 from plaudit.loading import find_agent
 from plaudit.report.formatting import count_noun, format_optional, shorten
 from plaudit.testing import load_cases
 
-NOTHING_FOUND, FOUND, NOT_ATTACKED = 0, 1, 4
 USUAL = Budget()
 STYLES = {Level.HIGH: "bold red", Level.MEDIUM: "yellow", Level.LOW: "dim"}
 NOTHING = "no exploit in this catalogue within this budget"
@@ -100,8 +99,8 @@ def audit(
     causes = [_cause(group) for group in report.by_cause()]
     output.show({**asdict(report), "causes": causes}, *_render_all(report, every=every))
     if report.findings:
-        return FOUND
-    return NOTHING_FOUND if report.searched or report.accepted else NOT_ATTACKED
+        return NOT_PASSED
+    return DONE if report.searched or report.accepted else NOT_ATTACKED
 
 
 def _cause(group: list[AttackFinding]) -> dict[str, Any]:

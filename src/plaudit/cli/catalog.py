@@ -182,9 +182,11 @@ def init(folder: options.Folder = Path(), overwrite: options.Overwrite = False) 
     """Write a reward, a table of cases, a few rollouts, a training config and a test to start from."""
     if folder.exists() and not folder.is_dir():
         raise RolloutsError(f"{folder} is a file; name a folder")
-    there = [name for name in TEMPLATES if (folder / name).exists()]
-    if there and not overwrite:
-        raise RolloutsError(f"{', '.join(there)} exist already in {folder}; name another folder, or give --overwrite")
+    existing = [name for name in TEMPLATES if (folder / name).exists()]
+    if existing and not overwrite:
+        raise RolloutsError(
+            f"{', '.join(existing)} exist already in {folder}; name another folder, or give --overwrite"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     templates = files("plaudit.examples") / "project"
     for name in TEMPLATES:

@@ -1,4 +1,4 @@
-"""Two rewards or scored files side by side (`plaudit diff`), and labels beside answers (`plaudit labels`)."""
+"""Compare two rewards or scored files (`plaudit diff`), and labels with answers (`plaudit labels`)."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,15 +14,15 @@ from plaudit import jsonline
 from plaudit import labels as label_tools
 from plaudit import report as reports
 from plaudit.cli import options
-from plaudit.cli.app import OptionGroup
+from plaudit.cli.app import DONE, NOT_PASSED, OptionGroup
 from plaudit.diff import Difference, Disagreement, compare_pairs, pair_files, pair_rewards
+from plaudit.diff.difference import RIGHT
 from plaudit.diff.matching import ScoredPair
 from plaudit.engine import Scorer
 from plaudit.report.formatting import bare_table, format_duration, format_optional, shorten
 from plaudit.rollouts import Rollout, RolloutsWriter
 from plaudit.trajectory import Trajectory
 
-DIFFERENT = 1
 MAX_TEXT = 60
 
 
@@ -32,7 +32,7 @@ def diff(
     output: options.Output,
     processes: options.Processes,
     rollouts: Annotated[str | None, Argument(metavar="[ROLLOUTS]", help="Samples to score with both rewards.")] = None,
-    threshold: options.Threshold = 0.5,
+    threshold: options.Threshold = RIGHT,
     count: Annotated[int, options.count("How many disagreements to show.", least=0)] = 10,
     out: Annotated[Path | None, options.out_file("Write a page that shows both sides.")] = None,
     columns: options.Columns = None,
@@ -60,7 +60,7 @@ def diff(
     output.show(difference.to_dict(), *_render_difference(difference, count))
     if out:
         output.note(f"the page is in {out}; open it in a browser")
-    return DIFFERENT if difference.flips or difference.status_changes else 0
+    return NOT_PASSED if difference.flips or difference.status_changes else DONE
 
 
 def _write_page(out: Path, difference: Difference, pairs: list[ScoredPair], old: str, new: str) -> None:
@@ -120,9 +120,6 @@ def _compared(difference: Difference) -> str:
     return f" (over the {difference.compared:,} samples that both score)" if left_out else ""
 
 
-FOUND = 1
-
-
 class LabelFiles(OptionGroup):
     """The files that are made of findings."""
 
@@ -160,7 +157,7 @@ def labels(
     reward: Annotated[
         str | None, Option("--reward", metavar="REWARD", help="Score with it first; else the file's own scores count.")
     ] = None,
-    threshold: options.Threshold = 0.5,
+    threshold: options.Threshold = RIGHT,
     count: Annotated[int, options.count("How many findings to show.", least=0)] = 20,
 ) -> int:
     """Find wrong labels and misjudged responses in ROLLOUTS with several responses to each prompt.
@@ -171,15 +168,14 @@ def labels(
     options.check_output(files.out, files.patch, files.mask, files.cases, overwrite=files.overwrite)
     kept = rows.read(rollouts)
     if reward is not None:
-        samples = [each.trajectory for each in kept]
         with Scorer(output.load(reward), **processes.settings) as scorer:
-            kept = [Rollout(*pair) for pair in zip(samples, scorer.score(samples), strict=True)]
+            kept = list(scorer.score_stream([each.trajectory for each in kept], interleaved=True))
     report = label_tools.examine(kept, threshold)
     files.write(report, kept, Path(rollouts).name, reward or "math")
     output.show(report.to_dict(), *_render_labels(report, count))
     if files.out is not None:
         output.note(f"the page is in {files.out}; open it in a browser")
-    return FOUND if report.findings else 0
+    return NOT_PASSED if report.findings else DONE
 
 
 def _render_labels(report: "label_tools.LabelReport", count: int) -> list[RenderableType]:

@@ -11,12 +11,12 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol, Self, TextIO
+from typing import Any, NamedTuple, Self, TextIO, TypeAlias
 
 import msgspec
 from rich.console import Console, RenderableType
@@ -80,7 +80,7 @@ def print_result(*renderables: RenderableType) -> None:
 
 
 def print_report(*renderables: RenderableType) -> None:
-    """Print a report of the run where standard output is taken by something else."""
+    """Print a report of the run to standard error, when standard output is used for something else."""
     stderr_console().print(*renderables, sep="\n")
 
 
@@ -158,10 +158,8 @@ def results_table(what: str, lines: Iterable[ResultLine]) -> Table:
     return bare_table("", *headers, rows=((verdicts[line.passed], line.name, line.outcome) for line in lines))
 
 
-class Advance(Protocol):
-    """Call it with every output, once it is there."""
-
-    def __call__(self, output: RewardOutput) -> None: ...
+Advance: TypeAlias = Callable[[RewardOutput], None]
+"""Call it with every output, once it is there."""
 
 
 @contextmanager

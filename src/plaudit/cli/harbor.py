@@ -13,7 +13,7 @@ from rich.text import Text
 from typer import Argument, Option
 
 from plaudit.cli import options
-from plaudit.cli.app import CommandGroup, OptionGroup
+from plaudit.cli.app import DONE, NOT_PASSED, UNSCORED, CommandGroup, OptionGroup
 from plaudit.cli.console import print_result
 from plaudit.errors import InvalidSettings
 from plaudit.findings import Severity
@@ -29,7 +29,6 @@ from plaudit.harbor.trial import Trial, run_task
 from plaudit.report.formatting import bare_table, count_noun
 from plaudit.rollouts import RolloutsWriter
 
-PASSED, FAILED, UNSCORED = 0, 1, 3
 STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
 Tasks = Annotated[list[Path], Argument(metavar="TASKS", help="Task folders, or folders of tasks.")]
 Mode = Annotated[
@@ -96,7 +95,7 @@ def run(
         work = lambda task: run_task(task, solution, runtime, mode=mode, key=machine.key, tests=tests)  # noqa: E731
         trials = list(pool.map(work, find_tasks(tasks)))
     output.show([trial.to_dict() for trial in trials], *_trial_lines(trials, verbose=verbose))
-    return PASSED if all(trial.output.ok for trial in trials) else UNSCORED
+    return DONE if all(trial.output.ok for trial in trials) else UNSCORED
 
 
 def check(
@@ -171,7 +170,7 @@ def rollouts(
             writer.write(each)
     unscored = [each for each in trials if each.output is None or not each.output.ok]
     print_result(f"wrote {count_noun(len(trials), 'trial')} to {out}, {len(unscored)} not scored")
-    return PASSED
+    return DONE
 
 
 def _trial_lines(trials: list[Trial], *, verbose: bool) -> list[RenderableType]:
@@ -204,8 +203,8 @@ def _report(
         junit.write_bytes(junit_report(name, reports))
     output.show([report.to_dict() for report in reports], *_report_lines(reports))
     if any(report.failures for report in reports):
-        return FAILED
-    return PASSED if all(report.passed for report in reports) else UNSCORED
+        return NOT_PASSED
+    return DONE if all(report.passed for report in reports) else UNSCORED
 
 
 def _report_lines(reports: list[TaskReport]) -> list[RenderableType]:

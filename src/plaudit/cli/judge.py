@@ -9,15 +9,13 @@ from typer import Argument, Option
 
 from plaudit import calibration
 from plaudit.cli import options
-from plaudit.cli.app import CommandGroup, OptionGroup
+from plaudit.cli.app import DONE, NOT_PASSED, CommandGroup, OptionGroup
 from plaudit.errors import InvalidSettings
 from plaudit.judges.llm_judge import LLMJudge, RubricJudge, RubricReward
 from plaudit.loading import resolve
 from plaudit.report.formatting import bare_table
 from plaudit.settings import read_yaml
 from plaudit.trajectory import Trajectory
-
-FOUND = 1
 
 
 class JudgeServer(options.ServedModel):
@@ -122,7 +120,7 @@ def calibrate_command(
     if certificate.out is not None:
         calibration.write_certificate(certificate.out, chosen, result.to_dict(), accepted)
     output.show(result.to_dict(), *_render(result))
-    return FOUND if set(result.findings) - set(accepted) else 0
+    return NOT_PASSED if set(result.findings) - set(accepted) else DONE
 
 
 def _load_judge(spec: str, server: JudgeServer) -> RubricJudge:

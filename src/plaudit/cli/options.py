@@ -3,14 +3,13 @@
 A command takes groups of options as parameters; `app` makes a parameter of each of their fields.
 """
 
-import enum
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from itertools import chain, islice
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from rich.console import RenderableType
 from typer import Argument, Option
@@ -216,7 +215,7 @@ class Selected(Rows):
         return open_rollouts(rollouts, self.columns, **{"skip_bad": self.skip_bad, **settings})
 
     def select(self, rollouts: Iterable[Rollout]) -> Iterator[Rollout]:
-        """The rollouts that the options ask for; raises RolloutsError when there are none."""
+        """The rollouts that the options select; raises RolloutsError if there are none."""
         return Selection([Condition.parse(text) for text in self.where or ()], self.limit).select(rollouts)
 
 
@@ -242,8 +241,8 @@ class Processes(OptionGroup):
         return {"backend": "processes", "deadline_s": self.deadline or None, "workers": self.workers}
 
 
-class Summed(OptionGroup):
-    """What a summary shows beside the whole, and the mean reward that it requires."""
+class SummaryOptions(OptionGroup):
+    """The breakdowns of a summary, and the least mean reward that it requires."""
 
     by: Annotated[
         list[str] | None, Option("--by", metavar="COLUMN", help="Break the rewards down by a column; repeatable.")
@@ -254,41 +253,31 @@ class Summed(OptionGroup):
     ] = None
 
 
-class Backend(enum.StrEnum):
-    """Where samples are scored."""
-
-    PROCESSES = "processes"
-    INLINE = "inline"
-    RAY = "ray"
-
-
-class Engine(OptionGroup):
+class Engine(Processes):
     """Where and under which limits samples are scored."""
 
     backend: Annotated[
-        Backend,
+        Literal["processes", "inline", "ray"],
         Option("--backend", help="Where to score: on worker processes, in this process (no deadlines), or on Ray."),
-    ] = Backend.PROCESSES
-    workers: Workers = None
-    deadline: Deadline = DEFAULT_DEADLINE_S
+    ] = "processes"
     cache: Cache = None
     address: Address = None
 
     @property
     def deadline_s(self) -> float | None:
         """The deadline, None where there is none: inline scoring cannot stop a reward."""
-        return None if self.backend is Backend.INLINE or self.deadline == 0 else self.deadline
+        return None if self.backend == "inline" or self.deadline == 0 else self.deadline
 
     @property
     def settings(self) -> dict[str, Any]:
         """The settings of a scorer."""
         return {
-            "backend": self.backend.value, "workers": self.workers, "deadline_s": self.deadline_s,
+            "backend": self.backend, "workers": self.workers, "deadline_s": self.deadline_s,
             "cache": self.cache, "address": self.address,
         }  # fmt: skip
 
     def scorer(self, reward: Loaded) -> Scorer:
-        """The scorer that the options ask for."""
+        """The scorer that the options describe."""
         return Scorer(reward, **self.settings)
 
 
@@ -330,8 +319,6 @@ def split_config(words: Iterable[str]) -> tuple[str | None, list[str], list[str]
     files = [word for word in named if word.endswith((".yaml", ".yml"))]
     if len(files) > 1:
         raise InvalidSettings(f"one config file at most, got {' and '.join(files)}; overrides are key=value")
-    if files and not Path(files[0]).exists():
-        raise InvalidSettings(f"no config file {files[0]!r} (overrides are written key=value)")
     return files[0] if files else None, overrides, [word for word in named if word not in files]
 
 

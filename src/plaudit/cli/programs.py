@@ -13,6 +13,7 @@ from rich.text import Text
 from typer import Argument, Option
 
 from plaudit.cli import options
+from plaudit.cli.app import DONE, NOT_PASSED, UNSCORED
 from plaudit.cli.console import ResultLine, results_table
 from plaudit.contract.output import RewardOutput
 from plaudit.engine import score
@@ -34,9 +35,8 @@ from plaudit.verify.math.parsing.parser import describe_parse
 from plaudit.verify.math.policy import parse_switches, policy_from_switches
 from plaudit.verify.verifier import sample_of
 
-PASSED, FAILED, NOT_SCORED = 0, 1, 3
 SHOWN = 300  # characters of a text
-_NAME = re.compile(r"[a-z][a-z_0-9]{2,}(?:\(.*\))?\Z", re.DOTALL)  # what a verifier is called, with or without settings
+_NAME = re.compile(r"[a-z][a-z_0-9]{2,}(?:\(.*\))?\Z", re.DOTALL)  # the name of a verifier, with or without settings
 
 
 def verify(
@@ -81,8 +81,8 @@ def _verify_row(spec: str, response: str, row: dict[str, Any], output: options.O
     scored = score(load(spec), [sample_of(row, response)], backend="inline")[0]
     output.show(scored.to_dict(), _table(_describe(scored)))
     if not scored.ok:
-        return NOT_SCORED
-    return PASSED if _value(scored) == 1.0 else FAILED
+        return UNSCORED
+    return DONE if _value(scored) == 1.0 else NOT_PASSED
 
 
 def _verify_math(
@@ -91,7 +91,7 @@ def _verify_math(
     verdict = verify_math(ground_truth, response, policy_from_switches(parse_switches(switches)), prompt=prompt)
     forms = {"ground truth": describe_parse(verdict.ground_truth), "answer": describe_parse(verdict.answer or "")}
     output.show({**verdict._asdict(), "forms": forms}, _table(_describe_math(verdict, forms)))
-    return PASSED if verdict.correct else FAILED
+    return DONE if verdict.correct else NOT_PASSED
 
 
 def _read_response(response: str | None, file: Path | None) -> str:
@@ -158,9 +158,6 @@ def _table(rows: dict[str, Any]) -> Table:
     return facts_table({name: str(value)[:SHOWN] for name, value in rows.items() if value not in ("", None)})
 
 
-SOME_FAILED = 1
-
-
 def run_code(
     file: Annotated[str, Argument(metavar="FILE", help="The program; - for standard input.")],
     tests: Annotated[
@@ -195,7 +192,7 @@ def run_code(
     if verdict.refusal:
         raise InvalidTrajectory(verdict.refusal)
     output.show(_plain(verdict), *_render(verdict))
-    return 0 if verdict.passed else SOME_FAILED
+    return DONE if verdict.passed else NOT_PASSED
 
 
 _SUFFIXES = {
@@ -232,7 +229,6 @@ def _render(verdict: Verdict) -> list[RenderableType]:
     return [table, f"{verdict.count} of {len(verdict.results)} tests passed", facts, *printed]
 
 
-UNHEALTHY = 1
 STATES = {True: ("active", "green"), False: ("absent", "red"), None: ("untested", "yellow")}
 
 
@@ -252,7 +248,7 @@ def doctor(
     overall = {"tier": diagnosis.tier.name.lower(), "healthy": diagnosis.healthy}
     plain = {**asdict(diagnosis), **overall, "languages": [asdict(language) for language in languages]}
     output.show(plain, *_tables(diagnosis), *_language_table(languages))
-    return 0 if diagnosis.healthy else UNHEALTHY
+    return DONE if diagnosis.healthy else NOT_PASSED
 
 
 def _language_table(languages: list[ToolchainReport]) -> list[RenderableType]:

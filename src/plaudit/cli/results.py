@@ -16,6 +16,7 @@ from typer import Argument, Option
 from plaudit import report as reports
 from plaudit import watch as watching
 from plaudit.cli import options
+from plaudit.cli.app import DONE, NOT_PASSED, UNSCORED
 from plaudit.cli.console import Advance, count_lines, print_message, print_result, print_text
 from plaudit.contract.output import RewardOutput
 from plaudit.diff import Difference, compare_files
@@ -32,20 +33,21 @@ from plaudit.report.terminal.tables import (
     render_histogram,
     render_summary,
 )
-from plaudit.rollouts import Rollout, RolloutsReader, ScoredRollout
+from plaudit.rollouts import Rollout, ScoredRollout
+from plaudit.rollouts.reading import require_scored
 from plaudit.trajectory import Trajectory
 
 
 def summary(
     scored: options.Scored,
     selected: options.Selected,
-    summed: options.Summed,
+    summed: options.SummaryOptions,
     output: options.Output,
 ) -> int:
     """Show the summary of a scored file: rewards, components, failures, groups; nothing is scored again."""
     reader = selected.open(scored)
     report = build_report(summed)
-    for rollout in require_scored(reader, selected.select(reader)):
+    for rollout in require_scored(selected.select(reader), reader.name):
         report.add(rollout.trajectory, rollout.output)
     result = report.summary()
     output.note_input(reader)
@@ -53,26 +55,14 @@ def summary(
     return exit_code(result, summed.fail_under)
 
 
-def require_scored(reader: RolloutsReader, rollouts: Iterable[Rollout]) -> Iterator[ScoredRollout]:
-    """The rollouts with their outputs; raises RolloutsError at the first that has none."""
-    for rollout in rollouts:
-        if rollout.output is None:
-            raise RolloutsError(
-                f"{reader.name} is not scored: it has samples without reward_output; "
-                f"score it first: plaudit score REWARD {reader.name} -o SCORED"
-            )
-        yield Rollout(rollout.trajectory, rollout.output)
-
-
-PASSED, FAILED, TOO_MANY_UNSCORED = 0, 1, 3
 MAX_UNSCORED = 0.5
-MOST_REASONS = 3
+MAX_REASONS = 3
 PEEK = 1_000
 """The number of samples checked before scoring: a column that none of them has may come later in a longer file."""
 
 
-def build_report(summed: options.Summed) -> "RunReport":
-    """An empty report that the options ask for."""
+def build_report(summed: options.SummaryOptions) -> "RunReport":
+    """An empty report with the breakdowns that the options name."""
     labels = AgreementBuilder(summed.against) if summed.against else None
     return RunReport([BreakdownBuilder(column) for column in summed.by or ()], labels)
 
@@ -107,7 +97,7 @@ class RunReport:
         return reports.summary_of(self.table)
 
     def render(self, summary: Summary) -> list[RenderableType]:
-        """The tables for the terminal, without the histogram."""
+        """The tables for the terminal."""
         tables: list[RenderableType] = [render_summary(summary)]
         for breakdown in self.breakdowns:
             tables += ["", render_breakdown(breakdown.breakdown())]
@@ -133,7 +123,7 @@ def has_too_many_unscored(count: int, ok: int, max_unscored: float, reasons: Ite
     if unscored <= max_unscored * count:
         return False
     print_message(f"{unscored:,} of {count:,} samples were not scored, more than --max-unscored {max_unscored:g}:")
-    for reason in islice(reasons, MOST_REASONS):
+    for reason in islice(reasons, MAX_REASONS):
         print_message(f"  {reason}")
     return True
 
@@ -142,13 +132,13 @@ def exit_code(summary: Summary, fail_under: float | None, max_unscored: float = 
     """3 if too many samples were not scored; 1 if none was, or if the mean reward is below the required one."""
     reasons = (f"{one.count:,} × {one.status}: {one.reason} (first: {one.example})" for one in summary.failures)
     if has_too_many_unscored(summary.count, summary.ok, max_unscored, reasons):
-        return TOO_MANY_UNSCORED
+        return UNSCORED
     if summary.reward is None:
-        return FAILED
+        return NOT_PASSED
     if fail_under is not None and summary.reward.mean < fail_under:
         print_message(f"the mean reward {summary.reward.mean:.4g} is below --fail-under {fail_under:g}")
-        return FAILED
-    return PASSED
+        return NOT_PASSED
+    return DONE
 
 
 def explain(
@@ -178,7 +168,7 @@ def explain(
     reward = output.load(reading.spec(spec[0])) if spec else None
     reader = selected.open(rollouts)
     if reward is None:
-        scored = require_scored(reader, selected.select(reader))
+        scored = require_scored(selected.select(reader), reader.name)
         samples = pick_samples(scored, count, pick or DEFAULT_PICKS, sample or ())
     else:
         with engine.scorer(reward) as scorer:
@@ -222,7 +212,7 @@ def report(
     for name in rollouts:
         files = RunFiles("standard input", Path("-")) if name == "-" else run_files(Path(name))
         reader = selected.open(str(files.rollouts))
-        scored = require_scored(reader, selected.select(reader))
+        scored = require_scored(selected.select(reader), reader.name)
         with output.progress(f"reading {files.name}", count_lines(str(files.rollouts))) as advance:
             counted = _count_rollouts(scored, advance)
             runs.append(reports.build_report(files.name, counted, metrics=files.metrics, max_bytes=max_bytes))
@@ -269,7 +259,7 @@ def view(
     """
     for file in (each for each in folders if each.is_file() and each.stat().st_size):
         reader = options.open_rollouts(str(file), None)
-        next(require_scored(reader, reader), None)  # else the page would be empty without an explanation
+        next(require_scored(reader, reader.name), None)  # else the page would be empty without an explanation
     try:
         server = reports.ViewServer(folders, port=port)
     except OSError as error:
@@ -285,9 +275,6 @@ def view(
         if open_browser:
             webbrowser.open(server.address)
         threading.Event().wait()
-
-
-SEEN = 1
 
 
 def watch(
@@ -323,10 +310,10 @@ def watch(
     plain = [{"step": look.step, **look.to_metrics(), "signs": [asdict(sign) for sign in look.signs]} for look in looks]
     if output.json or closing:
         output.show(plain, closing)
-    return SEEN if last is not None and last.signs else 0
+    return NOT_PASSED if last is not None and last.signs else DONE
 
 
 def _refuse_unscored(run: Path) -> None:
     """Raise where there was nothing to look at because the file has broken lines, or samples without a reward."""
     reader = options.open_rollouts(str(run_files(run).rollouts), None)
-    deque(require_scored(reader, reader), maxlen=0)
+    deque(require_scored(reader, reader.name), maxlen=0)

@@ -10,11 +10,10 @@ from typing import Annotated
 
 import typer
 
+from plaudit.cli.app import DONE, NOT_PASSED
 from plaudit.cli.console import print_message
 from plaudit.dialects import stub_finder
 from plaudit.loading.failures import describe
-
-SCRIPT_FAILED = 1
 
 
 def run(
@@ -31,8 +30,8 @@ def run(
                 runpy.run_path(script, run_name="__main__")
         except Exception as error:
             _print_traceback(error, script)
-            return SCRIPT_FAILED
-    return 0
+            return NOT_PASSED
+    return DONE
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from rich.markup import escape
 from typer import Option
 
 from plaudit.cli import options
-from plaudit.cli.app import OptionGroup
+from plaudit.cli.app import DONE, INTERRUPTED, NOT_PASSED, UNSCORED, OptionGroup
 from plaudit.cli.console import (
     Advance,
     count_lines,
@@ -25,7 +25,6 @@ from plaudit.cli.console import (
 )
 from plaudit.cli.results import (
     MAX_UNSCORED,
-    TOO_MANY_UNSCORED,
     RunReport,
     build_report,
     exit_code,
@@ -52,8 +51,7 @@ from plaudit.rollouts import (
 )
 from plaudit.trajectory import Trajectory
 
-INTERRUPTED = 130
-MOST_CHOICES = 30  # lines about what `auto` chose
+MAX_CHOICES = 30  # lines about what `auto` chose
 Write: TypeAlias = Callable[[Rollout], object]
 
 
@@ -102,7 +100,7 @@ def score(
     selected: options.Selected,
     engine: options.Engine,
     destination: Destination,
-    summed: options.Summed,
+    summed: options.SummaryOptions,
     output: options.Output,
     max_unscored: Annotated[
         float,
@@ -129,7 +127,7 @@ def score(
         run.report.check_columns(selected.select(selected.open(rollouts, skip_bad=True)))
     with engine.scorer(loaded) as scorer:
         try:
-            run.take_up_earlier(scorer, record)
+            run.load_earlier(scorer, record)
             samples = options.check_first_samples(scorer, run.remaining_samples(scorer))
             total = selected.limit or count_lines(rollouts)
             with (
@@ -182,7 +180,7 @@ class _Run:
         elif not output.quiet or not output.json:
             print_report(*tables)
         output.note_input(self.reader)
-        for choice, count in self.verifiers.most_common(MOST_CHOICES):
+        for choice, count in self.verifiers.most_common(MAX_CHOICES):
             output.note(f"{count_noun(count, 'sample')}: {choice}")
         if out not in (None, "-"):
             output.note(f"wrote {summary.count:,} scored samples to {out}")
@@ -200,7 +198,7 @@ class _Run:
         remedy = "the same command with --resume continues from there"
         return f"stopped after {written:,} scored samples; they are in {out}: {remedy}"
 
-    def take_up_earlier(self, scorer: Scorer, record: RunRecord) -> None:
+    def load_earlier(self, scorer: Scorer, record: RunRecord) -> None:
         """With --resume: check that the earlier run was the same, and add its samples to the report."""
         if not self.destination.resume:
             return
@@ -229,13 +227,10 @@ class _Run:
         return (rollout.trajectory for rollout in rollouts)
 
 
-def _refuse_with_folder(selected: options.Selected, summed: options.Summed) -> None:
+def _refuse_with_folder(selected: options.Selected, summed: options.SummaryOptions) -> None:
     values = {"--limit": selected.limit, "--where": selected.where, "--by": summed.by, "--against": summed.against}
     if names := [name for name, value in {**values, "--fail-under": summed.fail_under}.items() if value is not None]:
         raise RolloutsError(f"{' and '.join(names)}: for single files, not for a folder of files")
-
-
-SOME_FAILED = 1
 
 
 def score_folder(
@@ -262,8 +257,8 @@ def score_folder(
         print_message(f"{file}: {reason}")
     statuses = (f"{count:,} × {each.value}" for each, count in summary.statuses.most_common() if each is not Status.OK)
     if has_too_many_unscored(summary.samples, summary.statuses[Status.OK], max_unscored, statuses):
-        return TOO_MANY_UNSCORED
-    return SOME_FAILED if summary.failed else 0
+        return UNSCORED
+    return NOT_PASSED if summary.failed else DONE
 
 
 def _describe(summary: DatasetSummary, out: Path) -> list[str]:

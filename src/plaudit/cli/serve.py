@@ -1,7 +1,6 @@
 """Servers: `plaudit serve`, rewards as a service for trainers; `plaudit mcp`, tests as tools for coding agents."""
 
 import asyncio
-import enum
 import logging
 import os
 import socket
@@ -9,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from typer import Argument, Option
@@ -32,13 +31,6 @@ REPLICAS = (1, 4)
 PACKAGES = ("uvicorn", "httptools", "uvloop", "prometheus_client")
 
 
-class ServeBackend(enum.StrEnum):
-    """Where rewards are computed."""
-
-    PROCESSES = "processes"
-    RAY = "ray"
-
-
 class Network(OptionGroup):
     """Where the server listens, and who may call it."""
 
@@ -55,16 +47,16 @@ class Backend(OptionGroup):
     """The workers or replicas that compute rewards."""
 
     workers: options.Workers = None
-    backend: Annotated[ServeBackend, Option("--backend", help="Workers of this machine, or replicas on Ray Serve.")] = (
-        ServeBackend.PROCESSES
-    )
+    backend: Annotated[
+        Literal["processes", "ray"], Option("--backend", help="Workers of this machine, or replicas on Ray Serve.")
+    ] = "processes"
     min_replicas: Annotated[int, Option("--min-replicas", help="On Ray: never fewer replicas.")] = REPLICAS[0]
     max_replicas: Annotated[int, Option("--max-replicas", help="On Ray: the upper limit, at any load.")] = REPLICAS[1]
     address: options.Address = None
 
     def scale(self) -> "serving.ReplicaScale | None":
         """The number of replicas on Ray; None for workers of this machine."""
-        if self.backend is ServeBackend.RAY:
+        if self.backend == "ray":
             return serving.ReplicaScale(self.min_replicas, self.max_replicas, self.address)
         if self.address is not None or (self.min_replicas, self.max_replicas) != REPLICAS:
             raise InvalidSettings(

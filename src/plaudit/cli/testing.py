@@ -13,13 +13,13 @@ from typer import Argument, Option
 
 from plaudit.ci import STEPS, measure_mutations, read_project, run_ci, write_comment, write_lock
 from plaudit.cli import options
+from plaudit.cli.app import DONE, NOT_PASSED
 from plaudit.cli.console import ResultLine, print_result, results_table
 from plaudit.loading import load
 from plaudit.settings import check_choice
 from plaudit.testing import Finding, Severity, check_reward, load_cases, run_cases
 from plaudit.testing.cases.running import find_spec
 
-BROKEN = SOME_FAILED = REGRESSION = 1
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "dim"}
 FIRST_SAMPLES = options.Rows(limit=200)
 CASES = "A .yaml, .json, .jsonl or .csv table of responses and expectations"
@@ -45,7 +45,7 @@ def check(
     kept = ("rule", "severity", "message", "sample", "remedy")
     lines = map(_render, findings) if findings else ["nothing found: it keeps the contract on every sample tried"]
     output.show([{name: asdict(finding)[name] for name in kept} for finding in findings], *lines)
-    return BROKEN if any(finding.severity is Severity.ERROR for finding in findings) else 0
+    return NOT_PASSED if any(finding.severity is Severity.ERROR for finding in findings) else DONE
 
 
 def _render(finding: Finding) -> RenderableType:
@@ -84,7 +84,7 @@ def test_command(
         for each in results
     ]
     output.show(plain, results_table("case", lines), f"{passed} of {len(results)} cases passed")
-    return SOME_FAILED if passed < len(results) else 0
+    return NOT_PASSED if passed < len(results) else DONE
 
 
 def ci(
@@ -114,7 +114,7 @@ def ci(
         out.write_text(comment, encoding="utf-8")
     if output.json or out is None:
         output.show_text(report.to_dict(), comment)
-    return 0 if report.passed else REGRESSION
+    return DONE if report.passed else NOT_PASSED
 
 
 def mutate(
@@ -139,7 +139,7 @@ def mutate(
         f"{measured.untried} not tried\n"
     )
     output.show_text(measured.to_dict(), changes + counts)
-    return REGRESSION if measured.survived else 0
+    return NOT_PASSED if measured.survived else DONE
 
 
 def lock(folder: options.Folder = Path()) -> None:

@@ -21,7 +21,8 @@ from typing import Any
 from plaudit.contract.output import RewardOutput
 from plaudit.trajectory import GroupKey, Trajectory
 
-THRESHOLD = 0.5
+RIGHT = 0.5
+"""A response counts as right from this score on; without a score, from this reward on."""
 TOLERANCE = 1e-9
 WORST = 10
 
@@ -77,8 +78,8 @@ class Difference:
 class DifferenceBuilder:
     """Compares outputs of two rewards, sample by sample."""
 
-    def __init__(self, *, threshold: float = THRESHOLD, tolerance: float = TOLERANCE, worst: int = WORST) -> None:
-        self._threshold, self._tolerance, self._most = threshold, tolerance, worst
+    def __init__(self, *, threshold: float = RIGHT) -> None:
+        self._threshold = threshold
         self.count = self.changed = 0
         self.flips: list[Disagreement] = []
         self.status_changes: Counter[str] = Counter()
@@ -105,11 +106,11 @@ class DifferenceBuilder:
         pair[0].append(old.reward)
         pair[1].append(new.reward)
         off = abs(old.reward - new.reward)
-        if off <= self._tolerance:
+        if off <= TOLERANCE:
             return
         self.changed += 1
         heapq.heappush(self._worst, (off, -index, _disagreement(index, trajectory, old, new)))
-        if len(self._worst) > self._most:
+        if len(self._worst) > WORST:
             heapq.heappop(self._worst)
 
     def difference(self) -> Difference:

@@ -8,15 +8,16 @@ import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, TypeAlias
 
 from plaudit.contract.function import RewardLike
 from plaudit.contract.output import RewardOutput
-from plaudit.diff.difference import THRESHOLD, Difference, DifferenceBuilder
+from plaudit.diff.difference import RIGHT, Difference, DifferenceBuilder
 from plaudit.engine import Scorer
 from plaudit.errors import RolloutsError
 from plaudit.loading import Loaded
-from plaudit.rollouts import Rollout, ScoredRollout, read_rollouts
+from plaudit.rollouts import ScoredRollout, read_rollouts
+from plaudit.rollouts.reading import require_scored
 from plaudit.trajectory import Trajectory
 
 ScoredPair = tuple[Trajectory, RewardOutput, RewardOutput]
@@ -28,25 +29,22 @@ def compare_rewards(
     new: RewardLike | Loaded | str,
     trajectories: Iterable[Trajectory],
     *,
-    threshold: float = THRESHOLD,
-    backend: str = "inline",
-    deadline_s: float | None = None,
-    workers: int | None = None,
+    threshold: float = RIGHT,
+    **scorer: Any,
 ) -> Difference:
-    """Score the same samples with both rewards and report the differences."""
-    pairs = pair_rewards(old, new, trajectories, backend=backend, deadline_s=deadline_s, workers=workers)
-    return compare_pairs(pairs, threshold=threshold)
+    """Score the same samples with both rewards and report the differences; `scorer` are settings of `Scorer`."""
+    return compare_pairs(pair_rewards(old, new, trajectories, **scorer), threshold=threshold)
 
 
 def compare_files(
-    old: str | Path, new: str | Path, *, threshold: float = THRESHOLD, columns: Mapping[str, str] | None = None
+    old: str | Path, new: str | Path, *, threshold: float = RIGHT, columns: Mapping[str, str] | None = None
 ) -> Difference:
     """Compare the outputs of two scored files for the same samples."""
     return compare_pairs(pair_files(old, new, columns=columns), threshold=threshold)
 
 
-def compare_pairs(pairs: Iterable[ScoredPair], *, threshold: float = THRESHOLD) -> Difference:
-    """Say what differs between samples that were scored twice."""
+def compare_pairs(pairs: Iterable[ScoredPair], *, threshold: float = RIGHT) -> Difference:
+    """The differences between the two outputs of each sample."""
     builder = DifferenceBuilder(threshold=threshold)
     for trajectory, old, new in pairs:
         builder.add(trajectory, old, new)
@@ -54,20 +52,14 @@ def compare_pairs(pairs: Iterable[ScoredPair], *, threshold: float = THRESHOLD) 
 
 
 def pair_rewards(
-    old: RewardLike | Loaded | str,
-    new: RewardLike | Loaded | str,
-    trajectories: Iterable[Trajectory],
-    *,
-    backend: str = "inline",
-    deadline_s: float | None = None,
-    workers: int | None = None,
+    old: RewardLike | Loaded | str, new: RewardLike | Loaded | str, trajectories: Iterable[Trajectory], **scorer: Any
 ) -> list[ScoredPair]:
-    """Score the same samples with both rewards."""
+    """Score the same samples with both rewards, in this process unless `scorer` has another backend."""
     samples = list(trajectories)
     sides = []
     for reward in (old, new):
-        with Scorer(reward, backend=backend, deadline_s=deadline_s, workers=workers) as scorer:
-            sides.append(scorer.score(samples))
+        with Scorer(reward, **{"backend": "inline", **scorer}) as scoring:
+            sides.append(scoring.score(samples))
     return list(zip(samples, *sides, strict=True))
 
 
@@ -90,7 +82,7 @@ def pair_files(old: str | Path, new: str | Path, *, columns: Mapping[str, str] |
         if not outputs:
             del waiting[wanted]
     left_over = [
-        *(key.id for key, outputs in waiting.items() for _ in outputs),
+        *(id for (id, _), outputs in waiting.items() for _ in outputs),
         *(each.trajectory.id for each in first),
     ]
     if left_over:
@@ -98,11 +90,8 @@ def pair_files(old: str | Path, new: str | Path, *, columns: Mapping[str, str] |
         raise RolloutsError(f"{new} lacks {len(left_over):,} samples of {old}{named}")
 
 
-class _Key(NamedTuple):
-    """The key by which two lines are the same sample: the id, and a digest of prompt and response."""
-
-    id: str | int | None
-    texts: bytes
+_Key: TypeAlias = tuple[str | int | None, bytes]
+"""The key by which two lines are the same sample: the id, and a digest of prompt and response."""
 
 
 def _key(trajectory: Trajectory) -> _Key:
@@ -111,11 +100,11 @@ def _key(trajectory: Trajectory) -> _Key:
         encoded = text.encode(errors="surrogatepass")
         digest.update(len(encoded).to_bytes(8))
         digest.update(encoded)
-    return _Key(trajectory.id, digest.digest())
+    return trajectory.id, digest.digest()
 
 
 def _unmatched(location: str, trajectory: Trajectory, old: str | Path, waiting: Iterable[_Key]) -> RolloutsError:
-    if trajectory.id is not None and any(key.id == trajectory.id for key in waiting):
+    if trajectory.id is not None and any(id == trajectory.id for id, _ in waiting):
         return RolloutsError(
             f"{location} has the id {trajectory.id!r}, but another prompt or response than the samples of {old} with "
             "that id; compare files of the same rollouts"
@@ -125,7 +114,4 @@ def _unmatched(location: str, trajectory: Trajectory, old: str | Path, waiting: 
 
 
 def _read_scored(path: str | Path, columns: Mapping[str, str] | None) -> Iterator[ScoredRollout]:
-    for line, rollout in enumerate(read_rollouts(path, columns=columns), start=1):
-        if rollout.output is None:
-            raise RolloutsError(f"{path}:{line}: not scored; score it first: plaudit score REWARD {path}")
-        yield Rollout(rollout.trajectory, rollout.output)
+    return require_scored(read_rollouts(path, columns=columns), str(path))

@@ -1,4 +1,4 @@
-"""POST JSON to a server with OpenAI's protocol: judges and samplers share this client.
+"""A model on a server with OpenAI's protocol: judges, samplers and users of worlds share its declaration and client.
 
 The key is sent in a header and removed from the answers of the server. Proxies and keys of the environment are not
 used. Rate limits, retries and time limits are those of the channel that calls `post`.
@@ -7,53 +7,71 @@ used. Rate limits, retries and time limits are those of the channel that calls `
 import functools
 import os
 import ssl
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
+from plaudit.endpoint.channel import Channel, EndpointPolicy
 from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import InvalidSettings, require
+from plaudit.settings import read_settings, set_field
 
 MAX_BODY = 8 << 20
 MAX_CHARACTERS = 300
 
 
-@dataclass(frozen=True, slots=True)
-class KeySource:
-    """The source of the API key: the name of an environment variable, or the path of a file; neither if there is no
-    key.
+@dataclass(frozen=True, eq=False)
+class ModelServer:
+    """A model on a server with OpenAI's protocol; all calls share the limits of `policy`.
 
-    The key itself is kept in no object. It is read when it is sent, so it is never printed, logged or pickled, and a
-    worker on another machine reads its own.
+    A key is named by where it is: an environment variable, or a file. The key itself is kept in no object. It is read
+    when it is sent, so it is never printed, logged or pickled, and a worker on another machine reads its own.
     """
 
-    variable: str | None = None
-    file: str | None = None
+    url: str
+    model: str
+    _: KW_ONLY
+    policy: EndpointPolicy | Mapping[str, Any] = field(default_factory=EndpointPolicy)
+    api_key_env: str | None = None
+    """The environment variable that holds the key."""
+    api_key_file: str | None = None
+    """The file that holds the key."""
+    channel: Channel = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.variable is not None and self.file is not None:
+        set_field(self, "url", check_url(self.url))
+        if not isinstance(self.model, str) or not self.model:
+            raise InvalidSettings(f"model is the name under which the server knows the model, got {self.model!r}")
+        if self.api_key_env is not None and self.api_key_file is not None:
             raise InvalidSettings("give api_key_env or api_key_file, not both")
+        policy = read_settings(EndpointPolicy, self.policy, "policy")
+        set_field(self, "policy", policy)
+        set_field(self, "channel", Channel(policy))
 
-    def read(self) -> str | None:
-        """The key, or an error that names where it was looked for."""
-        if self.variable is not None:
-            key = os.environ.get(self.variable, "").strip()
+    def read_key(self) -> str | None:
+        """The key, or an error that names where it was looked for; None if no place is named."""
+        if self.api_key_env is not None:
+            key = os.environ.get(self.api_key_env, "").strip()
             if not key:
-                raise InvalidSettings(f"the environment variable {self.variable} holds no key; set it, or api_key_file")
-        elif self.file is not None:
+                raise InvalidSettings(
+                    f"the environment variable {self.api_key_env} holds no key; set it, or api_key_file"
+                )
+        elif self.api_key_file is not None:
             try:
-                key = Path(self.file).expanduser().read_text(encoding="utf-8").strip()
+                key = Path(self.api_key_file).expanduser().read_text(encoding="utf-8").strip()
             except (OSError, UnicodeDecodeError) as error:
-                raise InvalidSettings(f"cannot read the key in {self.file}: {type(error).__name__}") from None
+                raise InvalidSettings(f"cannot read the key in {self.api_key_file}: {type(error).__name__}") from None
             if not key:
-                raise InvalidSettings(f"the file {self.file} holds no key")
+                raise InvalidSettings(f"the file {self.api_key_file} holds no key")
         else:
             return None
         if not key.isascii() or not key.isprintable() or " " in key:
-            raise InvalidSettings(f"{self.variable or self.file} does not hold a key: a key is one printable word")
+            place = self.api_key_env or self.api_key_file
+            raise InvalidSettings(f"{place} does not hold a key: a key is one printable word")
         return key
 
 

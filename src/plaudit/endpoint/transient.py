@@ -22,12 +22,12 @@ _UNREACHABLE = {None, errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTDOWN, errno.
 """None: asyncio and anyio raise an OSError without number when all addresses of a host refuse."""
 _TIMEOUTS = {
     "TimeoutException",  # httpx, httpx2
-    "APITimeoutError",  # openai, anthropic and their kin
+    "APITimeoutError",  # openai, anthropic and clients built like them
 }
 _CONNECTIONS = {
     "NetworkError", "RemoteProtocolError",  # httpx, httpx2
     "ClientConnectionError", "ClientPayloadError",  # aiohttp
-    "APIConnectionError",  # openai, anthropic and their kin
+    "APIConnectionError",  # openai, anthropic and clients built like them
 }  # fmt: skip
 
 
@@ -50,7 +50,7 @@ class Fault:
 
 
 def fault_of(error: BaseException | None) -> Fault | None:
-    """The fault behind `error`, or None if a retry would not help."""
+    """The fault that `error` reports, or None if a retry would not help."""
     if isinstance(error, TransientError):
         return Fault(_message(error), retry_after_s=error.retry_after_s or 0.0)
     if not isinstance(error, Exception):

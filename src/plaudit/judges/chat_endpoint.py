@@ -5,80 +5,56 @@ refuses the schema. Every request passes through the channel of the endpoint, wh
 of all judges that share it.
 """
 
-import functools
 import json
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from typing import Any
 
 import msgspec
 
 from plaudit.contract.output import Status
-from plaudit.endpoint.channel import CallFailed, CallResult, Channel, EndpointPolicy
-from plaudit.endpoint.http_client import HttpClient, KeySource, check_url
+from plaudit.endpoint.channel import CallFailed, CallResult
+from plaudit.endpoint.http_client import HttpClient, ModelServer
 from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import InvalidSettings, TransientError
 from plaudit.judges.prompt import ChatReply, Question, Unreadable, Verdict, read_verdict
-from plaudit.settings import NonNegative, check_fields, read_settings, set_field
+from plaudit.settings import NonNegative, check_fields, set_field
 
 SAMPLING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 1024}
 MAX_COUNT = 10**15
 """Token counts above this are errors of the server."""
-_MAY_BE_THE_SCHEMA = {400, 404, 405, 415, 422, 501}
+_SCHEMA_REFUSALS = {400, 404, 405, 415, 422, 501}
 """Statuses with which servers refuse a field that they do not know."""
-_OURS = frozenset({"messages", "model", "response_format", "stream", "tools", "tool_choice", "n"})
+_RESERVED = frozenset({"messages", "model", "response_format", "stream", "tools", "tool_choice", "n"})
 
 
 @dataclass(frozen=True, eq=False)
-class ChatEndpoint:
+class ChatEndpoint(ModelServer):
     """The server of a judge: `ChatEndpoint("http://127.0.0.1:8000/v1", "my-model", api_key_env="MY_KEY")`.
 
-    Judges that share an endpoint share its limits. A key is named by where it is, never given itself.
+    Judges that share an endpoint share its limits.
     """
 
-    url: str
-    model: str
     _: KW_ONLY
     sampling: Mapping[str, Any] = field(default_factory=dict)
     """More fields of each request, over temperature 0 and 1024 tokens; None leaves one out."""
-    api_key_env: str | None = None
-    api_key_file: str | None = None
-    policy: EndpointPolicy | Mapping[str, Any] = field(default_factory=EndpointPolicy)
     prices: tuple[float, float] | None = None
     """Prices of a million prompt tokens and of a million response tokens, for the `cost` of each call."""
     system: bool = True
     """False for models without a system role: the instructions then begin the user's message."""
 
     def __post_init__(self) -> None:
-        set_field(self, "url", check_url(self.url))
-        if not isinstance(self.model, str) or not self.model:
-            raise InvalidSettings(f"model is the name under which the server knows the judge, got {self.model!r}")
+        super().__post_init__()
         check_fields(self)
         if not isinstance(self.sampling, Mapping):
             raise InvalidSettings(f"sampling is a mapping such as {{'temperature': 0.7}}, got {self.sampling!r:.60}")
-        if taken := sorted(_OURS & self.sampling.keys()):
+        if taken := sorted(_RESERVED & self.sampling.keys()):
             raise InvalidSettings(f"sampling cannot hold {', '.join(taken)}: the judge sets these fields itself")
-        set_field(self, "policy", read_settings(EndpointPolicy, self.policy, "policy"))
         if self.prices is not None:
             set_field(self, "prices", _checked_prices(self.prices))
-        self._key  # noqa: B018 - raises for an invalid choice of the key
-        set_field(self, "_channel", Channel(self._policy))  # unpickling makes another
         set_field(self, "_takes_schema", True)  # until it refuses one
-
-    @property
-    def _policy(self) -> EndpointPolicy:
-        assert isinstance(self.policy, EndpointPolicy)
-        return self.policy
-
-    @property
-    def _key(self) -> KeySource:
-        return KeySource(self.api_key_env, self.api_key_file)
-
-    @property
-    def concurrency(self) -> int:
-        """The number of calls that may run at the same time."""
-        return self._policy.concurrency
 
     @property
     def request_fields(self) -> dict[str, Any]:
@@ -88,7 +64,7 @@ class ChatEndpoint:
     @asynccontextmanager
     async def connect(self) -> AsyncIterator["ChatConnection"]:
         """Connections to the endpoint, for the calls of one batch."""
-        connection = ChatConnection(self, self._key.read())
+        connection = ChatConnection(self, self.read_key())
         try:
             yield connection
         finally:
@@ -101,17 +77,16 @@ class ChatConnection:
     def __init__(self, endpoint: ChatEndpoint, key: str | None) -> None:
         self._endpoint, self.url = endpoint, endpoint.url
         self._client = HttpClient(endpoint.url, key, purpose=f"the judge at {endpoint.url}")
-        self._channel: Channel = endpoint._channel  # type: ignore[attr-defined]  # set when it is built
 
     async def ask(self, question: Question) -> CallResult[ChatReply]:
         """The reply to a question; CallFailed when the endpoint was given up, HttpRefusal when it refused."""
         if self._endpoint._takes_schema:  # type: ignore[attr-defined]  # set when it is built
             try:
-                return await self._channel.send(functools.partial(self._send, question, with_schema=True))
+                return await self._endpoint.channel.send(partial(self._send, question, with_schema=True))
             except HttpRefusal as refusal:
-                if refusal.status not in _MAY_BE_THE_SCHEMA:
+                if refusal.status not in _SCHEMA_REFUSALS:
                     raise
-        sent = await self._channel.send(functools.partial(self._send, question, with_schema=False))
+        sent = await self._endpoint.channel.send(partial(self._send, question, with_schema=False))
         set_field(self._endpoint, "_takes_schema", False)
         return sent
 

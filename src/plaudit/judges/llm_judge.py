@@ -31,14 +31,14 @@ from plaudit.settings import Count, check_fields, check_number, read_settings
 from plaudit.trajectory import Trajectory
 
 Mode: TypeAlias = Literal["pointwise", "pairwise", "ranked"]
-AHEAD = 8
+CALLS_AHEAD = 8
 """The batch size of a judge as a multiple of its endpoint's concurrency, so that few calls wait for the slowest."""
-GOOD = Rubric((Criterion(UNNAMED),))
+DEFAULT_RUBRIC = Rubric((Criterion(UNNAMED),))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RubricJudge(TextLimits, Votes, RewardFunction):
-    """Base of judges: the endpoint and the rubric, beside the settings for texts and votes."""
+    """Base of judges: the endpoint, the rubric, and the settings for texts and votes."""
 
     endpoint: ChatEndpoint | dict[str, Any]
     rubric: RubricLike | None = None
@@ -53,7 +53,7 @@ class RubricJudge(TextLimits, Votes, RewardFunction):
         check_fields(self)
         self.request_fields(self.chat_endpoint)
         self._set("deterministic", self.reproducible)
-        self._set("max_batch", AHEAD * self.chat_endpoint.concurrency)
+        self._set("max_batch", CALLS_AHEAD * self.chat_endpoint.channel.policy.concurrency)
 
     async def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         """The outputs of some samples; all requests run at once within the limits of the endpoint."""
@@ -105,7 +105,7 @@ class LLMJudge(RubricJudge):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set("rubric", GOOD if self.rubric is None else read_rubric(self.rubric))
+        self._set("rubric", DEFAULT_RUBRIC if self.rubric is None else read_rubric(self.rubric))
         if self.opponents is not None and self.mode != "pairwise":
             raise InvalidSettings(f"opponents is for mode='pairwise', got mode={self.mode!r}")
         if self.mode == "pairwise" and self.votes > 1:
@@ -203,7 +203,7 @@ def _combine_criteria(
     reasoning: str,
     metadata: dict[str, Any],
 ) -> RewardOutput:
-    """One output of those of the criteria; unscored where one of them is. Only beside a reference it has a score."""
+    """Combine the outputs of the criteria; unscored if one of them is. With a reference, the output has a score."""
     single = len(outputs) == 1
     components = {} if single else {each.name: part for each, part in zip(rubric.criteria, outputs, strict=True)}
     failed = next(((each.name, part) for each, part in zip(rubric.criteria, outputs, strict=True) if not part.ok), None)

@@ -150,7 +150,7 @@ def plan(
     for key, choices in table.choices.items():
         if values[key] in choices:
             arguments |= choices[values[key]]
-        elif key in ("advantage", "loss.name"):  # another one would be another training
+        elif key in ("advantage", "loss.name"):  # no other value trains the same
             raise InvalidSettings(f"{key}={values[key]}: {table.name} has {', '.join(choices)}")
     machines = machines or Machines()
     context = LaunchContext(config, _write_files(config, table, folder), machines)
@@ -210,7 +210,7 @@ def _write_files(config: RunConfig, table: TrainerTable, folder: Path) -> Launch
             f"training.reward_function={spec}: {table.name} takes a file, not the address of a server"
         )
     is_here = data_config.path is None or Path(data_config.path).exists()
-    task = load_task(config, spec) if is_here else None  # what fails leaves no files
+    task = load_task(config, spec) if is_here else None  # it fails before any file is written
     data = folder / "data"  # a folder of its own, since some trainers read every file of a folder
     data.mkdir(parents=True, exist_ok=True)
     reward = spec if spec is None or is_server else str(_write_reward(config, spec, table, folder))

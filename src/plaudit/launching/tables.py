@@ -25,7 +25,7 @@ from plaudit.launching.launch import (
 from plaudit.launching.openrlhf_flags import ALIASES
 from plaudit.settings import check_choice
 from plaudit.training.config.schema import RunConfig
-from plaudit.training.config.trl_arguments import COMPUTED, RENAMED, REQUIRED, Shape, optimizer_steps, trl_arguments
+from plaudit.training.config.trl_arguments import ARGUMENTS, REQUIRED, Shape, optimizer_steps, trl_arguments
 
 PROMPT_TOKENS = 1024
 
@@ -70,7 +70,7 @@ def _openrlhf_arguments(context: LaunchContext) -> Arguments:
         "actor.eps_clip_low_high": [loss.clip_low, loss.clip_high],
         "actor.dual_clip": loss.dual_clip,
         "actor.loss_agg_mode": OPENRLHF_AVERAGES.get(loss.average),
-        "actor.entropy_coef": loss.entropy_bonus or None,  # 0 would turn its computation on
+        "actor.entropy_coef": loss.entropy_bonus or None,  # 0 would switch on the computation of the entropy
         "algo.kl.init_coef": loss.kl_beta,
         "algo.kl.estimator": loss.kl_estimator if loss.kl_beta else None,
         "algo.kl.use_loss": loss.kl_in == "loss" if loss.kl_beta else None,
@@ -317,7 +317,7 @@ def _trl_program(context: LaunchContext) -> list[str]:
 
 
 TRL_COMPUTED = (
-    *FILES, *RENAMED, *COMPUTED, *REQUIRED, "model.path", "model.lora_rank", "model.lora_alpha", "model.lora_targets",
+    *FILES, *ARGUMENTS, *REQUIRED, "model.path", "model.lora_rank", "model.lora_alpha", "model.lora_targets",
     "eval.samples_per_prompt", "logging.project", "data.shuffle",
 )  # fmt: skip
 
@@ -360,9 +360,7 @@ TABLES = {
         write=write_flag,
         data="it must have the columns prompt and ground_truth",
         ending=".jsonl",
-        row=lambda row, _, is_chat: row_of_lines(
-            row, "ground_truth", is_chat
-        ),  # the name that the exported reward reads
+        row=lambda row, _, is_chat: row_of_lines(row, "ground_truth", is_chat),  # the name that exported rewards read
         write_rows=write_lines,
     ),
 }

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from plaudit.contract.output import RewardOutput, Status
 from plaudit.errors import InvalidSettings, did_you_mean, require
-from plaudit.models.inputs import FORMATS, Encoded, pad_inputs
+from plaudit.models.inputs import Encoded, pad_inputs
 from plaudit.models.loading import LoadedModel, ModelKey
 from plaudit.models.local_model import LocalModelReward, check_labels
 from plaudit.settings import set_field
@@ -53,7 +53,7 @@ class RewardModel(LocalModelReward):
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         loaded = self.load()
         with loaded.lock:
-            samples = self.read_samples(loaded, trajectories, FORMATS[self.format], end=self.format == "text")
+            samples = self.read_samples(loaded, trajectories, self.format, end=self.format == "text")
             return self.score_encoded(loaded, samples, self._rate, self._output)
 
     def _rate(self, loaded: LoadedModel, batch: Sequence[Encoded]) -> list[float]:
@@ -158,7 +158,7 @@ class PipelineReward(LocalModelReward):
     def compute_rewards(self, trajectories: Sequence[Trajectory]) -> list[RewardOutput]:
         loaded = self.load()
         with loaded.lock:
-            samples = self.read_samples(loaded, trajectories, FORMATS[self.format])
+            samples = self.read_samples(loaded, trajectories, self.format)
             compute = self._classify if self.task in CLASSIFIERS and self.read is None else self._run_pipeline
             return self.score_encoded(loaded, samples, compute, self._output)
 

@@ -35,14 +35,6 @@ class Encoded:
         return {"tokens": len(self), "tokens_cut": dropped} if dropped > 0 else {"tokens": len(self)}
 
 
-@dataclass(frozen=True, slots=True)
-class InputFormat:
-    """The conversion of samples to text: `write` returns the text; `whole` if it has its special tokens already."""
-
-    write: Callable[[Any, Trajectory], Text]
-    whole: bool = False
-
-
 def encode_texts(
     loaded: LoadedModel, texts: Sequence[Text], limit: int | None, *, whole: bool = False, end: bool = False
 ) -> list[Encoded]:
@@ -157,10 +149,10 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-FORMATS: dict[str, InputFormat] = {
-    "chat": InputFormat(_write_chat, whole=True),
-    "text": InputFormat(_write_text),
-    "pair": InputFormat(_write_pair),
-    "response": InputFormat(_write_response),
+FORMATS: dict[str, Callable[[Any, Trajectory], Text]] = {
+    "chat": _write_chat,
+    "text": _write_text,
+    "pair": _write_pair,
+    "response": _write_response,
 }
-"""The formats of a sample for a model: its chat template, one text, a pair, or the response alone."""
+"""The forms of a sample for a model: a chat (with its special tokens), one text, a pair of texts, or the response."""

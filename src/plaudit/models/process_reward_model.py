@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 import msgspec
 
 from plaudit.contract.output import RewardOutput, Status
-from plaudit.errors import InvalidSettings, InvalidTrajectory, did_you_mean
+from plaudit.errors import InvalidSettings, InvalidTrajectory
 from plaudit.models.inputs import FORMATS, Encoded, encode_text, pad_inputs, write_inert
 from plaudit.models.loading import LoadedModel, ModelKey
 from plaudit.models.local_model import LocalModelReward, compute_batched
-from plaudit.settings import check_choice
+from plaudit.settings import check_choice, check_keys
 from plaudit.trajectory import Trajectory
 
 COMBINE: dict[str, Callable[[Sequence[float]], float]] = {
@@ -65,8 +65,7 @@ class ProcessRewardModel(LocalModelReward):
         labels = self.folder.labels
         if len(labels) > 2 and self.label is None:
             raise InvalidSettings(f"{self.model!r} has the labels {', '.join(labels)}: name the good one, label=")
-        if self.label is not None and self.label not in labels:
-            raise InvalidSettings(f"{self.model!r} has no label {self.label!r}{did_you_mean(self.label, labels)}")
+        check_keys(() if self.label is None else (self.label,), labels, repr(self.model), "label")
 
     @property
     def key(self) -> ModelKey:
@@ -115,7 +114,7 @@ class ProcessRewardModel(LocalModelReward):
         if self.format == "text":
             return trajectory.prompt_text + self.separator
         empty = msgspec.structs.replace(trajectory, response="\0")
-        written = FORMATS["chat"].write(tokenizer, empty)
+        written = FORMATS["chat"](tokenizer, empty)
         assert isinstance(written, str)
         return written.rpartition("\0")[0]
 

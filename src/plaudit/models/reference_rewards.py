@@ -123,7 +123,7 @@ class SimilarityReward(LocalModelReward):
         compared = [vectors[text] for text in (answer, *references, *self._prompts(trajectory))]
         if any(vector is None for vector in compared):
             return RewardOutput.unscored(Status.MEMORY, f"{self.name}: memory ran out; set max_length or batch_size=1")
-        if not all(bool(vector.isfinite().all()) for vector in compared):  # min and max would make a number of it
+        if not all(bool(vector.isfinite().all()) for vector in compared):  # min and max would turn NaN into a number
             return RewardOutput.unscored(Status.ERROR, f"{self.name}: the embedding is not a number; take float32")
 
         def cosine(text: str, reference: str) -> float:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from plaudit.contract.output import RewardOutput
+from plaudit.diff.difference import RIGHT
 from plaudit.errors import RolloutsError
 from plaudit.report.coverage import CoveredMean
 from plaudit.report.selection import ABSENT, column_of, known_columns, no_such_column
@@ -16,7 +17,6 @@ from plaudit.trajectory import Trajectory
 
 MAX_SLICES = 10_000
 NO_VALUE = "(none)"
-THRESHOLD = 0.5
 _LABELS = {
     **dict.fromkeys(("true", "yes", "1", "right", "correct", "pass", "passed", "good", "positive"), True),
     **dict.fromkeys(("false", "no", "0", "wrong", "incorrect", "fail", "failed", "bad", "negative"), False),
@@ -58,18 +58,18 @@ class _ColumnReader:
 
     def __init__(self, column: str) -> None:
         self.column = column
-        self._found, self._known = False, dict[str, None]()
+        self._has_column, self._columns = False, dict[str, None]()
 
     def _read(self, trajectory: Trajectory) -> Any:
         value = column_of(trajectory, self.column)
-        self._found = self._found or value is not ABSENT
-        if value is ABSENT and not self._found:
-            self._known.update(dict.fromkeys(known_columns(trajectory)))
+        self._has_column = self._has_column or value is not ABSENT
+        if value is ABSENT and not self._has_column:
+            self._columns.update(dict.fromkeys(known_columns(trajectory)))
         return value
 
     def _require(self, what: str) -> None:
-        if not self._found and self._known:
-            raise no_such_column(self.column, self._known, what)
+        if not self._has_column and self._columns:
+            raise no_such_column(self.column, self._columns, what)
 
 
 class BreakdownBuilder(_ColumnReader):
@@ -156,12 +156,11 @@ class Agreement:
 class AgreementBuilder(_ColumnReader):
     """Compares outputs with the labels in a column, sample by sample.
 
-    A sample counts as right if its score (its reward if it has no score) reaches the threshold.
+    A sample counts as right if its score (its reward if it has no score) reaches RIGHT.
     """
 
-    def __init__(self, column: str, threshold: float = THRESHOLD) -> None:
+    def __init__(self, column: str) -> None:
         super().__init__(column)
-        self.threshold = threshold
         self._counts: Counter[tuple[bool, bool]] = Counter()
         self._unscored = self._unlabelled = 0
 
@@ -176,7 +175,7 @@ class AgreementBuilder(_ColumnReader):
         if value is None:
             self._unscored += 1
         else:
-            self._counts[value >= self.threshold, labelled] += 1
+            self._counts[value >= RIGHT, labelled] += 1
 
     def agreement(self) -> Agreement:
         """The agreement of the samples so far; raises RolloutsError if none of them had a label."""

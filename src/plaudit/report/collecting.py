@@ -19,7 +19,7 @@ from plaudit.report.statistics.groups import component_shares, length_bias, pass
 from plaudit.report.statistics.patterns import ResponseKinds, find_patterns
 from plaudit.report.statistics.phrases import paying_phrases
 from plaudit.report.statistics.steps import measure_drift, step_curve
-from plaudit.report.table import Floats, KeptTexts, SampleTable
+from plaudit.report.table import Floats, KeptTexts, SampleTable, without_nan
 from plaudit.trajectory import Trajectory
 
 
@@ -44,15 +44,15 @@ def summary_of(table: SampleTable) -> Summary:
     samples = table.samples()
     unscored = len(table) - table.statuses[Status.OK.value]
     components = {
-        name: distribution_of(_known(column), _unscored(column, samples.scored) + table.without_number[name])
+        name: distribution_of(without_nan(column), _unscored(column, samples.scored) + table.without_number[name])
         for name, column in samples.components.items()
     }
     latencies = {name: _latency(column) for name, column in samples.component_seconds.items()}
     return Summary(
         count=len(table),
         statuses={status.value: table.statuses[status.value] for status in Status if table.statuses[status.value]},
-        reward=distribution_of(_known(samples.rewards), unscored),
-        score=distribution_of(_known(samples.scores), unscored),
+        reward=distribution_of(without_nan(samples.rewards), unscored),
+        score=distribution_of(without_nan(samples.scores), unscored),
         components={name: distribution for name, distribution in components.items() if distribution is not None},
         latency=_latency(samples.seconds),
         component_latency={name: latency for name, latency in latencies.items() if latency is not None},
@@ -81,17 +81,13 @@ def figures_of(table: SampleTable) -> Figures:
     )
 
 
-def _known(column: Floats) -> Floats:
-    return column[~np.isnan(column)]
-
-
 def _unscored(column: Floats, scored: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]") -> int:
     """Unscored samples in which a component has no number; an unscored sample may not even list its components."""
     return int(np.isnan(column[~scored]).sum())
 
 
 def _latency(seconds: Floats) -> Latency | None:
-    known = _known(seconds)
+    known = without_nan(seconds)
     return Latency(*np.quantile(known, (0.5, 0.95, 0.99)).tolist()) if len(known) else None
 
 
@@ -99,7 +95,7 @@ MAX_BINS = 10
 
 
 def distribution_of(values: Iterable[float], unscored: int = 0) -> Distribution | None:
-    """The distribution of `values`, beside `unscored` samples without one; None when there are no values."""
+    """The distribution of `values`, with `unscored` samples that have none; None if there are no values."""
     ordered = np.sort(np.fromiter(values, np.float64))
     if not len(ordered):
         return None

@@ -42,7 +42,7 @@ class CoveredMean:
 
     @classmethod
     def of_scored(cls, mean: float | None, scored: int, unscored: int) -> "CoveredMean":
-        """The mean of `scored` samples beside `unscored` further ones."""
+        """The mean of `scored` samples, with `unscored` further ones."""
         count = scored + unscored
         if not count:
             return cls(None, None)

@@ -72,7 +72,7 @@ def bare_table(*headers: str | Column, rows: Iterable[Sequence[str | Text]] | No
 
 
 def facts_table(facts: Mapping[str, str | Text]) -> Table:
-    """One line per fact, each behind its name in bold; empty ones are left out."""
+    """One line per fact, after its name in bold; empty facts are left out."""
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")

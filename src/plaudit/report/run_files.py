@@ -17,7 +17,7 @@ DEPTH = 3
 
 @dataclass(frozen=True, slots=True)
 class RunFiles:
-    """A rollouts file, and the metrics beside it if it lies in a run folder."""
+    """A rollouts file, and the metrics file if both are in a run folder."""
 
     name: str
     rollouts: Path

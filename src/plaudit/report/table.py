@@ -28,8 +28,6 @@ from plaudit.trajectory import Trajectory
 NO_STEP = -(1 << 63)
 MAX_COMPONENTS = 200
 MAX_CHARACTERS, MAX_ROLLOUTS = 20_000_000, 10_000
-RIGHT = 0.5
-"""A response counts as right from this score on."""
 SLOWEST = 5
 """The number of the slowest samples that are kept."""
 DIGEST_BITS = 64
@@ -46,7 +44,7 @@ def group_digest(trajectory: Trajectory) -> int:
 
 
 class SampleTable:
-    """Takes samples in their order; keeps numbers, counts and, with `keep_texts`, the texts of some groups.
+    """Collects samples in their order: numbers, counts and, with `keep_texts`, the texts of some groups.
 
     Components at any depth are named `outer/inner`; names after the first 200 have no column, so that names made up
     for every sample cannot fill the memory. `top_level` are the components directly below the total, `judging` those
@@ -152,6 +150,12 @@ class Samples:
         return ~np.isnan(self.rewards)
 
     @cached_property
+    def middle(self) -> float:
+        """The middle of the range of all rewards: a response without a score is right above it, and fails below it."""
+        rewards = self.rewards[self.scored]
+        return float(rewards.min() / 2 + rewards.max() / 2) if len(rewards) else 0.0
+
+    @cached_property
     def compared_groups(self) -> "Groups":
         """The groups with two scored samples or more."""
         return Groups.of(self, self.scored)
@@ -216,7 +220,7 @@ class KeptTexts:
     """Rollouts of some groups, by row, for the statistics that read responses.
 
     Which groups are kept depends on their names alone, so the same run keeps the same groups. When they exceed the
-    budget, half of the groups are dropped; `share` is the share of the groups that are kept.
+    budget, half of the groups are dropped.
     """
 
     def __init__(self, characters: int = MAX_CHARACTERS, rollouts: int = MAX_ROLLOUTS) -> None:
@@ -241,14 +245,15 @@ class KeptTexts:
         """The kept rows with their rollouts."""
         return ((row, rollout) for row, (_, _, rollout) in self._kept.items())
 
-    @property
-    def share(self) -> float:
-        return self._limit / (1 << DIGEST_BITS)
-
 
 def ratio(part: float, whole: float) -> float | None:
     """A quotient; None when dividing by zero, or if a sum exceeds what floats hold."""
     return float(part / whole) if whole and math.isfinite(whole) and math.isfinite(part) else None
+
+
+def without_nan(values: Floats) -> Floats:
+    """The numbers of a column."""
+    return values[~np.isnan(values)]
 
 
 def _number(value: float | None) -> float:

@@ -37,7 +37,7 @@ class LiveRun:
 
     def __init__(self, files: RunFiles) -> None:
         self.name = files.name
-        self._files = files
+        self.files = files
         self._rollouts = GrowingRollouts(files.rollouts, self._start)
         self._metrics_time = 0.0
         self._version, self._counted = 0, 0
@@ -52,7 +52,7 @@ class LiveRun:
             self._builder.add(rollout)
         rows = len(self._builder.table)
         is_new = rows != before
-        metrics = self._files.metrics
+        metrics = self.files.metrics
         changed = metrics.stat().st_mtime if metrics is not None and metrics.exists() else self._metrics_time
         if (rows != self._counted or changed != self._metrics_time) and self._is_due(rows, at_end=not is_new):
             self._metrics_time = changed
@@ -62,7 +62,7 @@ class LiveRun:
     def state(self) -> dict[str, Any]:
         """The data that changes during the run."""
         try:
-            age = time.time() - self._files.rollouts.stat().st_mtime
+            age = time.time() - self.files.rollouts.stat().st_mtime
         except OSError:
             age = LIVE_S
         rows = len(self._builder.table)
@@ -93,7 +93,7 @@ class LiveRun:
 
     def _renew(self) -> None:
         started = time.monotonic()
-        run = self._builder.build(self._files.metrics)
+        run = self._builder.build(self.files.metrics)
         self._page, self._counted = describe_run(run), len(self._builder.table)
         self._version += 1
         self._computed_at = time.monotonic()
@@ -105,7 +105,6 @@ class ViewServer:
 
     def __init__(self, paths: Sequence[Path], *, port: int = 0) -> None:
         self._paths = list(paths)
-        self._files: list[RunFiles] = []
         self.runs: list[LiveRun] = []
         self._token = secrets.token_urlsafe(24)
         self._find_new_runs()
@@ -184,9 +183,8 @@ class ViewServer:
     def _find_new_runs(self) -> None:
         for path in self._paths:
             for files in find_runs(path):
-                if files not in self._files:
+                if files not in [run.files for run in self.runs]:
                     self.runs.append(LiveRun(files))
-                    self._files.append(files)
 
 
 class _Server(ThreadingHTTPServer):

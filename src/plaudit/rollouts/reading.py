@@ -15,7 +15,7 @@ from plaudit.errors import InvalidOutput, InvalidTrajectory, RolloutsError, requ
 from plaudit.jsonline import InvalidJSON
 from plaudit.rollouts.csv_format import TEXTS, CsvSource
 from plaudit.rollouts.parquet import arrow_table
-from plaudit.rollouts.rollout import Rollout
+from plaudit.rollouts.rollout import Rollout, ScoredRollout
 from plaudit.rollouts.sources import Source, source_of
 
 MAX_BAD_KEPT = 100
@@ -74,7 +74,7 @@ class RolloutsReader:
                 rollout = rollout_of(self._source.decode(raw), self._mapping)
                 _refuse_duplicate(rollout, number, seen)
             except (InvalidJSON, InvalidTrajectory, InvalidOutput, RolloutsError) as error:
-                self._reject(number, _reason(error, raw))
+                self._reject(number, describe_bad_row(error, raw))
                 continue
             good += 1
             yield rollout
@@ -103,6 +103,17 @@ class RolloutsReader:
         return f"{self.name} holds no rollouts" + (", only the beginning of one" if self.torn else "")
 
 
+def require_scored(rollouts: Iterable[Rollout], name: str) -> Iterator[ScoredRollout]:
+    """The rollouts of a file with their outputs; raises RolloutsError at the first that has none."""
+    for index, rollout in enumerate(rollouts):
+        if rollout.output is None:
+            raise RolloutsError(
+                f"{name} is not scored: it has samples without reward_output, the first is "
+                f"{rollout.trajectory.label(index)}; score it first: plaudit score REWARD {name} -o SCORED"
+            )
+        yield Rollout(rollout.trajectory, rollout.output)
+
+
 def rollout_of(row: Any, mapping: ColumnMapping) -> Rollout:
     """The rollout that one decoded row holds."""
     if not isinstance(row, dict):
@@ -124,7 +135,8 @@ def _refuse_duplicate(rollout: Rollout, number: int, seen: dict[Any, int]) -> No
         )
 
 
-def _reason(error: Exception, raw: Any) -> str:
+def describe_bad_row(error: Exception, raw: Any) -> str:
+    """Why a raw row of a source cannot be read."""
     if not isinstance(error, InvalidJSON):
         return str(error)
     if isinstance(raw, bytes) and raw.strip() in (b"[", b"{"):

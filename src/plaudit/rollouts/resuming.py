@@ -63,11 +63,11 @@ def check_resumable(done: Completed, rollout: Rollout) -> None:
             f"{done.path} was not written by scoring (its last line has no reward_output); name another output file"
         )
     for name in ("id", "prompt", "response"):
-        there, here = getattr(done.last.trajectory, name), getattr(rollout.trajectory, name)
-        if there != here:
+        written, expected = getattr(done.last.trajectory, name), getattr(rollout.trajectory, name)
+        if written != expected:
             raise RolloutsError(
-                f"{done.path} was made from other data: its rollout {done.count} has the {name} {there!r:.60}, "
-                f"the input has {here!r:.60}; resume with the same input, or write to another file"
+                f"{done.path} was made from other data: its rollout {done.count} has the {name} {written!r:.60}, "
+                f"the input has {expected!r:.60}; resume with the same input, or write to another file"
             )
 
 
@@ -127,17 +127,17 @@ class RunRecord:
 
     def check(self, path: Path, what: str) -> None:
         """Raise RolloutsError when `what` was made with another reward or other options than these."""
-        there = self.read(path)
-        if there is None or there == self:
+        recorded = self.read(path)
+        if recorded is None or recorded == self:
             return
         remedy = f"write to another place, or delete {path} to continue anyway"
-        if there.reward != self.reward:
-            raise RolloutsError(f"{what} was made with {there.reward}, and this is {self.reward}; {remedy}")
-        for name in dict.fromkeys([*there.options, *self.options]):
-            before, now = there.options.get(name), self.options.get(name)
+        if recorded.reward != self.reward:
+            raise RolloutsError(f"{what} was made with {recorded.reward}, and this is {self.reward}; {remedy}")
+        for name in dict.fromkeys([*recorded.options, *self.options]):
+            before, now = recorded.options.get(name), self.options.get(name)
             if before != now:
                 raise RolloutsError(f"{what} was made with {name} {before!r}, and this is {name} {now!r}; {remedy}")
         raise RolloutsError(
-            f"{what} was made with {there.reward} of the key {there.key}, and this one has the key {self.key}: "
+            f"{what} was made with {recorded.reward} of the key {recorded.key}, and this one has the key {self.key}: "
             f"its code, or what it uses, has changed since; {remedy}"
         )

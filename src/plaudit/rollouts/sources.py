@@ -8,7 +8,7 @@ import gzip
 import os
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeVar
@@ -36,40 +36,51 @@ class Source(Protocol):
 
 
 class LineSource:
-    """JSON lines from wherever `opening` gets them."""
+    """JSON lines that are not blank, from wherever `opening` gets them; `torn` once half a line was met at the end."""
 
-    def __init__(self, name: str, opening: Callable[[], "AbstractContextManager[Lines]"]) -> None:
+    def __init__(self, name: str, opening: Callable[[], AbstractContextManager[BinaryIO]]) -> None:
         self.name = name
         self.torn = False
         self._opening = opening
 
     @classmethod
     def of_file(cls, path: Path) -> "LineSource":
-        return cls(str(path), partial(_plain_lines, path))
+        return cls(str(path), partial(_open, path, open))
 
     @classmethod
     def of_gzip(cls, path: Path) -> "LineSource":
-        return cls(str(path), partial(_plain_lines, path, opening=gzip.open))
+        return cls(str(path), partial(_open, path, gzip.open))
 
     @classmethod
     def of_stream(cls, stream: BinaryIO) -> "LineSource":
         """From an open binary stream, such as `sys.stdin.buffer`; it is left open."""
-        name = str(getattr(stream, "name", "<stream>"))
-        return cls(name, lambda: nullcontext(Lines(stream, name)))
+        return cls(str(getattr(stream, "name", "<stream>")), lambda: nullcontext(stream))
 
     def raw_rows(self) -> Iterator[tuple[int, bytes]]:
-        with self._opening() as lines:
-            yield from lines
-        self.torn = lines.torn
+        self.torn = False
+        for number, line in enumerate(self._lines(), 1):
+            if number == 1:
+                if line.startswith(UTF16):
+                    raise RolloutsError(f"{self.name}:1: not UTF-8 but UTF-16; save the file as UTF-8")
+                line = line.removeprefix(BOM)
+            if not line.endswith(b"\n") and is_torn(line):
+                self.torn = True
+            elif line and not line.isspace():
+                yield number, line
 
     def decode(self, raw: bytes) -> Any:
         return jsonline.decode(raw.rstrip(b"\r\n"))
 
-
-@contextmanager
-def _plain_lines(path: Path, opening: Callable[..., Any] = open) -> "Iterator[Lines]":
-    with _open(path, opening) as file:
-        yield Lines(file, str(path))
+    def _lines(self) -> Iterator[bytes]:
+        number = 0
+        with self._opening() as stream:
+            try:
+                for number, line in enumerate(stream, 1):  # noqa: B007 - the message says how far it came
+                    yield line
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                raise RolloutsError(f"{self.name}: the gzip data is broken after line {number} ({error})") from None
+            except OSError as error:
+                raise RolloutsError(f"cannot read {self.name}: {error.strerror}") from error
 
 
 def _open(path: Path, opening: Callable[..., Any]) -> Any:
@@ -109,7 +120,7 @@ def by_suffix(path: Path, table: dict[str, T]) -> T:
         problem = f"the suffix {suffix!r} is not a known format" if suffix else "it has no suffix that names a format"
         raise RolloutsError(
             f"{path}: {problem}{did_you_mean(suffix, table)} "
-            "(rollouts files end in .jsonl, .jsonl.gz, .parquet or .csv)"
+            "(data and rollouts files end in .jsonl, .jsonl.gz, .parquet or .csv)"
         )
     return table[suffix]
 
@@ -124,36 +135,6 @@ def _files_beside(path: Path) -> list[str]:
 def _example_in(folder: Path) -> str:
     names = sorted(entry.name for entry in folder.iterdir() if entry.suffix.lower() in _SOURCES)
     return f", such as {folder / names[0]}" if names else ""
-
-
-class Lines:
-    """The lines of a stream that are not blank, with their numbers; `torn` once half a line was met at the end."""
-
-    def __init__(self, stream: BinaryIO, name: str) -> None:
-        self.stream = stream
-        self.name = name
-        self.torn = False
-
-    def __iter__(self) -> Iterator[tuple[int, bytes]]:
-        for number, line in enumerate(self._lines(), 1):
-            if number == 1:
-                if line.startswith(UTF16):
-                    raise RolloutsError(f"{self.name}:1: not UTF-8 but UTF-16; save the file as UTF-8")
-                line = line.removeprefix(BOM)
-            if not line.endswith(b"\n") and is_torn(line):
-                self.torn = True
-            elif line and not line.isspace():
-                yield number, line
-
-    def _lines(self) -> Iterator[bytes]:
-        number = 0
-        try:
-            for number, line in enumerate(self.stream, 1):  # noqa: B007 - the message says how far it came
-                yield line
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise RolloutsError(f"{self.name}: the gzip data is broken after line {number} ({error})") from None
-        except OSError as error:
-            raise RolloutsError(f"cannot read {self.name}: {error.strerror}") from error
 
 
 def is_torn(line: bytes) -> bool:

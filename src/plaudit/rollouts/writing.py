@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Literal, Protocol, TypeAlias
+from typing import Any, BinaryIO, Literal, TypeAlias
 
 from plaudit import jsonline
 from plaudit.errors import RolloutsError, did_you_mean, require
@@ -63,12 +63,6 @@ class RolloutsWriter:
         self.close(complete=error is None)
 
 
-class _Sink(Protocol):
-    def put(self, line: bytes) -> None: ...
-    def flush(self) -> None: ...
-    def close(self, *, complete: bool) -> None: ...
-
-
 class _LineSink:
     """Lines to a file, many in one write."""
 
@@ -110,7 +104,7 @@ class _LineSink:
 
 
 class _ConvertedSink:
-    """Lines to a file beside the target, which becomes the target in its own format when all are there."""
+    """Lines to a temporary file, which is converted to the format of the target when it is complete."""
 
     def __init__(self, path: Path, convert: Convert) -> None:
         self._path, self._convert = path, convert
@@ -125,7 +119,7 @@ class _ConvertedSink:
 
     def close(self, *, complete: bool) -> None:
         self._lines.close(complete=complete)
-        if complete and self._spool.exists():  # closing twice is closing once
+        if complete and self._spool.exists():  # a second call does nothing
             partial = self._path.with_name(f"{self._path.name}.partial")
             self._convert(self._rows, str(partial))
             os.replace(partial, self._path)
@@ -133,6 +127,9 @@ class _ConvertedSink:
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         return (jsonline.decode(line) for _, line in LineSource.of_file(self._spool).raw_rows())
+
+
+_Sink: TypeAlias = _LineSink | _ConvertedSink
 
 
 def _plain_sink(path: Path, mode: Mode, overwrite: bool) -> _Sink:
@@ -238,7 +235,7 @@ def _check_whole(line: bytes, path: Path) -> None:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write to a file beside the target, then rename it; an OSError leaves no partial file."""
+    """Write a temporary file in the same folder, then rename it; an OSError leaves no partial file."""
     partial = path.with_name(f"{path.name}.partial")
     try:
         partial.write_bytes(data)

@@ -51,14 +51,12 @@ from .learning.optimizer import warm_start as warm_start
 from .model.loading import add_lora as add_lora
 from .model.loading import load_policy as load_policy
 from .model.loading import tiny_policy as tiny_policy
-from .model.loading import unpacked_model as unpacked_model
 from .model.policy import Policy as Policy
 from .model.transformers_sampler import TransformersSampler as TransformersSampler
 from .reward_model.held_out import Estimate as Estimate
 from .reward_model.held_out import LengthReport as LengthReport
 from .reward_model.held_out import LengthVerdict as LengthVerdict
 from .reward_model.held_out import RatedPair as RatedPair
-from .reward_model.pair import PairColumns as PairColumns
 from .reward_model.pair import PreferencePair as PreferencePair
 from .reward_model.pair_files import BuiltPairs as BuiltPairs
 from .reward_model.pair_files import PairCounts as PairCounts

@@ -91,12 +91,12 @@ class Collector:
             outputs = self.scorer.score(sampled.trajectories)
             self._observe(outputs)
             sample_s, reward_s = sample_s + drawn - began, reward_s + time.perf_counter() - drawn
-            for start in range(0, len(outputs), size):
-                part = slice(start, start + size)
-                reason = _reason_to_drop(outputs[part], self.config.filter)
-                reasons.update([reason] if reason else [])
-                (left_out if reason else kept).extend(map(Rollout, sampled.trajectories[part], outputs[part]))
-                prompt_ids += [] if reason or sampled.prompt_ids is None else sampled.prompt_ids[part]
+            filtered = filter_groups(zip(sampled.trajectories, outputs, strict=True), self.config.filter)
+            kept, left_out = [*kept, *filtered.kept], [*left_out, *filtered.left_out]
+            reasons.update(filtered.dropped)
+            stay = {rollout.trajectory.group for rollout in filtered.kept}
+            pairs = zip(sampled.trajectories, sampled.prompt_ids or (), strict=False)
+            prompt_ids += [ids for trajectory, ids in pairs if trajectory.group in stay]
             if len(kept) == wanted * size:
                 break
         return Batch(
@@ -118,11 +118,7 @@ class Collector:
         """Report scores to the stream of prompts; unscored samples are left out."""
         if self.config.curriculum.by == "none":
             return
-        if any(output.ok and output.score is None for output in outputs):
-            raise TrainingError(
-                f"curriculum.by={self.config.curriculum.by} needs a score of every sample, and this reward gives none: "
-                "let it return RewardOutput(reward, score=…), or use no curriculum"
-            )
+        _require_scores(outputs, f"curriculum.by={self.config.curriculum.by}", "use no curriculum")
         size = self.config.sampling.samples_per_prompt
         groups = [outputs[start : start + size] for start in range(0, len(outputs), size)]
         self.stream.observe([[output.score for output in group if output.score is not None] for group in groups])
@@ -144,20 +140,15 @@ class Collector:
 
 @dataclass(frozen=True, slots=True)
 class FilterResult:
-    """The samples of the groups that stay, and how many groups were left out for each reason."""
+    """The samples of the groups that stay and of those left out, and how many groups were left out for each reason."""
 
     kept: list[ScoredRollout]
-    groups: int
+    left_out: list[ScoredRollout]
     dropped: dict[str, int]
-
-    @property
-    def share(self) -> float:
-        """The share of groups left out."""
-        return sum(self.dropped.values()) / self.groups if self.groups else 0.0
 
 
 def filter_groups(scored: Iterable[tuple[Trajectory, RewardOutput]], settings: FilterConfig) -> FilterResult:
-    """The groups worth an update, in their order.
+    """Keep the groups with a learning signal, in their order.
 
     by="mean" keeps a group when low < mean(scores) < high, by="spread" when max − min of its scores exceeds min_spread.
     The bounds themselves are outside, so that 0 and 1 drop the groups that are all wrong and all right (DAPO's dynamic
@@ -167,27 +158,30 @@ def filter_groups(scored: Iterable[tuple[Trajectory, RewardOutput]], settings: F
     for trajectory, output in scored:
         groups[trajectory.group_key].append(Rollout(trajectory, output))
     kept: list[ScoredRollout] = []
+    left_out: list[ScoredRollout] = []
     dropped: Counter[str] = Counter()
     for members in groups.values():
         reason = _reason_to_drop([output for _, output in members], settings)
         if reason:
             dropped[reason] += 1
-        else:
-            kept += members
-    return FilterResult(kept, len(groups), dict(dropped))
+        (left_out if reason else kept).extend(members)
+    return FilterResult(kept, left_out, dict(dropped))
+
+
+def _require_scores(outputs: Iterable[RewardOutput], what: str, remedy: str) -> None:
+    if any(output.ok and output.score is None for output in outputs):
+        raise TrainingError(
+            f"{what} needs a score of every sample, and this reward gives none: let it return "
+            f"RewardOutput(reward, score=…), or {remedy}"
+        )
 
 
 def _reason_to_drop(outputs: Sequence[RewardOutput], settings: FilterConfig) -> str:
     """The reason why a group is left out; the empty string when it stays."""
     if settings.by == "none":
         return ""
-    scored = [output for output in outputs if output.ok]
-    scores = [output.score for output in scored if output.score is not None]
-    if len(scores) < len(scored):
-        raise TrainingError(
-            f"filtering by {settings.by} needs a score of every sample, and this reward gives none: "
-            "let it return RewardOutput(reward, score=…), or do not filter"
-        )
+    _require_scores(outputs, f"filtering by {settings.by}", "do not filter")
+    scores = [output.score for output in outputs if output.score is not None]
     if not scores:
         return "not scored"
     if settings.by == "spread":

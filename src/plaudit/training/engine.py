@@ -93,17 +93,16 @@ def train(
     for package in engine.packages:
         require(package, extra=engine.extra, purpose=f"training (engine: {config.engine})")
     begin: Callable[[RunConfig, RunOptions], Outcome] = importlib.import_module(engine.module).train
-    return begin(config, RunOptions(inputs, resume, overwrite, progress or Progress()))
+    return begin(config, RunOptions(inputs, resume, progress or Progress()))
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What an engine gets beside the config: the inputs that it names, whether to resume or to replace a run in the
-    folder, and the receiver of progress events."""
+    """What an engine gets beside the config: the inputs that it names, whether to resume the run in the folder, and the
+    receiver of progress events."""
 
     inputs: Inputs
     resume: bool
-    overwrite: bool
     progress: Progress
 
 

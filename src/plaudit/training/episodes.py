@@ -214,6 +214,6 @@ def _environment_output(trajectory: Trajectory) -> RewardOutput | None:
         return RewardOutput.unscored(Status(about["status"]), about["reason"], metadata=logs)
     if about.get("reward") is None:
         return None
-    if score is not None and not 0.0 <= score <= 1.0:  # agents often give rewards as scores: the order counts
+    if score is not None and not 0.0 <= score <= 1.0:  # agents often give rewards as scores
         logs, score = {**logs, "scores": score}, min(1.0, max(0.0, score))
     return RewardOutput(about["reward"], score=score, metadata=logs)

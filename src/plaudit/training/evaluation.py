@@ -21,7 +21,7 @@ from plaudit.contract.output import RewardOutput
 from plaudit.errors import InvalidSettings, PolicyError
 from plaudit.models.locating import check_model
 from plaudit.report.coverage import CoveredMean, mean_reward, mean_score, wilson_interval
-from plaudit.report.statistics.groups import pass_at_k
+from plaudit.report.statistics.groups import pass_at_k as pass_at_k
 from plaudit.rollouts import Rollout, ScoredRollout
 from plaudit.training.collecting import Scoring
 from plaudit.training.config.keys import read_config_file
@@ -31,17 +31,11 @@ from plaudit.training.data.config_task import load_task, template_of
 from plaudit.training.data.curriculum import Levels
 from plaudit.training.data.prompts import Prompts, Task
 from plaudit.training.data.sources import PromptTemplate
-from plaudit.training.metrics import split_by
+from plaudit.training.metrics import outputs_by_group, split_by
 from plaudit.training.run_folder import RunFolder
 from plaudit.training.sampling.external import EndpointSampler
 from plaudit.training.sampling.sampler import Sampler, derive_seed
 from plaudit.trajectory import GroupKey, Trajectory
-
-__all__ = [
-    "EvaluatedTask", "Evaluation", "HeldOut", "Interval", "TrainedModel", "evaluate", "evaluate_model",
-    "load_run_task", "merge_model", "open_model", "pass_at_k",
-]  # fmt: skip
-
 
 RESPONSES_AT_ONCE = 64
 
@@ -73,33 +67,47 @@ class Evaluation:
     samples: int
     unscored: int
     length: float
+    greedy: dict[str, CoveredMean]
+    """`greedy`, the mean score of the likeliest responses; `greedy_reward` where the reward gives no scores."""
+
+    @property
+    def means(self) -> dict[str, CoveredMean]:
+        """Every mean by its name."""
+        pass_at = {f"pass@{k}": mean for k, mean in self.pass_at.items()}
+        return {"score": self.score, "reward": self.reward, **pass_at, **self.greedy}
 
     def metrics(self, prefix: str = "eval/") -> dict[str, float]:
         """The numbers by name, as they go to metrics.jsonl: `eval/score`, `eval/score_all`, `eval/pass@1`, …"""
-        means = {"score": self.score, "reward": self.reward, **{f"pass@{k}": mean for k, mean in self.pass_at.items()}}
-        metrics = {name: value for key, mean in means.items() for name, value in mean.to_metrics(prefix + key).items()}
+        metrics = {
+            name: value for key, mean in self.means.items() for name, value in mean.to_metrics(prefix + key).items()
+        }
         unscored = self.unscored / self.samples if self.samples else 0.0
         return {**metrics, f"{prefix}length": self.length, f"{prefix}unscored": unscored}
 
 
 def evaluate(
-    scored: Iterable[tuple[Trajectory, RewardOutput]], pass_at: Sequence[int] = (1,), *, right: float = 1.0
+    scored: Iterable[tuple[Trajectory, RewardOutput]],
+    pass_at: Sequence[int] = (1,),
+    *,
+    right: float = 1.0,
+    likeliest: Sequence[tuple[Trajectory, RewardOutput]] = (),
 ) -> Evaluation:
-    """Summarize scored samples of held-out prompts; a sample is right when its score is at least `right`."""
+    """Summarize scored samples of held-out prompts, and the `likeliest` responses to them.
+
+    A sample is right when its score is at least `right`.
+    """
     pairs = list(scored)
     outputs = [output for _, output in pairs]
-    groups: dict[GroupKey, list[RewardOutput]] = defaultdict(list)
-    for trajectory, output in pairs:
-        groups[trajectory.group_key].append(output)
-    score = mean_score(outputs)
+    groups, score = outputs_by_group(pairs), mean_score(outputs)
     return Evaluation(
         score=score,
         reward=mean_reward(outputs),
-        pass_at={k: _pass_at(list(groups.values()), k, right, score.unscored) for k in pass_at},
+        pass_at={k: _pass_at(groups, k, right, score.unscored) for k in pass_at},
         prompts=len(groups),
         samples=len(pairs),
         unscored=sum(not output.ok for output in outputs),
         length=_mean([_length(trajectory) for trajectory, _ in pairs]) or 0.0,
+        greedy=_greedy([output for _, output in likeliest]),
     )
 
 
@@ -158,25 +166,20 @@ class HeldOut:
         self.eval_scorer, self.config, self.settings, self.levels = eval_scorer, config, settings, levels
 
     def evaluate(self, sampler: Sampler, step: int) -> dict[str, float]:
-        """`eval/score`, `eval/pass@k`, …; nothing where there are no held-out prompts."""
+        """`eval/score`, `eval/pass@k`, …, the same by task where there are several, and the score by difficulty.
+
+        Nothing where there are no held-out prompts.
+        """
         if not self.prompts:
             return {}
         settings = self.config.eval
         drawn = self._score(sampler, settings.samples_per_prompt, self._settings_for(step, settings.temperature))
-        metrics = evaluate(drawn, settings.pass_at).metrics() | self._split(drawn, settings.pass_at)
-        if settings.greedy:
-            likeliest = self._score(sampler, 1, self._settings_for(step, 0.0))
-            metrics |= _greedy(likeliest, "eval/")
-            for task, part in split_by(likeliest, lambda row: row.task).items():
-                metrics |= _greedy(part, f"eval/task/{task}/") if f"eval/task/{task}/length" in metrics else {}
-        return metrics
-
-    def _split(self, drawn: Sequence[ScoredRollout], pass_at: Sequence[int]) -> dict[str, float]:
-        """The same by task, where there are several, and the score by difficulty."""
-        tasks = split_by(drawn, lambda row: row.task)
-        metrics: dict[str, float] = {}
+        likeliest = self._score(sampler, 1, self._settings_for(step, 0.0)) if settings.greedy else []
+        metrics = evaluate(drawn, settings.pass_at, likeliest=likeliest).metrics()
+        tasks, greedy = (split_by(each, lambda row: row.task) for each in (drawn, likeliest))
         for task, part in tasks.items() if len(tasks) > 1 else ():
-            metrics |= evaluate(part, pass_at).metrics(f"eval/task/{task}/")
+            evaluated = evaluate(part, settings.pass_at, likeliest=greedy.get(task, ()))
+            metrics |= evaluated.metrics(f"eval/task/{task}/")
         for level, part in split_by(drawn, self.levels.label).items() if self.levels else ():
             metrics |= evaluate(part).score.to_metrics(f"eval/difficulty/{level}")
         return metrics
@@ -231,17 +234,14 @@ def _score_samples(
 def _summarize(
     task: str, rollouts: Sequence[ScoredRollout], likeliest: Sequence[ScoredRollout], pass_at: Sequence[int]
 ) -> EvaluatedTask:
-    summary = evaluate(rollouts, pass_at)
-    means = {"score": summary.score, **{f"pass@{k}": mean for k, mean in summary.pass_at.items()}}
-    if likeliest:
-        means["greedy"] = evaluate(likeliest).score
+    summary = evaluate(rollouts, pass_at, likeliest=likeliest)
     figures = {
         name: Interval(mean.scored, *wilson_interval(mean.scored, summary.prompts), mean.overall, mean.unscored)
-        for name, mean in means.items()
-        if mean.scored is not None and mean.overall is not None
+        for name, mean in summary.means.items()
+        if mean.scored is not None and mean.overall is not None and not name.endswith("reward")
     }
     figures |= _reward_interval("reward", rollouts)
-    if "greedy" not in figures:
+    if "greedy_reward" in summary.greedy:
         figures |= _reward_interval("greedy_reward", likeliest)
     return EvaluatedTask(task, summary.prompts, summary.samples, summary.unscored, figures, summary.length)
 
@@ -263,13 +263,9 @@ def _reward_interval(name: str, rollouts: Sequence[ScoredRollout]) -> dict[str, 
     return {name: Interval(mean, low, high, covered.overall or 0.0, covered.unscored)}
 
 
-def _greedy(likeliest: Sequence[ScoredRollout], prefix: str) -> dict[str, float]:
-    """`greedy`, the score of the likeliest responses; `greedy_reward` where the reward gives no scores."""
-    outputs = [output for _, output in likeliest]
+def _greedy(outputs: Sequence[RewardOutput]) -> dict[str, CoveredMean]:
     score = mean_score(outputs)
-    if score.scored is not None:
-        return score.to_metrics(f"{prefix}greedy")
-    return mean_reward(outputs).to_metrics(f"{prefix}greedy_reward")
+    return {"greedy_reward": mean_reward(outputs)} if score.scored is None else {"greedy": score}
 
 
 def _pass_at(groups: Sequence[Sequence[RewardOutput]], k: int, right: float, unscored: float) -> CoveredMean:

@@ -18,23 +18,21 @@ from plaudit.training.data.curriculum import Levels
 from plaudit.trajectory import GroupKey, Trajectory
 
 
-def step_metrics(batch: Batch, updated: Mapping[str, float], *, update_s: float, step_s: float) -> dict[str, Any]:
-    """All values of a step in metrics.jsonl except its evaluation; `updated` are the numbers of the policy update."""
+def step_metrics(
+    batch: Batch, updated: Mapping[str, float], levels: Levels, *, update_s: float, step_s: float
+) -> dict[str, Any]:
+    """All values of a step in metrics.jsonl except its evaluation; `updated` are the numbers of the policy update.
+
+    Groups that filtering left out count as sampled. Asynchronous sampling overlaps with the update, so the parts of the
+    time may exceed the step.
+    """
+    everything = [*batch.scored, *batch.left_out]
+    groups = outputs_by_group(everything)
+    trajectories = [scored.trajectory for scored in everything]
+    tokens = sum(trajectory.tokens.chosen for trajectory in trajectories if trajectory.tokens is not None)
     return {
         "step": batch.step,
         "epoch": batch.epoch,
-        **batch_metrics(batch),
-        **updated,
-        **time_metrics(batch, update_s=update_s, step_s=step_s),
-    }
-
-
-def batch_metrics(batch: Batch) -> dict[str, float]:
-    """The metrics of a step's samples and rewards, with the groups that filtering left out."""
-    everything = [*batch.scored, *batch.left_out]
-    groups = _by_group(everything)
-    trajectories = [scored.trajectory for scored in everything]
-    return {
         **reward_metrics(output for _, output in everything),
         **_lengths(trajectories),
         "entropy": _entropy(trajectories),
@@ -42,18 +40,13 @@ def batch_metrics(batch: Batch) -> dict[str, float]:
         "filter/share": sum(batch.reasons.values()) / len(groups) if groups else 0.0,
         **{f"filter/{reason.replace(' ', '_')}": float(count) for reason, count in batch.reasons.items()},
         "staleness": float(batch.staleness),
-    }
-
-
-def time_metrics(batch: Batch, *, update_s: float, step_s: float) -> dict[str, float]:
-    """The time split and the rate; asynchronous sampling overlaps with the update, so the parts may exceed the step."""
-    tokens = batch.sampled.token_count + sum(t.tokens.chosen for t, _ in batch.left_out if t.tokens is not None)
-    return {
+        **updated,
         "time/sample": batch.sample_s,
         "time/reward": batch.reward_s,
         "time/update": update_s,
         "time/step": step_s,
         "tokens_per_s": tokens / step_s if step_s else 0.0,
+        **split_metrics(batch, levels),
     }
 
 
@@ -91,12 +84,13 @@ def _entropy(trajectories: Iterable[Trajectory]) -> float:
     for trajectory in trajectories:
         tokens = trajectory.tokens
         if tokens is not None and tokens.logprobs:
-            total -= sum(tokens.logprobs)  # feedback adds 0
+            total -= sum(tokens.logprobs)  # those of feedback are 0
             count += tokens.chosen
     return total / count if count else 0.0
 
 
-def _by_group(scored: Iterable[ScoredRollout]) -> list[list[RewardOutput]]:
+def outputs_by_group(scored: Iterable[tuple[Trajectory, RewardOutput]]) -> list[list[RewardOutput]]:
+    """The outputs of each group, in the order of the groups."""
     groups: dict[GroupKey, list[RewardOutput]] = defaultdict(list)
     for trajectory, output in scored:
         groups[trajectory.group_key].append(output)

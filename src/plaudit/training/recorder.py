@@ -19,6 +19,7 @@ from plaudit.report.page.packing import encode_json
 from plaudit.report.page.report_file import MAX_BYTES, build_report, write_page
 from plaudit.report.terminal.analysis_text import describe_batch, render_analysis
 from plaudit.rollouts import Rollout, RolloutsWriter, ScoredRollout, read_rollouts
+from plaudit.rollouts.reading import require_scored
 from plaudit.training.collecting import Batch
 from plaudit.training.config.schema import RunConfig
 from plaudit.training.data.prompts import Prompts
@@ -190,16 +191,14 @@ def write_samples(path: Path, prompts: Prompts, before: Sequence[str], after: Se
 
 def _write_figures(folder: RunFolder, config: RunConfig) -> None:
     """report.html, and reward_analysis.json and .txt, from all rollouts and metrics of the run."""
-    scored = (
-        Rollout(line.trajectory, line.output) for line in read_rollouts(folder.rollouts) if line.output is not None
-    )
+    scored = require_scored(read_rollouts(folder.rollouts), str(folder.rollouts))
     room = MAX_BYTES if config.logging.report else 0
     run = build_report(folder.path.name, scored, metrics=folder.metrics, max_bytes=room)
     if config.logging.report:
         write_page([run], folder.report)
     if config.training.save_reward_analysis:
-        (folder.path / "reward_analysis.json").write_bytes(encode_json(run.figures.to_dict()))
-        (folder.path / "reward_analysis.txt").write_text(render_analysis(run.figures), encoding="utf-8")
+        folder.analysis.write_bytes(encode_json(run.figures.to_dict()))
+        folder.analysis.with_suffix(".txt").write_text(render_analysis(run.figures), encoding="utf-8")
 
 
 def _cell(text: str) -> str:

@@ -11,10 +11,11 @@ import msgspec
 import torch
 from safetensors import SafetensorError
 
-from plaudit.agents import Agent, EnvironmentHost, EpisodeLimits
+from plaudit.agents import EnvironmentHost, EpisodeLimits
 from plaudit.engine import Scorer
 from plaudit.engine.batch_dependence import warn_of_batch_dependence
 from plaudit.errors import InvalidSettings, RolloutsError, TrainingError
+from plaudit.loading import Loaded
 from plaudit.models.loading import choose_device
 from plaudit.training.collecting import Collector, PrefetchedBatches, Scoring, SequentialBatches
 from plaudit.training.config.schema import EMBEDDED, RunConfig, SamplingSettings
@@ -48,12 +49,11 @@ class Run:
     eval_scorer: Scoring
     """Scores held-out responses."""
     sampling: SamplingSettings
-    agent: Agent | None = None
+    inputs: Inputs
     limits: EpisodeLimits | None = None
+    """The limits of episodes, if there is an agent."""
     hosts: list[EnvironmentHost] = field(default_factory=list)
     """The hosts that run the environments."""
-    demonstrations: tuple[Trajectory, ...] = ()
-    """Right responses for a warm start or the SFT loss."""
 
     @property
     def folder(self) -> RunFolder:
@@ -74,11 +74,12 @@ class Run:
     def build_sampler(self, policy: Policy) -> Sampler:
         """A sampler of responses, or of episodes where there is an agent."""
         sampler = policy.sampler(self.sampling)
-        if self.agent is None or self.limits is None:
+        agent = self.inputs.agent
+        if agent is None or self.limits is None:
             return sampler
-        host = self.agent.build_host(workers=self.config.training.agent_workers or None)
+        host = agent.build_host(workers=self.config.training.agent_workers or None)
         self.hosts.append(host)
-        return EpisodeSampler(sampler, self.agent, self.limits, host=host)
+        return EpisodeSampler(sampler, agent, self.limits, host=host)
 
     def build_held_out(self) -> HeldOut:
         """The evaluation on held-out prompts."""
@@ -86,7 +87,8 @@ class Run:
 
     def build_updater(self) -> Updater:
         """The updater of the policy, from its current weights."""
-        return Updater(self.policy, self.config, max_new_tokens=self.max_new_tokens, demonstrations=self.demonstrations)
+        demonstrations = self.inputs.demonstrations
+        return Updater(self.policy, self.config, max_new_tokens=self.max_new_tokens, demonstrations=demonstrations)
 
     def open_batches(self, sampler: Sampler, *, state: dict[str, Any]) -> SequentialBatches | PrefetchedBatches:
         """The batches of the run's steps, from a state of the stream of prompts on; close it at the end."""
@@ -123,7 +125,7 @@ class Run:
         with train_own_weights(self.policy) if embedded else nullcontext():
             warm_start(
                 self.policy,
-                self.demonstrations,
+                self.inputs.demonstrations,
                 msgspec.structs.replace(model, warm_start_steps=steps, warm_start_lr=lr),
                 seed=derive_seed(config.seed, "warm start"),
                 micro_batches=config.training.gradient_accumulation,
@@ -146,7 +148,7 @@ def open_run(config: RunConfig, options: RunOptions) -> Iterator[Run]:
     with closing(build_run(config, options.inputs, options.progress)) as run:
         if config.model.gradient_checkpointing:
             run.policy.recompute_layers()
-        folder.open(config, resume=options.resume, overwrite=options.overwrite)
+        folder.open(config, resume=options.resume)
         try:
             yield run
         except (OSError, RolloutsError, SafetensorError) as error:
@@ -177,8 +179,7 @@ def build_run(config: RunConfig, inputs: Inputs, progress: Progress | None = Non
         stack.pop_all()
     sampling = config.sampling.settings(task.max_new_tokens)
     task = replace(task, notes=(*task.notes, *_note_unknown_characters(task, policy)))
-    return Run(config, task, policy, scorer, eval_scorer, sampling, inputs.agent, limits,
-               demonstrations=inputs.demonstrations)  # fmt: skip
+    return Run(config, task, policy, scorer, eval_scorer, sampling, inputs, limits)
 
 
 def _load_policy(config: RunConfig) -> Policy:
@@ -222,25 +223,25 @@ def _build_scorer(config: RunConfig, inputs: Inputs) -> Scoring:
     """The scorer of training samples; the reward of a built-in task is fast and needs no deadline."""
     if inputs.reward is None:
         return EpisodeScorer()
-    training = config.training
-    backend = training.reward_backend
+    backend = config.training.reward_backend
     if backend == "auto":
         backend = "inline" if inputs.runs_inline else "processes"
-    deadline = training.reward_deadline_s if training.reward_deadline_s and backend != "inline" else None
-    scorer = Scorer(inputs.reward, backend=backend, workers=training.reward_workers, deadline_s=deadline)
+    scorer = _open_scorer(inputs.reward, backend, config)
     return scorer if inputs.agent is None else EpisodeScorer(scorer)
 
 
 def _build_eval_scorer(config: RunConfig, inputs: Inputs, scorer: Scoring) -> Scoring:
     """The scorer of held-out responses; the training scorer where both have the same reward."""
-    reward, training = inputs.eval_reward, config.training
-    if reward is None:
+    if inputs.eval_reward is None:
         return scorer
-    if inputs.task.runs_inline or training.reward_backend == "inline":
-        return Scorer(reward, backend="inline")
-    return Scorer(
-        reward, backend="processes", workers=training.reward_workers, deadline_s=training.reward_deadline_s or None
-    )
+    is_inline = inputs.task.runs_inline or config.training.reward_backend == "inline"
+    return _open_scorer(inputs.eval_reward, "inline" if is_inline else "processes", config)
+
+
+def _open_scorer(reward: Loaded, backend: str, config: RunConfig) -> Scorer:
+    training = config.training
+    deadline = None if backend == "inline" else training.reward_deadline_s or None
+    return Scorer(reward, backend=backend, workers=training.reward_workers, deadline_s=deadline)
 
 
 def _episode_limits(config: RunConfig, policy: Policy) -> EpisodeLimits:

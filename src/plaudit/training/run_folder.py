@@ -9,22 +9,19 @@ import os
 import pickle
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from plaudit import jsonline
 from plaudit.errors import TrainingError, require
 from plaudit.remote.tokens import hide_tokens
+from plaudit.report.run_files import METRICS, ROLLOUTS
 from plaudit.rollouts.writing import write_atomically
 from plaudit.training.config.keys import flatten
 from plaudit.training.config.reading import document_config, load_config
 from plaudit.training.config.schema import RunConfig
 
-RUN_FILES = (
-    "config.yaml", "metrics.jsonl", "rollouts.jsonl", "checkpoints", "model", "samples.md", "report.html",
-    "reward_analysis.json", "reward_analysis.txt", "tensorboard", "wandb",
-)  # fmt: skip
 MAY_CHANGE_ON_RESUME = (
     "output_dir",
     "steps",
@@ -36,55 +33,29 @@ MAY_CHANGE_ON_RESUME = (
 """The keys that may differ between a run and its continuation: none of them changes what was learned so far."""
 
 
-@dataclass(frozen=True, slots=True)
 class RunFolder:
     """Where a run leaves its config, metrics, rollouts, checkpoints and samples."""
 
-    path: Path
-
-    @property
-    def config(self) -> Path:
-        return self.path / "config.yaml"
-
-    @property
-    def metrics(self) -> Path:
-        return self.path / "metrics.jsonl"
-
-    @property
-    def rollouts(self) -> Path:
-        return self.path / "rollouts.jsonl"
-
-    @property
-    def checkpoints(self) -> Path:
-        return self.path / "checkpoints"
-
-    @property
-    def model(self) -> Path:
-        return self.path / "model"
-
-    @property
-    def samples(self) -> Path:
-        return self.path / "samples.md"
-
-    @property
-    def report(self) -> Path:
-        return self.path / "report.html"
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config, self.metrics, self.rollouts = path / "config.yaml", path / METRICS, path / ROLLOUTS
+        self.checkpoints, self.model, self.samples = path / "checkpoints", path / "model", path / "samples.md"
+        self.report, self.analysis = path / "report.html", path / "reward_analysis.json"
 
     @property
     def holds_run(self) -> bool:
         """True when a run was begun here."""
         return self.config.is_file()
 
-    def open(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
-        """Save the config here: of the run that is in the folder if `resume` is set, else of a new one."""
-        self.check(config, resume=resume, overwrite=overwrite)
+    def open(self, config: RunConfig, *, resume: bool) -> None:
+        """Save the config here: of the run that is in the folder if `resume` is set, else of a new one; see `check`."""
         if not resume and self.holds_run:
             self._remove_run()
         self.path.mkdir(parents=True, exist_ok=True)
         self.save_config(config)
 
     def check(self, config: RunConfig, *, resume: bool, overwrite: bool) -> None:
-        """Raise what `open` would raise, and change nothing."""
+        """Raise TrainingError where the config cannot be opened here; `overwrite` allows to replace a run."""
         if resume:
             self.check_continues(config)
         elif self.holds_run and not overwrite:
@@ -138,8 +109,9 @@ class RunFolder:
         return 1.0 - sum(scored) / len(scored) if scored else 0.0
 
     def _remove_run(self) -> None:
-        for name in RUN_FILES:
-            old = self.path / name
+        files = (self.config, self.metrics, self.rollouts, self.samples, self.report, self.analysis)
+        folders = (self.checkpoints, self.model, self.path / "tensorboard", self.path / "wandb")
+        for old in (*files, self.analysis.with_suffix(".txt"), *folders):
             shutil.rmtree(old) if old.is_dir() else old.unlink(missing_ok=True)
 
     def sizes(self) -> dict[str, int]:
@@ -151,6 +123,19 @@ class RunFolder:
         for path in (self.metrics, self.rollouts):
             if path.exists():
                 os.truncate(path, min(sizes.get(path.name, 0), path.stat().st_size))
+
+
+@dataclass(slots=True)
+class RunState:
+    """The progress of a run, as a checkpoint keeps it: the last step, the evaluations, the samples before training, and
+    the sizes of the files that grow.
+    """
+
+    step: int = 0
+    before: dict[str, float] = field(default_factory=dict)
+    after: dict[str, float] = field(default_factory=dict)
+    samples_before: list[str] = field(default_factory=list)
+    sizes: dict[str, int] = field(default_factory=dict)
 
 
 _NAME = re.compile(r"step-(\d{6,})")
@@ -196,7 +181,7 @@ class Checkpoints:
             _write_synced(partial / STATE, state)
             shutil.rmtree(target, ignore_errors=True)
             os.replace(partial, target)
-            _to_disk(self.folder)
+            _sync_folder(self.folder)
         except (OSError, RuntimeError) as error:  # torch raises either for a full disk
             shutil.rmtree(partial, ignore_errors=True)
             left = self.newest()
@@ -228,7 +213,7 @@ def _write_synced(path: Path, state: dict[str, Any]) -> None:
         os.fsync(file.fileno())
 
 
-def _to_disk(folder: Path) -> None:
+def _sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

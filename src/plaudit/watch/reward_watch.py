@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from plaudit.errors import InvalidSettings, did_you_mean
+from plaudit.errors import InvalidSettings
 from plaudit.report.advice import ADVICE, FAULTS, remarks
 from plaudit.report.collecting import collect_figures
 from plaudit.report.coverage import wilson_interval
@@ -20,6 +20,7 @@ from plaudit.report.figures import Figures, StepPoint
 from plaudit.report.formatting import format_share
 from plaudit.report.run_files import GrowingRollouts, run_files
 from plaudit.rollouts import ScoredRollout
+from plaudit.settings import check_choice
 
 PAUSE_S = 1.0
 
@@ -37,8 +38,11 @@ class Look:
     stop: "Sign | None" = None
 
     def to_metrics(self) -> dict[str, float]:
-        """The figures by the names that metrics.jsonl and other logs give them."""
-        return to_metrics(self.figures)
+        """The figures with a limit, by the names that metrics.jsonl and other logs give them."""
+        summary = self.figures.summary
+        numbers = {"unscored": 1 - summary.ok / summary.count if summary.count else None}
+        numbers |= {name.replace(" ", "_"): fault.measure(self.figures) for name, fault in FAULTS.items()}
+        return {f"watch/{name}": value for name, value in numbers.items() if value is not None}
 
 
 class RewardWatch:
@@ -52,8 +56,7 @@ class RewardWatch:
             raise InvalidSettings(f"every, window and patience are 1 or more, got {every}, {window}, {patience}")
         self.stop_on = tuple(stop_on)
         for name in self.stop_on:
-            if name not in SIGNS:
-                raise InvalidSettings(f"no sign {name!r}{did_you_mean(name, SIGNS)} (there are {', '.join(SIGNS)})")
+            check_choice("sign", name, SIGNS)
         self._every, self._patience = every, patience
         self._steps: deque[Sequence[ScoredRollout]] = deque(maxlen=window)
         self.restart()
@@ -71,8 +74,8 @@ class RewardWatch:
         if step % self._every or not self._steps:
             return None
         now = collect_figures(rollout for listed in self._steps for rollout in listed)
-        self._first = self._first or now
-        signs = find_signs(self._first, now)
+        first = self._first = self._first or now
+        signs = tuple(sign for detect in SIGNS.values() if (sign := detect(first, now)) is not None)
         new = tuple(sign for sign in signs if sign.name not in self._looks_with)
         self._looks_with = {sign.name: self._looks_with.get(sign.name, 0) + 1 for sign in signs}
         lasting = (s for s in signs if s.name in self.stop_on and self._looks_with[s.name] >= self._patience)
@@ -135,21 +138,8 @@ class Sign:
         return f"{self.name}: {self.message}. {self.remedy}"
 
 
-def find_signs(first: Figures, now: Figures) -> tuple[Sign, ...]:
-    """The signs in the latest steps; `first` are the figures of the first steps of the run."""
-    return tuple(sign for detect in SIGNS.values() if (sign := detect(first, now)) is not None)
-
-
-def to_metrics(figures: Figures) -> dict[str, float]:
-    """The figures with a limit, as metrics.jsonl and other logs name them."""
-    summary = figures.summary
-    numbers = {"unscored": 1 - summary.ok / summary.count if summary.count else None}
-    numbers |= {name.replace(" ", "_"): fault.measure(figures) for name, fault in FAULTS.items()}
-    return {f"watch/{name}": value for name, value in numbers.items() if value is not None}
-
-
 def _fault(name: str) -> Callable[[Figures, Figures], Sign | None]:
-    """The sign that a figure of the latest steps reaches its limit."""
+    """A function that returns a sign if a figure of the latest steps reaches its limit."""
     fault = FAULTS[name]
 
     def detect(first: Figures, now: Figures) -> Sign | None:

@@ -5,15 +5,15 @@ A user gets the messages that it and the agent have said to each other, and noth
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
 import msgspec
 
 from plaudit.contract.calling import await_value
-from plaudit.endpoint.channel import CallFailed, Channel, EndpointPolicy
-from plaudit.endpoint.http_client import HttpClient, KeySource, check_url
+from plaudit.endpoint.channel import CallFailed
+from plaudit.endpoint.http_client import HttpClient, ModelServer
 from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import AgentError
 from plaudit.worlds.task import Task
@@ -62,25 +62,16 @@ class _Completion(msgspec.Struct):
     choices: list[_Choice]
 
 
-@dataclass(frozen=True)
-class ModelUser(User):
+@dataclass(frozen=True, eq=False)
+class ModelUser(ModelServer, User):
     """A chat model that plays the user; it ends the episode by its own reply, whatever the agent writes.
 
     A reply counts only if it is complete. Without one (the endpoint is down after the tries of `policy`, or the reply
     is empty or cut off) the episode has a status with the reason, and no reward.
     """
 
-    url: str
-    model: str
     temperature: float = 0.0
     max_tokens: int = 200
-    key: KeySource = field(default_factory=KeySource)
-    policy: EndpointPolicy = field(default_factory=EndpointPolicy)
-    _channel: Channel = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "url", check_url(self.url))
-        object.__setattr__(self, "_channel", Channel(self.policy))
 
     def reply(self, task: Task, dialogue: Sequence[tuple[str, str]]) -> str | None:
         body = {
@@ -98,9 +89,9 @@ class ModelUser(User):
         return None if STOP in text else text
 
     async def _send(self, body: dict[str, object]) -> bytes:
-        client = HttpClient(self.url, self.key.read(), purpose="a user played by a model")
+        client = HttpClient(self.url, self.read_key(), purpose="a user played by a model")
         try:
-            return (await self._channel.send(partial(client.post, "/chat/completions", body))).value
+            return (await self.channel.send(partial(client.post, "/chat/completions", body))).value
         except (CallFailed, HttpRefusal) as error:
             raise AgentError(f"no reply of the user from {self.url}: {error}") from error
         finally:

@@ -116,4 +116,3 @@ def test_whole_groups_are_dropped_if_texts_exceed_the_budget():
     kept = [row for row, _ in texts]
     assert 0 < len(kept) <= 60
     assert len(kept) == 8 * len({row // 8 for row in kept})
-    assert 0 < texts.share < 1

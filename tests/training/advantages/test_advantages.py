@@ -238,7 +238,7 @@ def test_kl_in_the_reward_is_paid_by_the_tokens_that_were_chosen():
     assert paid.penalized_credits[0].tokens == [-0.1, 0.0, -0.2]
     assert ReinforceAdvantage(whitening=False).estimate(paid)[0] == pytest.approx([0.7, 0.8, 0.8])
     with pytest.raises(InvalidAdvantage, match="2 penalties for a response of 3 tokens"):
-        BatchCredit.of(scored).minus([[0.1, 5.0]])
+        ReinforceAdvantage().estimate(BatchCredit.of(scored).minus([[0.1, 5.0]]))
 
 
 def test_whitening_counts_chosen_tokens_only():

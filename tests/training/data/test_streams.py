@@ -169,7 +169,7 @@ def rows(*values, task=None):
 )
 def test_levels_go_from_easy_to_hard(values, names):
     levels = Levels.of(rows(*values))
-    assert levels.names[""] == names
+    assert tuple(levels.all) == names
     assert {levels.label(row) for row in rows(*values)} == set(names)
 
 

@@ -183,7 +183,7 @@ def test_samples_of_a_prompt_are_a_group_and_keep_what_the_row_carries(warm_poli
     assert sampled.ground_truths == ["12"] * 3 + ["34"] * 3
     first = sampled.trajectories[0]
     assert (first.columns, first.metadata["from"], first.id) == ({"level": 3}, "here", None)
-    assert sampled.token_count == sum(len(ids) for ids in ids_of(sampled))
+    assert [each.tokens.chosen for each in sampled.trajectories] == [len(ids) for ids in ids_of(sampled)]
     assert sampled.prompt_ids[0] == warm_policy.tokenizer("21=")["input_ids"]
 
 

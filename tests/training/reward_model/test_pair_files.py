@@ -5,7 +5,7 @@ import json
 import pytest
 
 from plaudit.errors import DataError
-from plaudit.training import PairColumns, read_pairs
+from plaudit.training import read_pairs
 from plaudit.training.reward_model.pair import PreferencePair, read_pair
 from plaudit.training.reward_model.pair_files import keep_apart, split_pairs
 from plaudit.trajectory import Trajectory
@@ -116,7 +116,7 @@ def test_a_file_of_bad_rows_only_is_an_error_even_when_they_may_be_skipped(tmp_p
 
 def test_columns_may_have_any_names(tmp_path):
     (tmp_path / "pairs.csv").write_text("q,better,worse\n2+2?,4,5\n")
-    columns = PairColumns(prompt="q", chosen="better", rejected="worse")
+    columns = {"prompt": "q", "chosen": "better", "rejected": "worse"}
     [pair] = read_pairs(tmp_path / "pairs.csv", columns=columns).pairs
     assert (pair.chosen.prompt, pair.chosen.response, pair.rejected.response) == ("2+2?", "4", "5")
 

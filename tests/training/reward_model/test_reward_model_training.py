@@ -177,6 +177,6 @@ def test_a_wrong_key_or_value_is_named(override, message, tmp_path):
         settings(tmp_path / "pairs.jsonl", tmp_path / "rm", override)
 
 
-def test_pairs_must_be_named():
+def test_pairs_must_be_named(tmp_path):
     with pytest.raises(InvalidSettings, match="no pairs: name a file"):
-        load_reward_model_config()
+        train_reward_model(load_reward_model_config(overrides=[f"output_dir={tmp_path / 'rm'}"]))

@@ -42,14 +42,14 @@ def list_tasks(
     """List the tasks of WORLD; each was checked: its gold calls earn 1, doing nothing earns 0."""
     kind = _load(name)
     rows = kind.rows(chat=chat)
-    apart = rows[FIFTH - 1 :: FIFTH] if held_out is not None else []
-    trained = [row for row in rows if row not in apart]
+    held_out_rows = rows[FIFTH - 1 :: FIFTH] if held_out is not None else []
+    trained = [row for row in rows if row not in held_out_rows]
     if chat and demonstrations is not None:
         raise InvalidSettings("demonstrations are texts, not chat messages; leave out --chat or --demonstrations")
     shown = kind.demonstrations(row["id"] for row in trained) if demonstrations is not None else []
     written = False
     for path, listed, what in (
-        (out, trained, "tasks"), (held_out, apart, "tasks held out"), (demonstrations, shown, "actions shown"),
+        (out, trained, "tasks"), (held_out, held_out_rows, "tasks held out"), (demonstrations, shown, "actions shown"),
     ):  # fmt: skip
         if path is not None:
             options.check_output(path)
@@ -182,7 +182,7 @@ def episode(
             failed += not scored.ok
             plain = {**played.to_dict(), "reward_output": msgspec.to_builtins(scored)}
             output.show(plain, *_describe(index + 1, played, scored))
-            if writer is not None:  # characters are no tokens that anything could be trained on
+            if writer is not None:  # nothing can be trained on character codes
                 is_text = isinstance(sampler, training.TextPolicySampler)
                 kept = msgspec.structs.replace(played, tokens=None) if is_text else played
                 writer.write(Rollout(kept, scored))

@@ -105,7 +105,7 @@ FIGURES = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Exam:
+class _PromptSet:
     """Prompts, and what judges the responses to them; a built-in task's own reward is quick and needs no deadline."""
 
     prompts: "training.Prompts"
@@ -113,7 +113,7 @@ class _Exam:
     deadline_s: float | None
 
 
-class Exams(options.Rows):
+class PromptSets(options.Rows):
     """The prompts that a model is evaluated on: tasks, a data file, or the held-out prompts of the run."""
 
     tasks: Annotated[
@@ -127,7 +127,7 @@ class Exams(options.Rows):
         str | None, Option("--reward", metavar="REWARD", help="The reward that judges; a task has its own.")
     ] = None
 
-    def find(self, model: str) -> list[_Exam]:
+    def find(self, model: str) -> list[_PromptSet]:
         """The prompts with what judges the responses to them."""
         if self.tasks and self.data is not None:
             raise InvalidSettings("--task and --data both name prompts: give one of them, not both")
@@ -136,7 +136,7 @@ class Exams(options.Rows):
                 raise InvalidSettings(f"{self.data} has prompts but no reward: add --reward REWARD")
             columns = options.column_mapping(self.columns)
             prompts = training.read_prompts(self.data, columns=columns, limit=self.limit)
-            return [_Exam(prompts, self.reward, options.DEFAULT_DEADLINE_S)]
+            return [_PromptSet(prompts, self.reward, options.DEFAULT_DEADLINE_S)]
         if self.tasks:
             return [self._of_task(training.find_task(name)) for name in self.tasks]
         run_task = training.load_run_task(model, self.reward)
@@ -151,7 +151,7 @@ class Exams(options.Rows):
             )
         return [self._of_task(run_task)]
 
-    def _of_task(self, task: "training.Task") -> _Exam:
+    def _of_task(self, task: "training.Task") -> _PromptSet:
         rows = (msgspec.structs.replace(row, task=row.task or task.name) for row in task.held_out[: self.limit])
         judge = task.reward if self.reward is None else self.reward
         if judge is None:
@@ -159,14 +159,14 @@ class Exams(options.Rows):
                 f"{task.name} is judged by an agent's environment; name a reward for it: --reward REWARD"
             )
         is_quick = self.reward is None and task.runs_inline
-        return _Exam(training.Prompts(tuple(rows)), judge, None if is_quick else options.DEFAULT_DEADLINE_S)
+        return _PromptSet(training.Prompts(tuple(rows)), judge, None if is_quick else options.DEFAULT_DEADLINE_S)
 
 
 def evaluate(
     model: options.Model,
     server: options.ServedModel,
     output: options.Output,
-    exam_options: Exams,
+    sets: PromptSets,
     count: Annotated[int, options.count("How many responses to each prompt.")] = 8,
     pass_at: Annotated[
         list[int] | None, Option("--pass-at", "-k", metavar="K", help="pass@K; may be given several times.")
@@ -175,12 +175,12 @@ def evaluate(
     out: Annotated[Path | None, options.out_file("Keep every scored sample as a rollouts file.")] = None,
 ) -> int:
     """Evaluate a model: mean score, pass@k and the likeliest response, with 95 % intervals over the prompts."""
-    exams = exam_options.find(model)
+    prompt_sets = sets.find(model)
     settings = training.EvalConfig(
         samples_per_prompt=count, pass_at=tuple(pass_at or [1]), temperature=temperature, greedy=temperature > 0
     )
     trained = training.open_model(model, model=server.served, api_key_env=server.api_key_env)
-    total = sum(len(exam.prompts) for exam in exams) * (count + settings.greedy)
+    total = sum(len(prompt_set.prompts) for prompt_set in prompt_sets) * (count + settings.greedy)
     evaluated: list[training.EvaluatedTask] = []
     with ExitStack() as stack:
         tick = stack.enter_context(output.progress("evaluating", total))
@@ -191,11 +191,11 @@ def evaluate(
             if writer is not None:
                 writer.write(rollout)
 
-        for exam in exams:
-            backend = "inline" if exam.deadline_s is None else "processes"
-            with Scorer(exam.reward, backend=backend, deadline_s=exam.deadline_s) as scorer:
-                options.check_truth(scorer.reward, exam.prompts)
-                evaluated += training.evaluate_model(trained, exam.prompts, scorer, settings, keep)
+        for prompt_set in prompt_sets:
+            backend = "inline" if prompt_set.deadline_s is None else "processes"
+            with Scorer(prompt_set.reward, backend=backend, deadline_s=prompt_set.deadline_s) as scorer:
+                options.check_truth(scorer.reward, prompt_set.prompts)
+                evaluated += training.evaluate_model(trained, prompt_set.prompts, scorer, settings, keep)
     output.show([task.to_dict() for task in evaluated], _table(evaluated))
     if out is not None:
         output.note(f"every sample is in {out}")

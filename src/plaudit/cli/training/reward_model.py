@@ -2,9 +2,8 @@
 
 import signal
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, get_type_hints
 
 from rich.console import Group, RenderableType
 from rich.table import Column, Table
@@ -13,6 +12,7 @@ from typer import Argument, Option
 
 from plaudit import jsonline, training
 from plaudit.cli import options
+from plaudit.cli.app import NOT_PASSED, SIGNAL
 from plaudit.cli.console import (
     StepProgress,
     print_message,
@@ -26,15 +26,6 @@ from plaudit.training.engine import Progress
 from plaudit.training.reward_model.pair_files import PairCounts, write_pairs
 from plaudit.training.reward_model.settings import document_reward_model_config
 
-NONE_BUILT = 1
-
-
-class OrderedBy(StrEnum):
-    """What orders the responses of a group."""
-
-    REWARD = "reward"
-    SCORE = "score"
-
 
 def pairs(
     scored: options.Scored,
@@ -44,7 +35,9 @@ def pairs(
     output: options.Output,
     margin: Annotated[float, Option("--margin", help="The least difference of a pair; ties are never paired.")] = 0.0,
     count: Annotated[int, options.count("How many pairs of a group, drawn at random; 0: all.", least=0)] = 4,
-    order_by: Annotated[OrderedBy, Option("--order-by", help="The value that orders responses.")] = OrderedBy.REWARD,
+    order_by: Annotated[
+        Literal["reward", "score"], Option("--order-by", help="The value that orders responses.")
+    ] = "reward",
     seed: options.Seed = 0,
     columns: options.Columns = None,
     overwrite: options.Overwrite = False,
@@ -59,7 +52,7 @@ def pairs(
         raise RolloutsError(f"{out}: pairs are written as JSON lines; give a name that ends in .jsonl")
     if output.json and out == "-":
         raise RolloutsError("--json and -o - both write to standard output; give one of them")
-    settings = training.PairSettings(margin=margin, per_group=count or None, by=order_by.value, seed=seed)
+    settings = training.PairSettings(margin=margin, per_group=count or None, by=order_by, seed=seed)
     reader = options.open_rollouts(scored, columns, skip_bad=skip_bad)
     built = training.build_pairs(reader, settings)
     rows = [pair.to_row() for pair in built.pairs]
@@ -74,29 +67,17 @@ def pairs(
         output.show(built.counts.to_dict(), _table(built.counts))
     if not rows:
         print_message(_remedy(built.counts, margin))
-        return NONE_BUILT
+        return NOT_PASSED
     return 0
 
 
-WORDS = {
-    "samples": "samples",
-    "unscored": "not scored, in no pair",
-    "empty": "empty responses, in no pair",
-    "copies": "copies of a response in its group, counted once",
-    "thinned": "responses of groups too large to compare all",
-    "groups": "groups",
-    "single": "with fewer than two responses",
-    "tied": "with ties only",
-    "close": "with differences below the margin only",
-    "beyond": "pairs beyond the most of a group",
-    "pairs": "pairs",
-}
 ALWAYS = ("samples", "unscored", "groups", "tied", "pairs")
 
 
 def _table(counts: PairCounts) -> Table:
+    meanings = {name: hint.__metadata__[0] for name, hint in get_type_hints(PairCounts, include_extras=True).items()}
     known = counts.to_dict().items()
-    rows = ((f"{number:,}", WORDS[name]) for name, number in known if number or name in ALWAYS)
+    rows = ((f"{number:,}", meanings[name]) for name, number in known if number or name in ALWAYS)
     return bare_table(Column(justify="right"), "", rows=rows)
 
 
@@ -110,7 +91,6 @@ def _remedy(counts: PairCounts, margin: float) -> str:
     return "no pairs: within every group all values are the same"
 
 
-STOPPED = 128
 LINES = 8
 """The number of progress lines when the output is a pipe."""
 COLORS = {"not length-biased": "green", "length-biased": "red"}
@@ -136,7 +116,7 @@ def train_reward_model(
     Pairs of some prompts are held out, and the model is judged on them: accuracy, margins, calibration, and whether it
     only counts characters. FOLDER is the model, as RewardModel loads it, with report.json.
     """
-    config = training.load_reward_model_config(*_config_of(arguments or [], out), require_pairs=not print_config)
+    config = training.load_reward_model_config(*_config_of(arguments or [], out))
     if print_config:
         print_text(document_reward_model_config(config))
         return 0
@@ -145,7 +125,7 @@ def train_reward_model(
     output.show(trained.to_dict(), _render(trained))
     if trained.stopped_by is not None:
         print_message(f"stopped by {trained.stopped_by} after step {trained.steps}; the model is that of this step")
-        return STOPPED + signal.Signals[trained.stopped_by]
+        return SIGNAL + signal.Signals[trained.stopped_by]
     return 0
 
 

@@ -15,6 +15,7 @@ from typer import Argument, Option
 
 from plaudit import hacks, launching, training
 from plaudit.cli import options
+from plaudit.cli.app import INTERRUPTED, NOT_PASSED, SIGNAL
 from plaudit.cli.console import StepProgress, print_message, print_text
 from plaudit.errors import InvalidSettings, TrainingError, did_you_mean
 from plaudit.hacks.hack import TRUE_SCORE
@@ -77,9 +78,6 @@ def _is_ours(word: str, trainer: str) -> bool:
     return trainer != "verl" or name.lstrip("+") in KEYS  # verl's own settings are written as ours are
 
 
-NOT_DONE, INTERRUPTED = 1, 130
-
-
 def run_job(address: str, job: Job) -> int:
     """Submit a command, follow it to its end, and return an exit code; Ctrl-C ends the following, not the job."""
     submitted = submit_job(address, job)
@@ -91,7 +89,7 @@ def run_job(address: str, job: Job) -> int:
         return INTERRUPTED
     if problem is not None:
         print_message(f"{submitted.id} {problem}")
-        return NOT_DONE
+        return NOT_PASSED
     return 0
 
 
@@ -100,7 +98,6 @@ def _show(text: str) -> None:
     sys.stderr.flush()
 
 
-STOPPED = 128
 LINES = 12
 """The number of progress lines when the output is a pipe, in addition to evaluations."""
 EVALUATIONS = {
@@ -155,7 +152,7 @@ def train(
     output.show(outcome.to_dict(), outcome_table(outcome))
     if outcome.stopped_by is not None:
         print_message(f"stopped by {outcome.stopped_by} after step {outcome.step}; --resume continues from there")
-        return STOPPED + signal.Signals[outcome.stopped_by]
+        return SIGNAL + signal.Signals[outcome.stopped_by]
     return 0
 
 

@@ -7,8 +7,6 @@ key are those of OpenAI's own client: OPENAI_BASE_URL and OPENAI_API_KEY.
 
 import os
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from plaudit.contract.function import RewardFunction
@@ -16,25 +14,11 @@ from plaudit.contract.output import RewardOutput
 from plaudit.dialects.graders.templates import fill
 from plaudit.errors import InvalidSettings
 from plaudit.judges.chat_endpoint import ChatEndpoint, ask, report_calls
-from plaudit.judges.prompt import ChoiceField, NumberField, Verdict, VerdictField
+from plaudit.judges.prompt import ChoiceField, NumberField, PlainQuestion, Verdict, VerdictField
 from plaudit.trajectory import Trajectory
 
 MAX_REASON = 500
 HOME = "https://api.openai.com/v1"
-
-
-@dataclass(frozen=True, slots=True)
-class _GraderQuestion:
-    """The messages of a grader, and the one value that the answer must hold."""
-
-    filled: list[dict[str, str]]
-    fields: tuple[VerdictField, ...]
-    schema: dict[str, Any]
-    code: None = None
-    request_fields: Mapping[str, Any] = field(default_factory=dict)
-
-    def messages(self, *, system: bool) -> list[dict[str, str]]:
-        return self.filled
 
 
 class _ModelGrader(RewardFunction):
@@ -67,7 +51,7 @@ class _ModelGrader(RewardFunction):
             {"role": message["role"].replace("developer", "system"), "content": fill(_text(message), trajectory)}
             for message in self.input
         ]
-        question = _GraderQuestion(messages, (self.value,), self.schema)
+        question = PlainQuestion(messages, (self.value,), self.schema)
         async with self._endpoint().connect() as line:
             outcome = await ask(line, question)
         metadata = report_calls([outcome])

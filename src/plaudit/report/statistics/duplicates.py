@@ -18,8 +18,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from plaudit.diff.difference import RIGHT
 from plaudit.report.figures import Duplicates
-from plaudit.report.table import RIGHT, KeptTexts, Samples
+from plaudit.report.table import KeptTexts, Samples
 from plaudit.trajectory import Trajectory
 from plaudit.verify.text import bare_words
 
@@ -54,7 +55,7 @@ def near_duplicates(samples: Samples, texts: KeptTexts) -> Duplicates | None:
     if responses < 2:
         return None
     members = [[(int(samples.groups[row]), answers[row]) for row in rows] for rows in equal.values()]
-    within, across, paid_across = _Alike(members, sketches).shares()
+    within, across, paid_across = _NearDuplicates(members, sketches).shares()
     most = max(equal.values(), key=len)
     return Duplicates(
         responses=responses,
@@ -69,12 +70,10 @@ def near_duplicates(samples: Samples, texts: KeptTexts) -> Duplicates | None:
 
 
 def _right_rows(samples: Samples) -> npt.NDArray[np.bool_]:
-    rewards = samples.rewards[samples.scored]
-    middle = rewards.min() / 2 + rewards.max() / 2 if len(rewards) else 0.0
-    return np.where(np.isnan(samples.scores), samples.rewards > middle, samples.scores >= RIGHT)
+    return np.where(np.isnan(samples.scores), samples.rewards > samples.middle, samples.scores >= RIGHT)
 
 
-class _Alike:
+class _NearDuplicates:
     """Finds for every text, by its number, those that are nearly the same; `members` are the responses with that text,
     each with its group and, if it is right, the truth that it answers."""
 

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from plaudit.diff.difference import DEAD_SPREAD
+from plaudit.diff.difference import DEAD_SPREAD, RIGHT
 from plaudit.errors import InvalidSettings
 from plaudit.report.figures import (
     Bin,
@@ -31,7 +31,7 @@ from plaudit.report.figures import (
     PassAtK,
     PassRates,
 )
-from plaudit.report.table import RIGHT, Floats, Groups, Samples, ratio
+from plaudit.report.table import Floats, Groups, Samples, ratio
 
 LIVE, PHANTOM, DEAD_RIGHT, DEAD_WRONG, DEAD_OTHER = range(5)
 BINS = 8

@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from plaudit.checks.quality import has_hallucination, has_reasoning_steps
 from plaudit.contract.output import RewardOutput
+from plaudit.diff.difference import RIGHT
 from plaudit.report.figures import Example, FailurePattern, Kind, Patterns
-from plaudit.report.table import RIGHT, Floats, Samples
+from plaudit.report.table import Floats, Samples
 from plaudit.rollouts import ScoredRollout
 from plaudit.trajectory import Trajectory
 from plaudit.verify.math.extraction.candidates import find_marks
@@ -61,10 +62,7 @@ class ResponseKinds:
 def find_patterns(samples: Samples, kinds: ResponseKinds) -> Patterns:
     """The rewards of each kind of response, and the kinds that failures have in common."""
     rewards, scores = samples.rewards[kinds.rows], samples.scores[kinds.rows]
-    failing = np.zeros(0, dtype=bool)
-    if len(rewards):
-        middle = rewards.min() / 2 + rewards.max() / 2
-        failing = np.where(np.isnan(scores), rewards < middle, scores < RIGHT)
+    failing = np.where(np.isnan(scores), rewards < samples.middle, scores < RIGHT)
     paid = _paid_kinds(rewards, kinds)
     return Patterns(
         responses=len(rewards),

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from plaudit.report.coverage import CoveredMean
 from plaudit.report.figures import Drift, StepPoint
 from plaudit.report.statistics.groups import PHANTOM, group_kinds
-from plaudit.report.table import NO_STEP, Floats, Integers, Samples, ratio
+from plaudit.report.table import NO_STEP, Floats, Integers, Samples, ratio, without_nan
 
 MAX_POINTS = 200
 _LEAST = 20  # the least number of values on either side
@@ -38,7 +38,7 @@ def step_curve(samples: Samples) -> tuple[StepPoint, ...]:
 
 
 def _point(samples: Samples, rows: Integers, kinds: Integers, first: np.int64, last: np.int64) -> StepPoint:
-    rewards, scores = (_known(column[rows]) for column in (samples.rewards, samples.scores))
+    rewards, scores = (without_nan(column[rows]) for column in (samples.rewards, samples.scores))
     unscored = len(rows) - len(rewards)
     reward, score = _mean(rewards), _mean(scores)
     with np.errstate(over="ignore"):
@@ -56,7 +56,7 @@ def _point(samples: Samples, rows: Integers, kinds: Integers, first: np.int64, l
         length=float(samples.lengths[rows].mean()),
         dead=ratio((kinds > PHANTOM).sum(), len(kinds)),
         phantom=ratio((kinds == PHANTOM).sum(), len(kinds)),
-        components={name: _mean(_known(samples.components[name][rows])) for name in samples.top_level},
+        components={name: _mean(without_nan(samples.components[name][rows])) for name in samples.top_level},
     )
 
 
@@ -79,7 +79,7 @@ def measure_drift(samples: Samples) -> tuple[Drift, ...]:
     columns += [(name, True, samples.components[name]) for name in samples.top_level]
     drifts = []
     for name, component, column in columns:
-        early, late = np.sort(_known(column[in_early])), np.sort(_known(column[in_late]))
+        early, late = np.sort(without_nan(column[in_early])), np.sort(without_nan(column[in_late]))
         if min(len(early), len(late)) >= _LEAST:
             drifts.append(_drift(name, component, early, late))
     return tuple(sorted(drifts, key=lambda one: one.ks, reverse=True))
@@ -101,10 +101,6 @@ def ks_distance(one: Sequence[float] | Floats, other: Sequence[float] | Floats) 
     values = np.concatenate([one, other])
     shares = (np.searchsorted(each, values, "right") / len(each) for each in (one, other))
     return float(np.abs(np.subtract(*shares)).max())
-
-
-def _known(values: Floats) -> Floats:
-    return values[~np.isnan(values)]
 
 
 def _mean(values: Floats) -> float | None:

@@ -109,9 +109,7 @@ class BaselineAdvantage(Advantage):
         return whiten(estimates, batch_credit.credits) if self.whitened else estimates
 
     def _centre(self, values: Sequence[float], lengths: Sequence[int]) -> list[float]:
-        if (
-            self.compares and values and min(values) == max(values)
-        ):  # the mean of equal numbers may differ in its last digit
+        if self.compares and values and min(values) == max(values):  # their mean may differ in its last digit
             return [0.0] * len(values)
         baselines = self._baselines(values, lengths)
         return [value - baseline for value, baseline in zip(values, baselines, strict=True)]
@@ -125,7 +123,7 @@ class BaselineAdvantage(Advantage):
         return dict.fromkeys(groups, 1.0)
 
 
-def whiten(estimates: Estimates, credits: Sequence[Credit | None], *, epsilon: float = 1e-8) -> Estimates:
+def whiten(estimates: Estimates, credits: Sequence[Credit | None]) -> Estimates:
     """The estimates with mean 0 and variance 1 over all chosen tokens of the batch; all 0 if they do not vary."""
     values = [
         value
@@ -138,7 +136,7 @@ def whiten(estimates: Estimates, credits: Sequence[Credit | None], *, epsilon: f
         return estimates
     mean = math.fsum(values) / len(values)
     std = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))
-    slope = 1.0 / (std + epsilon) if max(values) > min(values) else 0.0
+    slope = 1.0 / (std + 1e-8) if max(values) > min(values) else 0.0
     return [None if estimate is None else [(value - mean) * slope for value in estimate] for estimate in estimates]
 
 

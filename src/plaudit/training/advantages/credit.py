@@ -98,8 +98,8 @@ class BatchCredit:
 
     def __post_init__(self) -> None:
         expected = len(self.credits)
-        counts = {"groups": self.groups, "values": self.values, "steps": self.steps, **self.components}
-        for name, values in counts.items():
+        each = {"groups": self.groups, "values": self.values, "penalties": self.penalties, "steps": self.steps}
+        for name, values in {**each, **self.components}.items():
             if values is not None and len(values) != expected:
                 raise InvalidAdvantage(f"{len(values)} {name} for {expected} samples; give one each")
 
@@ -155,11 +155,6 @@ class BatchCredit:
     def minus(self, penalties: Sequence[Sequence[float]]) -> "BatchCredit":
         """The same with a penalty per token of every sample, such as β · KL, which counts like a negative reward there;
         tokens that were not chosen have no penalty."""
-        if len(penalties) != len(self.credits):
-            raise InvalidAdvantage(f"penalties of {len(penalties)} samples for {len(self.credits)} samples")
-        for credit, paid in zip(self.credits, penalties, strict=True):
-            if credit is not None and len(paid) != len(credit.tokens):
-                raise InvalidAdvantage(f"{len(paid)} penalties for a response of {len(credit.tokens)} tokens")
         return replace(self, penalties=penalties)
 
     @property
@@ -240,7 +235,7 @@ def gae(credit: Credit, values: Sequence[float], *, gamma: float = 1.0, lam: flo
 
 def _step_rewards(trajectory: Trajectory, output: RewardOutput, chosen: Sequence[int]) -> list[float]:
     """The rewards of the steps, each on the last of the tokens chosen in it."""
-    ends = [step.metadata["tokens"][1] - 1 for step in trajectory.steps if "tokens" in step.metadata]  # of episodes
+    ends = [step.metadata["tokens"][1] - 1 for step in trajectory.steps if "tokens" in step.metadata]  # in episodes
     if not ends:
         ends = [at for at, mask in enumerate(chosen) if mask and not (at + 1 < len(chosen) and chosen[at + 1])]
     if len(ends) != len(trajectory.steps):

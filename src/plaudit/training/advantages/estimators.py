@@ -6,10 +6,10 @@ For a reward of a whole response, each estimator is the formula of its paper.
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from plaudit.errors import InvalidAdvantage, did_you_mean
 from plaudit.settings import Count, Share, check_choice, check_fields
@@ -170,7 +170,7 @@ class GDPOAdvantage(Advantage):
             name: BatchCredit.of_rewards(values, num_generations, groups, lengths) for name, values in rewards.items()
         }
         count = max((len(part.credits) for part in parts.values()), default=0)
-        whole = BatchCredit.of_rewards([0.0] * count, num_generations, groups, lengths)  # which count, the parts tell
+        whole = BatchCredit.of_rewards([0.0] * count, num_generations, groups, lengths)  # components decide which count
         batch_credit = replace(whole, components={name: part.credits for name, part in parts.items()})
         return [None if estimate is None else estimate[0] for estimate in self.estimate(batch_credit)]
 
@@ -257,12 +257,12 @@ class StepAdvantage(Advantage):
 
     def _compare_steps(self, episodes: Sequence[Sequence[StepCredit]]) -> list[list[float]]:
         """The advantage of every step of every episode of a group."""
-        alike: dict[Hashable, list[tuple[int, int, float]]] = defaultdict(list)
+        comparable: dict[Hashable, list[tuple[int, int, float]]] = defaultdict(list)
         for sample, steps in enumerate(episodes):
             for turn, (step, earned) in enumerate(zip(steps, step_returns(steps, self.gamma), strict=True)):
-                alike[step.state if self.by == "state" else turn].append((sample, turn, earned))
+                comparable[step.state if self.by == "state" else turn].append((sample, turn, earned))
         advantages = [[0.0] * len(steps) for steps in episodes]
-        for compared in alike.values():
+        for compared in comparable.values():
             for (sample, turn, _), value in zip(compared, self._compare([each[2] for each in compared]), strict=True):
                 advantages[sample][turn] = value
         return advantages
@@ -288,11 +288,7 @@ def step_returns(steps: Sequence[StepCredit], gamma: float) -> list[float]:
     return returns
 
 
-class _Build(Protocol):
-    def __call__(self, *, gamma: float) -> Advantage: ...
-
-
-ADVANTAGES: dict[str, _Build] = {
+ADVANTAGES: dict[str, Callable[..., Advantage]] = {
     "reinforce": ReinforceAdvantage,
     "reinforce++": ReinforceAdvantage,
     "reinforce_baseline": ReinforceBaselineAdvantage,

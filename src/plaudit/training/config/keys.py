@@ -178,9 +178,11 @@ class Keys(Generic[Config]):
 
 def read_config_file(path: str | Path) -> dict[str, Any]:
     """The mapping in a YAML file."""
-    plain = read_yaml(path, "config")
+    plain = read_yaml(path, "config file")
     if not isinstance(plain, dict | None):
-        raise InvalidSettings(f"the config {path} holds {type(plain).__name__} {plain!r:.40}; expected keys and values")
+        raise InvalidSettings(
+            f"the config file {path} holds {type(plain).__name__} {plain!r:.40}; expected keys and values"
+        )
     return {str(key): value for key, value in (plain or {}).items() if value != {}}
 
 

@@ -115,12 +115,16 @@ class LossSettings(Section, frozen=True):
 
     def _check_changes(self) -> None:
         for name in self.changes:
-            if self.surrogate not in _CLIPPED_BY.get(name, (self.surrogate,)):
-                raise InvalidSettings(f"{name} is not for name={self.name}, which does not clip so; leave it out")
+            if self.surrogate not in _SURROGATES_WITH.get(name, (self.surrogate,)):
+                raise InvalidSettings(f"{name} is not for name={self.name}; leave it out")
 
 
-_CLIPPED_BY = {"clip_low": ("clipped", "weighted"), "clip_high": ("clipped", "weighted"), "dual_clip": ("clipped",)}
-"""Which surrogates have the clips."""
+_SURROGATES_WITH = {
+    "clip_low": ("clipped", "weighted"),
+    "clip_high": ("clipped", "weighted"),
+    "dual_clip": ("clipped",),
+}
+"""The surrogates on which a clip has an effect."""
 LOSSES: dict[str, LossSettings] = {name: LossSettings(name=name) for name in _PRESETS}
 """The published losses by name."""
 

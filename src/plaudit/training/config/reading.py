@@ -1,6 +1,6 @@
 """The config of a training run: a YAML file, then `key=value` overrides; and back to YAML with every key explained."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,6 @@ from plaudit.settings import read_settings
 from plaudit.training.config.keys import Key, Keys, flatten, read_config_file
 from plaudit.training.config.schema import RunConfig, TaskPart
 
-REWARDS = ("training.reward_function", "eval.reward_function")
-"""The keys whose values are specs of rewards; files and bare names are first searched in the folder of the config."""
-LOCK = "training.reward_lock"
-"""The key whose value is a reward.lock, which is first searched in the folder of the config."""
-TASK = "task"
-"""The key whose value is the spec of a task; a Python file is first searched in the folder of the config."""
 TASKS = "tasks"
 _RUN = Keys(RunConfig, command="train")
 KEYS: dict[str, Key] = _RUN.by_name
@@ -46,30 +40,35 @@ def document_config(config: RunConfig) -> str:
 
 
 def _locate_all(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Replace file names in specs of rewards and tasks by paths, if the files are in the folder of the config."""
-    located = dict(values)
+    """Replace names of files by paths, if the files are in the folder of the config."""
+    located = {}
     for name, value in values.items():
-        if name in REWARDS and value:
-            located[name] = _locate(value, folder)
-        elif name == LOCK and isinstance(value, str) and (folder / value).is_file():
-            located[name] = str(folder / value)
-        elif name == TASK:
-            located[name] = _locate_task(value, folder)
-        elif name.startswith("tasks.") and isinstance(value, Mapping):
-            find = {"reward": _locate, "task": _locate_task}
-            located[name] = {key: find[key](each, folder) if key in find else each for key, each in value.items()}
+        if name.startswith(f"{TASKS}.") and isinstance(value, Mapping):
+            located[name] = {key: _locate(f"{TASKS}.{key}", each, folder) for key, each in value.items()}
+        else:
+            located[name] = _locate(name, value, folder)
     return located
 
 
-def _locate(spec: Any, folder: Path) -> Any:
-    if not isinstance(spec, str):
-        return spec
+def _locate(name: str, value: Any, folder: Path) -> Any:
+    return _LOCATE[name](value, folder) if name in _LOCATE and isinstance(value, str) else value
+
+
+def _locate_reward(spec: str, folder: Path) -> str:
+    """The spec with the paths of its files; a bare name that one file of the folder defines is that file's."""
     files = files_that_define(spec, folder) if spec.isidentifier() and find_named(spec) is None else []
     return f"{files[0]}:{spec}" if len(files) == 1 else locate_files(spec, [folder])
 
 
-def _locate_task(spec: Any, folder: Path) -> Any:
-    return locate_files(spec, [folder]) if isinstance(spec, str) else spec
+_LOCATE: dict[str, Callable[[str, Path], str]] = {
+    "training.reward_function": _locate_reward,
+    "eval.reward_function": _locate_reward,
+    "tasks.reward": _locate_reward,
+    "training.reward_lock": lambda lock, folder: str(folder / lock) if (folder / lock).is_file() else lock,
+    "task": lambda spec, folder: locate_files(spec, [folder]),
+    "tasks.task": lambda spec, folder: locate_files(spec, [folder]),
+}
+"""The keys that name files, with how they are searched in the folder of the config; `tasks.KEY` is of any task."""
 
 
 def read_tasks(values: Mapping[str, Any]) -> dict[str, Any]:

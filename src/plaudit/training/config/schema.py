@@ -234,7 +234,7 @@ class TaskPart(Section, frozen=True):
 class CurriculumConfig(Section, frozen=True):
     """Prompts drawn by how much there is to learn from them: weight p(1-p) + epsilon, p the share of right answers."""
 
-    by: Annotated[Literal["none", "difficulty"], "difficulty draws levels by the success on them"] = "none"
+    by: Annotated[Literal["none", "difficulty"], "difficulty draws levels by their success rates"] = "none"
     epsilon: Annotated[Positive, "The weight that solved and hopeless prompts keep"] = 0.05
     memory: Annotated[Share, "The weight of earlier batches in p; 1: the same as of the last"] = 0.8
     order: Annotated[tuple[str, ...], "The levels from easy to hard; []: numbers by size, words by what they mean"] = ()

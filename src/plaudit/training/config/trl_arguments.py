@@ -13,60 +13,13 @@ from plaudit.training.config.keys import flatten
 from plaudit.training.config.learning_keys import LossSettings
 from plaudit.training.config.schema import RunConfig
 
-RENAMED: dict[str, str] = {
-    "seed": "seed",
-    "sampling.samples_per_prompt": "num_generations",
-    "sampling.temperature": "temperature",
-    "sampling.top_p": "top_p",
-    "sampling.top_k": "top_k",
-    "loss.kl_beta": "beta",
-    "loss.mask_truncated": "mask_truncated_completions",
-    "loss.top_entropy": "top_entropy_quantile",
-    "loss.entropy_bonus": "entropy_coef",
-    "model.gradient_checkpointing": "gradient_checkpointing",
-    "optimizer.lr": "learning_rate",
-    "optimizer.eps": "adam_epsilon",
-    "optimizer.weight_decay": "weight_decay",
-    "optimizer.max_grad_norm": "max_grad_norm",
-    "training.updates_per_batch": "num_iterations",
-    "training.gradient_accumulation": "gradient_accumulation_steps",
-    "checkpoint.keep": "save_total_limit",
-}
-"""Keys that TRL takes under another name."""
 
-COMPUTED: dict[str, str] = {
-    "steps": "max_steps, which counts optimizer steps",
-    "advantage": "scale_rewards, reward_weights",
-    "model.device": "use_cpu",
-    "model.dtype": "bf16",
-    "sampling.prompts_per_step": "per_device_train_batch_size, for all processes together",
-    "sampling.sampler": "use_vllm, vllm_mode",
-    "sampling.min_p": "min_p",
-    "sampling.max_new_tokens": "max_completion_length",
-    "loss.name": "loss_type, importance_sampling_level, delta",
-    "loss.clip_low": "epsilon",
-    "loss.clip_high": "epsilon_high",
-    "loss.average": "loss_type",
-    "loss.dual_clip": "delta",
-    "loss.ratio": "importance_sampling_level",
-    "loss.max_importance": "vllm_importance_sampling_clip_max",
-    "optimizer.schedule": "lr_scheduler_type",
-    "optimizer.warmup_steps": "warmup_steps",
-    "optimizer.betas": "adam_beta1, adam_beta2",
-    "training.minibatches": "steps_per_generation",
-    "checkpoint.every": "save_strategy, save_steps",
-}
-"""Keys that become TRL's arguments after some arithmetic."""
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The number of processes that share a batch, and the largest length of a response."""
 
-BY_PLAUDIT: tuple[str, ...] = (
-    "output_dir", "engine", "task", "trl", "model.", "data.", "eval.", "logging.", "training.reward_",
-    "training.judge_certificates", "training.log_rewards", "training.max_unscored_batches",
-    "training.save_reward_analysis",
-    "training.max_staleness", "training.agent_max_", "training.agent_workers",
-)  # fmt: skip
-"""Keys, or their prefixes, with the same meaning for both engines, since plaudit handles them; and keys used only with
-a refused key.
-"""
+    processes: int
+    max_new_tokens: int
 
 
 ADVANTAGES: dict[str, Callable[[int], dict[str, Any]]] = {
@@ -79,6 +32,68 @@ ADVANTAGES: dict[str, Callable[[int], dict[str, Any]]] = {
 GROUPED = ("grpo", "group_norm")
 SCHEDULES = {"linear": "linear", "cosine": "cosine", "constant": "constant_with_warmup"}
 LOSS_TYPES = {"sequence": "grpo", "token": "dapo", "constant": "dr_grpo"}
+CLIPS = ("clipped", "plain", "unclipped")
+"""The surrogates whose bounds TRL takes as they are."""
+
+Argument = str | Callable[[RunConfig, Shape], dict[str, Any]]
+ARGUMENTS: dict[str, Argument] = {
+    "seed": "seed",
+    "sampling.samples_per_prompt": "num_generations",
+    "sampling.temperature": "temperature",
+    "sampling.top_p": "top_p",
+    "sampling.top_k": "top_k",
+    "sampling.min_p": lambda run, _: {"min_p": run.sampling.min_p or None},
+    "sampling.max_new_tokens": lambda _, shape: {"max_completion_length": shape.max_new_tokens},
+    "sampling.prompts_per_step": lambda run, shape: {
+        "per_device_train_batch_size": run.batch_size // (shape.processes * _micro_batches(run))
+    },
+    "sampling.sampler": lambda run, _: {"use_vllm": True, "vllm_mode": "colocate"} if _uses_vllm(run) else {},
+    "steps": lambda run, _: {"max_steps": run.steps * optimizer_steps(run)},
+    "advantage": lambda run, _: ADVANTAGES[run.advantage](run.sampling.samples_per_prompt),
+    "model.gradient_checkpointing": "gradient_checkpointing",
+    "model.device": lambda run, _: {"use_cpu": run.model.device == "cpu"},
+    "model.dtype": lambda run, _: {"bf16": run.model.dtype == "bfloat16"},  # weights stay float32
+    "loss.kl_beta": "beta",
+    "loss.mask_truncated": "mask_truncated_completions",
+    "loss.top_entropy": "top_entropy_quantile",
+    "loss.entropy_bonus": "entropy_coef",
+    "loss.name": lambda run, _: _loss_type(run.loss),
+    "loss.average": lambda run, _: _loss_type(run.loss),
+    "loss.clip_low": lambda run, _: {"epsilon": run.loss.clip_low} if run.loss.surrogate in CLIPS else {},
+    "loss.clip_high": lambda run, _: _clip_high(run.loss),
+    "loss.dual_clip": lambda run, _: {"delta": run.loss.dual_clip} if run.loss.surrogate in CLIPS else {},
+    "loss.ratio": lambda run, _: {} if run.loss.surrogate == "soft" else {"importance_sampling_level": run.loss.ratio},
+    "loss.max_importance": lambda run, _: (
+        {"vllm_importance_sampling_clip_max": run.loss.max_importance} if _uses_vllm(run) else {}
+    ),
+    "optimizer.lr": "learning_rate",
+    "optimizer.eps": "adam_epsilon",
+    "optimizer.weight_decay": "weight_decay",
+    "optimizer.max_grad_norm": "max_grad_norm",
+    "optimizer.betas": lambda run, _: dict(zip(("adam_beta1", "adam_beta2"), run.optimizer.betas, strict=True)),
+    "optimizer.schedule": lambda run, _: {"lr_scheduler_type": SCHEDULES[run.optimizer.schedule]},
+    "optimizer.warmup_steps": lambda run, _: {"warmup_steps": run.optimizer.warmup_steps * optimizer_steps(run)},
+    "training.updates_per_batch": "num_iterations",
+    "training.gradient_accumulation": "gradient_accumulation_steps",
+    "training.minibatches": lambda run, _: {"steps_per_generation": _micro_batches(run)},
+    "checkpoint.keep": "save_total_limit",
+    "checkpoint.every": lambda run, _: {
+        "save_strategy": "steps" if run.checkpoint.every else "no",
+        "save_steps": max(1, run.checkpoint.every * optimizer_steps(run)),
+    },
+}
+"""The argument of TRL that has the value of a key, or the arguments that are computed for it."""
+
+BY_PLAUDIT: tuple[str, ...] = (
+    "output_dir", "engine", "task", "trl", "model.", "data.", "eval.", "logging.", "training.reward_",
+    "training.judge_certificates", "training.log_rewards", "training.max_unscored_batches",
+    "training.save_reward_analysis",
+    "training.max_staleness", "training.agent_max_", "training.agent_workers",
+)  # fmt: skip
+"""Keys, or their prefixes, with the same meaning for both engines, since plaudit handles them; and keys used only with
+a refused key.
+"""
+
 
 _Check = Callable[[Any, RunConfig], bool]
 REQUIRED: dict[str, tuple[_Check, str]] = {
@@ -93,14 +108,6 @@ REQUIRED: dict[str, tuple[_Check, str]] = {
     ),
 }
 """Keys of which TRL can express some values only, with the reason. Any key in no table must be at its default."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The number of processes that share a batch, and the largest length of a response."""
-
-    processes: int
-    max_new_tokens: int
 
 
 def check_trl_can(config: RunConfig, shape: Shape) -> None:
@@ -120,20 +127,19 @@ def _why_not(name: str, value: Any, config: RunConfig) -> str | None:
     if name in REQUIRED:
         fits, reason = REQUIRED[name]
         return None if fits(value, config) else reason
-    if name in RENAMED or name in COMPUTED or name.startswith(BY_PLAUDIT) or value == _DEFAULTS[name]:
+    if name in ARGUMENTS or name.startswith(BY_PLAUDIT) or value == _DEFAULTS[name]:
         return None
     return "TRL's GRPOTrainer has no counterpart"
 
 
 def check_passed_through(config: RunConfig, known: Collection[str], shape: Shape) -> None:
     """Raise InvalidSettings for a `trl.KEY` that TRL does not have, or that duplicates another key of the config."""
-    ours = {**{argument: name for name, argument in RENAMED.items()}, "output_dir": "output_dir"}
-    ours |= {argument: name for name, arguments in COMPUTED.items() for argument in arguments.split(", ")}
-    fixed = (*_own_arguments(config, shape), "output_dir")
-    refuse_taken(config.trl, known, {argument: ours.get(argument, "") for argument in fixed})
+    by_key = _arguments_by_key(config, shape)
+    ours = {argument: key for key, arguments in by_key.items() for argument in arguments}
+    check_trl_keys(config.trl, known, {**ours, **dict.fromkeys(FIXED, ""), "output_dir": "output_dir"})
 
 
-def refuse_taken(passed: Iterable[str], known: Collection[str], ours: Mapping[str, str]) -> None:
+def check_trl_keys(passed: Iterable[str], known: Collection[str], ours: Mapping[str, str]) -> None:
     """Raise InvalidSettings for a `trl.KEY` that TRL does not know, or that is one of our arguments.
 
     `ours` maps an argument to the key that sets it, or to an empty text if plaudit sets it.
@@ -148,32 +154,16 @@ def refuse_taken(passed: Iterable[str], known: Collection[str], ours: Mapping[st
 
 def trl_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
     """The arguments of TRL's GRPOConfig, with those that the config passes through."""
-    return {**_own_arguments(config, shape), **config.trl}
+    ours = {name: value for arguments in _arguments_by_key(config, shape).values() for name, value in arguments.items()}
+    return {**ours, **FIXED, **config.trl}
 
 
-def _own_arguments(config: RunConfig, shape: Shape) -> dict[str, Any]:
+def _arguments_by_key(config: RunConfig, shape: Shape) -> dict[str, dict[str, Any]]:
     check_trl_can(config, shape)
     values = flatten(config.to_dict())
-    per_batch = optimizer_steps(config)
     return {
-        **{argument: values[name] for name, argument in RENAMED.items()},
-        **ADVANTAGES[config.advantage](config.sampling.samples_per_prompt),
-        **_loss_arguments(config.loss),
-        **_sampler_arguments(config),
-        "max_steps": config.steps * per_batch,
-        "use_cpu": config.model.device == "cpu",
-        "bf16": config.model.dtype == "bfloat16",  # computed in bfloat16, with weights in float32
-        "per_device_train_batch_size": config.batch_size // (shape.processes * _pieces(config)),
-        "steps_per_generation": _pieces(config),
-        "max_completion_length": shape.max_new_tokens,
-        "min_p": config.sampling.min_p or None,
-        "lr_scheduler_type": SCHEDULES[config.optimizer.schedule],
-        "warmup_steps": config.optimizer.warmup_steps * per_batch,
-        "adam_beta1": config.optimizer.betas[0],
-        "adam_beta2": config.optimizer.betas[1],
-        "save_strategy": "steps" if config.checkpoint.every else "no",
-        "save_steps": max(1, config.checkpoint.every * per_batch),
-        **FIXED,
+        key: {argument: values[key]} if isinstance(argument, str) else argument(config, shape)
+        for key, argument in ARGUMENTS.items()
     }
 
 
@@ -194,30 +184,27 @@ def optimizer_steps(config: RunConfig) -> int:
     return config.training.updates_per_batch * config.training.minibatches
 
 
-def _pieces(config: RunConfig) -> int:
+def _micro_batches(config: RunConfig) -> int:
     return config.training.minibatches * config.training.gradient_accumulation
 
 
-def _loss_arguments(loss: LossSettings) -> dict[str, Any]:
+def _uses_vllm(config: RunConfig) -> bool:
+    return config.sampling.sampler == "vllm"
+
+
+def _loss_type(loss: LossSettings) -> dict[str, Any]:
     if loss.surrogate == "soft":
         above, below = loss.temperatures
         return {"loss_type": "sapo", "sapo_temperature_pos": above, "sapo_temperature_neg": below}
-    if loss.surrogate == "weighted":  # TRL's bound for CISPO is the ratio itself
-        return {"loss_type": "cispo", "epsilon_high": 1.0 + loss.clip_high, "importance_sampling_level": loss.ratio}
-    return {
-        "loss_type": LOSS_TYPES[loss.average],
-        "epsilon": loss.clip_low,
-        "epsilon_high": loss.clip_high,
-        "delta": loss.dual_clip,
-        "importance_sampling_level": loss.ratio,
-    }
+    return {"loss_type": "cispo" if loss.surrogate == "weighted" else LOSS_TYPES[loss.average]}
 
 
-def _sampler_arguments(config: RunConfig) -> dict[str, Any]:
-    if config.sampling.sampler == "transformers":
+def _clip_high(loss: LossSettings) -> dict[str, Any]:
+    if loss.surrogate == "soft":
         return {}
-    most = config.loss.max_importance
-    return {"use_vllm": True, "vllm_mode": "colocate", "vllm_importance_sampling_clip_max": most}
+    return {
+        "epsilon_high": loss.clip_high + (1.0 if loss.surrogate == "weighted" else 0.0)
+    }  # of CISPO: the ratio itself
 
 
 def _loss_refusal(config: RunConfig) -> str | None:
@@ -234,7 +221,7 @@ def _loss_refusal(config: RunConfig) -> str | None:
 
 
 def _batch_refusal(config: RunConfig, shape: Shape) -> str | None:
-    parts = shape.processes * _pieces(config)
+    parts = shape.processes * _micro_batches(config)
     if config.batch_size % parts == 0:
         return None
     sampling = config.sampling

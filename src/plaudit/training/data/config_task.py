@@ -1,10 +1,8 @@
 """The task that a config names: one task, a data file, or a mixture of several."""
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from itertools import cycle, islice
+from dataclasses import replace
 
 import msgspec
 
@@ -25,7 +23,7 @@ def load_task(config: RunConfig, reward: RewardLike | str | None = None) -> Task
     """The prompts that the config names, with what judges responses: `reward`, or the tasks' own."""
     if config.tasks:
         weights = {name: part.weight for name, part in config.tasks.items()}
-        task: Task = mix({name: _part(name, part, config) for name, part in config.tasks.items()}, weights, reward)
+        task = mix({name: _load_part(name, part, config) for name, part in config.tasks.items()}, weights, reward)
     elif config.data.path is not None:
         if reward is None and config.training.agent_file is None:
             raise InvalidSettings(
@@ -36,7 +34,7 @@ def load_task(config: RunConfig, reward: RewardLike | str | None = None) -> Task
     elif config.task is None:
         raise InvalidSettings("there is nothing to train on: set data.path to a data file, or task to a task's name")
     else:
-        task = _ask(find_task(config.task, config.task_options), template_of(config.data))
+        task = _apply_template(find_task(config.task, config.task_options), template_of(config.data))
     if not task.prompts:
         raise DataError(f"the task {task.name} has no prompts to train on")
     return replace(
@@ -63,14 +61,14 @@ def load_demonstrations(config: RunConfig, task: Task) -> list[Trajectory]:
     return kept
 
 
-def _part(name: str, part: TaskPart, config: RunConfig) -> Task:
+def _load_part(name: str, part: TaskPart, config: RunConfig) -> Task:
     if part.data:
         return task_from_data(read_settings(DataConfig, part.data, f"tasks.{name}.data"), part.reward, config.seed)
-    task = _ask(find_task(part.task or name, part.options), template_of(config.data))
+    task = _apply_template(find_task(part.task or name, part.options), template_of(config.data))
     return task if part.reward is None else replace(task, reward=part.reward, runs_inline=False)
 
 
-def _ask(task: Task, template: PromptTemplate) -> Task:
+def _apply_template(task: Task, template: PromptTemplate) -> Task:
     """The task with its prompts put into the template of the config, where there is one."""
     if template == PromptTemplate():
         return task
@@ -169,38 +167,21 @@ def _columns(data: DataConfig, *fields: str) -> dict[str, str]:
     return {field: column for field in fields if (column := chosen[field]) is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class MixedTask(Task):
-    """A mixture; its demonstrations come in the shares of the tasks, independent of the number of their prompts."""
-
-    @property
-    def demonstrations(self) -> list[Trajectory]:
-        every = super(MixedTask, self).demonstrations
-        shown = {name: [row for row in every if row.task == name] for name in self.weights}
-        total = max((len(rows) / self.weights[name] for name, rows in shown.items()), default=0.0)
-        return [
-            row
-            for name, rows in shown.items()
-            if rows
-            for row in islice(cycle(rows), max(1, math.ceil(total * self.weights[name])))
-        ]
-
-
-def mix(parts: Mapping[str, Task], weights: Mapping[str, float], reward: RewardLike | str | None = None) -> MixedTask:
-    """One task of several, in the shares of their weights; `reward` takes the place of those of all tasks."""
+def mix(parts: Mapping[str, Task], weights: Mapping[str, float], reward: RewardLike | str | None = None) -> Task:
+    """One task made of several, in the shares of their weights; `reward` replaces the rewards of all tasks."""
     total = sum(weights.values())
     if reward is None and (without := [name for name, part in parts.items() if part.reward is None]):
         raise InvalidSettings(f"the task {without[0]} has no reward: set tasks.{without[0]}.reward, e.g. exact_match")
-    parts = {name: _keep_apart(name, parts) for name in parts}
+    parts = {name: _drop_held_out_elsewhere(name, parts) for name in parts}
     rewards = {name: part.reward for name, part in parts.items() if part.reward is not None}
     responds = {name: part.respond for name, part in parts.items()}
-    return MixedTask(
+    return Task(
         name=" + ".join(parts),
         prompts=_join({name: part.prompts for name, part in parts.items()}),
         held_out=_join({name: part.held_out for name, part in parts.items()}),
-        reward=_by_task(rewards) if reward is None else reward,
+        reward=_reward_by_task(rewards) if reward is None else reward,
         max_new_tokens=max(part.max_new_tokens for part in parts.values()),
-        respond=_respond(responds),
+        respond=_respond_by_task(responds),
         warm_start_steps=sum(part.warm_start_steps for part in parts.values()),
         notes=tuple(f"{name}: {note}" for name, part in parts.items() for note in part.notes),
         runs_inline=all(part.runs_inline for part in parts.values()),
@@ -208,7 +189,7 @@ def mix(parts: Mapping[str, Task], weights: Mapping[str, float], reward: RewardL
     )
 
 
-def _keep_apart(name: str, parts: Mapping[str, Task]) -> Task:
+def _drop_held_out_elsewhere(name: str, parts: Mapping[str, Task]) -> Task:
     """A task without the prompts that another one holds out."""
     task = parts[name]
     unseen = {key for other, part in parts.items() if other != name for key in part.held_out.keys}
@@ -226,9 +207,9 @@ def _join(parts: Mapping[str, Prompts]) -> Prompts:
     return Prompts(tuple(msgspec.structs.replace(row, task=name) for name, part in parts.items() for row in part))
 
 
-def _by_task(rewards: Mapping[str, RewardLike | str]) -> TaskReward:
+def _reward_by_task(rewards: Mapping[str, RewardLike | str]) -> TaskReward:
     return TaskReward({name: load(reward) if isinstance(reward, str) else reward for name, reward in rewards.items()})
 
 
-def _respond(responds: Mapping[str, Callable[[Trajectory], str | None]]) -> Callable[[Trajectory], str | None]:
+def _respond_by_task(responds: Mapping[str, Callable[[Trajectory], str | None]]) -> Callable[[Trajectory], str | None]:
     return lambda row: responds[row.task or ""](row)

@@ -43,12 +43,12 @@ def difficulty_of(row: Trajectory) -> Difficulty | None:
 class Levels:
     """The levels of a set of prompts, from easy to hard; with several tasks, each has its own levels.
 
-    `names` has the levels of each task in order. A prompt without a difficulty is on no level.
+    A prompt without a difficulty is on no level.
     """
 
-    names: dict[str, tuple[str, ...]]
-    _scales: dict[str, "_Scale"] = field(repr=False)
-    _several: bool = False
+    scales: dict[str, "_Scale"]
+    several: bool = False
+    """Whether there are several tasks."""
 
     @classmethod
     def of_usable(cls, rows: Iterable[Trajectory]) -> "Levels":
@@ -56,7 +56,7 @@ class Levels:
         try:
             return cls.of(rows)
         except DataError:
-            return cls({}, {})
+            return cls({})
 
     @classmethod
     def of(cls, rows: Iterable[Trajectory], order: Sequence[str] = ()) -> "Levels":
@@ -67,22 +67,21 @@ class Levels:
             value = difficulty_of(row)
             values += [] if value is None else [value]
         scales = {task: _scale(task, values, order) for task, values in by_task.items() if values}
-        several = len(by_task) > 1
-        names = {task: tuple(_label(task, name, several) for name in scale.names) for task, scale in scales.items()}
-        return cls(names, scales, several)
+        return cls(scales, several=len(by_task) > 1)
 
     def label(self, row: Trajectory) -> str | None:
         """The level of a row by its name, with its task where there are several; None if it has no difficulty."""
-        scale = self._scales.get(row.task or "")
+        scale = self.scales.get(row.task or "")
         value = None if scale is None else difficulty_of(row)
-        if scale is None or value is None:
-            return None
-        return _label(row.task or "", scale.name(value), self._several)
+        return None if scale is None or value is None else self._label(row.task or "", scale.name(value))
 
     @property
     def all(self) -> list[str]:
         """Every level of every task."""
-        return [name for names in self.names.values() for name in names]
+        return [self._label(task, name) for task, scale in self.scales.items() for name in scale.names]
+
+    def _label(self, task: str, name: str) -> str:
+        return f"{task}/{name}" if self.several else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ def _scale(task: str, values: Sequence[Difficulty], order: Sequence[str]) -> _Sc
     if order:
         if unknown := sorted(distinct - set(order)):
             raise DataError(
-                f"curriculum.order names {', '.join(order)}, but {_of(task)} has the difficulty {unknown[0]!r} too"
+                f"curriculum.order lists {', '.join(order)}; {_name_task(task)} also has the difficulty {unknown[0]!r}"
             )
         return _Scale(tuple(name for name in order if name in distinct))
     numbers = [value for value in values if not isinstance(value, str)]
@@ -111,7 +110,7 @@ def _scale(task: str, values: Sequence[Difficulty], order: Sequence[str]) -> _Sc
         return _Scale(tuple(sorted(distinct, key=_rank)))
     if len(numbers) < len(values):
         raise DataError(
-            f"{_of(task)} has {len(distinct)} different difficulties, such as {next(iter(sorted(distinct)))!r}; "
+            f"{_name_task(task)} has {len(distinct)} different difficulties, such as {next(iter(sorted(distinct)))!r}; "
             f"a column of at most {MOST_LEVELS} words, or numbers, can be trained by"
         )
     return _bands(sorted(map(float, numbers)))
@@ -142,11 +141,7 @@ def _text(value: Difficulty) -> str:
     return value.strip() if isinstance(value, str) else f"{value:g}"
 
 
-def _label(task: str, name: str, several: bool) -> str:
-    return f"{task}/{name}" if several else name
-
-
-def _of(task: str) -> str:
+def _name_task(task: str) -> str:
     return f"the task {task}" if task else "the data"
 
 
@@ -293,7 +288,7 @@ class Stages:
             self._enter(self.stage + 1)
         elif rate < self.settings.stage_down and self.stage:
             self._enter(self.stage - 1)
-        else:  # the newest samples decide, not those of long ago
+        else:  # older samples count half as much as new ones
             self.seen //= 2
             self.right = rate * self.seen
 

@@ -5,10 +5,12 @@ stream depends only on the seed and the number of the epoch, so a resumed run ne
 The column `difficulty` of a prompt, a number or a word, is its difficulty if known.
 """
 
+import math
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from typing import Any, Protocol, TypeAlias, overload
 
 import msgspec
@@ -54,7 +56,7 @@ class Prompts(Sequence[Trajectory]):
         return [" ".join(row.prompt_text.split()) for row in self.rows]
 
     def split(self, held_out: int, seed: int) -> "tuple[Prompts, Prompts]":
-        """The rows in a random order, `held_out` of them apart, as (the others, those held out).
+        """The rows in a random order, `held_out` of them set apart, as (the others, those held out).
 
         Rows with the same prompt stay together, so that no prompt is on both sides; where prompts are repeated, a few
         rows less may be held out.
@@ -65,15 +67,15 @@ class Prompts(Sequence[Trajectory]):
         random.Random(seed).shuffle(shuffled)
         everything = Prompts(tuple(shuffled))
         sizes = Counter(everything.keys)
-        apart: set[str] = set()
+        held_out_keys: set[str] = set()
         left = held_out
         for key in reversed(everything.keys):
-            if key not in apart and sizes[key] <= left:
-                apart.add(key)
+            if key not in held_out_keys and sizes[key] <= left:
+                held_out_keys.add(key)
                 left -= sizes[key]
-        if held_out and not apart:
+        if held_out and not held_out_keys:
             raise DataError(f"cannot hold out {held_out} prompts: the same ones are repeated more often than that")
-        sides = [[row for row, key in zip(shuffled, everything.keys, strict=True) if (key in apart) is side]
+        sides = [[row for row, key in zip(shuffled, everything.keys, strict=True) if (key in held_out_keys) is side]
                  for side in (False, True)]  # fmt: skip
         return Prompts(tuple(sides[0])), Prompts(tuple(sides[1]))
 
@@ -279,9 +281,22 @@ class Task:
 
     @property
     def demonstrations(self) -> list[Trajectory]:
-        """The prompts to train on with correct responses; held-out prompts are never shown."""
+        """The prompts to train on with correct responses; held-out prompts are never shown.
+
+        Those of a mixture come in the shares of its tasks, independent of the number of their prompts.
+        """
         answered = ((row, self.respond(row)) for row in self.prompts)
-        return [msgspec.structs.replace(row, response=text) for row, text in answered if text is not None]
+        every = [msgspec.structs.replace(row, response=text) for row, text in answered if text is not None]
+        if not self.weights:
+            return every
+        shown = {name: [row for row in every if row.task == name] for name in self.weights}
+        total = max(len(rows) / self.weights[name] for name, rows in shown.items())
+        return [
+            row
+            for name, rows in shown.items()
+            if rows
+            for row in islice(cycle(rows), max(1, math.ceil(total * self.weights[name])))
+        ]
 
 
 def ground_truth_text(row: Trajectory) -> str | None:

@@ -18,6 +18,7 @@ from typing import Any
 from plaudit.columns import FOREIGN_NAMES, ColumnMapping
 from plaudit.errors import DataError, InvalidSettings, PlauditError, RolloutsError, did_you_mean, require
 from plaudit.jsonline import InvalidJSON
+from plaudit.rollouts.reading import describe_bad_row
 from plaudit.rollouts.sources import source_of
 from plaudit.training.data.prompts import Prompts
 from plaudit.trajectory import OUTPUT_KEY, Message, Prompt, Trajectory
@@ -212,32 +213,30 @@ def rows_of(path: Path, split: str) -> Rows:
     if path.is_dir():
         return _folder_rows(path, split)
     name = _HUB_NAME.fullmatch(path.as_posix())
-    if name and not path.exists() and path.suffix.lower() not in FILES and not did_you_mean(path.name, _beside(path)):
+    if (
+        name
+        and not path.exists()
+        and path.suffix.lower() not in FILES
+        and not did_you_mean(path.name, _neighbours(path))
+    ):
         return _hub_rows(name["name"], name["subset"], split)
     return _source_rows(path)
 
 
 def _source_rows(path: Path) -> Rows:
-    if not path.exists():
-        raise DataError(f"no file {path}{did_you_mean(path.name, _beside(path))}")
-    if path.suffix.lower() not in FILES:
-        raise DataError(f"{path}: data files end in {', '.join(FILES)}, or are a folder that `datasets` saved")
     try:
         source = source_of(path)
         for number, raw in source.raw_rows():
-            name = f"{path}:{number}"
             try:
                 row = source.decode(raw)
-            except InvalidJSON as error:
-                raise DataError(f"{name}: broken JSON: {error}") from None
-            except RolloutsError as error:
-                raise DataError(f"{name}: {error}") from None
-            yield name, row
+            except (InvalidJSON, RolloutsError) as error:
+                raise DataError(f"{path}:{number}: {describe_bad_row(error, raw)}") from None
+            yield f"{path}:{number}", row
     except RolloutsError as error:
         raise DataError(str(error)) from error
 
 
-def _beside(path: Path) -> list[str]:
+def _neighbours(path: Path) -> list[str]:
     return [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
 
 

@@ -32,16 +32,11 @@ from plaudit.loading.execution.statements import check_complete
 from plaudit.loading.expressions import parse_call
 from plaudit.loading.failures import explain_failures
 from plaudit.loading.importing import module_at, module_from_file
+from plaudit.settings import check_keys
 from plaudit.training.data.curriculum import DIFFICULTY
 from plaudit.training.data.prompts import Prompts, Task
 from plaudit.training.data.sources import FILES
 from plaudit.trajectory import Trajectory
-
-__all__ = [
-    "FAMILIES", "TASKS", "Task", "addition", "find_task", "reasoning_task",
-    "reasoning_task_names", "sort_digits", "sorts_digits",
-]  # fmt: skip
-
 
 OUR_OPTIONS = ("size", "held_out", "seed")
 LEVELS = 5
@@ -89,7 +84,7 @@ def reasoning_task_names() -> dict[str, str]:
 
 def _package() -> Any:
     with warnings.catch_warnings(), StubFinder(SOLVER):
-        warnings.simplefilter("ignore", SyntaxWarning)  # of a package that it needs, where that is not compiled yet
+        warnings.simplefilter("ignore", SyntaxWarning)  # from the first compilation of a dependency
         return require("reasoning_gym", extra="tasks", purpose="a task of reasoning-gym")
 
 
@@ -291,16 +286,11 @@ def _call(make: Callable[..., Any], name: str, options: Mapping[str, Any], *posi
     names = [each.name for each in signature.parameters.values() if each.kind in (each.KEYWORD_ONLY,
              each.POSITIONAL_OR_KEYWORD)][len(positional) :]  # fmt: skip
     takes_any = any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values())
-    for option in () if takes_any else options:
-        if option not in names:
-            raise InvalidSettings(
-                f"the task {name} has no option {option!r}{did_you_mean(option, names)} "
-                f"(it has {', '.join(names) or 'none'})"
-            )
+    check_keys(() if takes_any else options, names, f"the task {name}", "option")
     try:
         with explain_failures(f"making the task {name}"):
             task = make(*positional, **options)
-    except RewardNotLoaded as error:  # our errors need no further explanation
+    except RewardNotLoaded as error:  # an error of plaudit is clear without the context
         raise error.__cause__ if isinstance(error.__cause__, PlauditError) else error from None
     if not isinstance(task, Task):
         raise InvalidSettings(

@@ -46,8 +46,7 @@ class Critic:
 
     def values(self, batch: TokenBatch) -> Tensor:
         """The expected return from each token of the responses on, before that token is known: (B, T)."""
-        real = torch.arange(batch.ids_B_L.shape[1], device=batch.ids_B_L.device)
-        mask_B_L = (real < (batch.starts_B + batch.lengths_B)[:, None]).long()
+        mask_B_L = batch.attention_mask
         hidden_B_L_D = self._trunk(input_ids=batch.ids_B_L, attention_mask=mask_B_L, use_cache=False).last_hidden_state
         values_B_L = self._head(hidden_B_L_D.float()).squeeze(-1)
         columns_B_T = batch.starts_B[:, None] - 1 + torch.arange(batch.mask_B_T.shape[1], device=values_B_L.device)
@@ -85,9 +84,7 @@ class Critic:
                 loss = value_loss(self.values(part), *cut[:3], clip=self.clip, weights=cut[3])
                 loss.value.backward()  # type: ignore[no-untyped-call]
                 losses.append(loss)
-            if not math.isfinite(
-                self._optimizer.clip()
-            ):  # the squares of huge rewards are infinite, which would destroy the weights
+            if not math.isfinite(self._optimizer.clip()):  # squares of huge rewards are infinite: weights would be lost
                 return {**stats, "value/skipped": 1.0}
             self._optimizer.step()
             stats = _add_up(losses)

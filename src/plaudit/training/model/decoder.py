@@ -7,7 +7,7 @@ left out: the models it runs have none by default, and sampling must not have an
 # ruff: noqa: N803, N806, N815 - tensor names carry shapes
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -19,14 +19,8 @@ WORTH_PACKING = 0.9
 """Above this share of real tokens, packing and unpacking costs more than computing on the padding."""
 
 
-class KeyValues(Protocol):
-    """Keys and values of earlier tokens, to which new tokens attend."""
-
-    filled: int
-
-    def extend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Add new tokens of one layer; returns the keys and values that they attend to."""
-        ...
+KeyValues: TypeAlias = "Cache | _PromptKeys | None"
+"""Keys and values of earlier tokens, to which new tokens attend, if there are some; `extend` adds those of a layer."""
 
 
 class Cache:
@@ -104,7 +98,7 @@ def hidden_states(
     positions: Tensor,
     *,
     mask: Tensor | None = None,
-    cache: KeyValues | None = None,
+    cache: KeyValues = None,
     packing: Packing | None = None,
 ) -> Tensor:
     """The normed hidden states (B, S, d) that the head turns into logits; of the packed tokens (N, d), if some are.
@@ -129,7 +123,7 @@ def _attention(
     qkv_B_S: Tensor,
     rotate: _Rotation,
     mask: Tensor | None,
-    cache: KeyValues | None,
+    cache: KeyValues,
 ) -> Tensor:
     layer, heads, kv_heads = weights.layers[index], weights.heads, weights.kv_heads
     rows, new, _ = qkv_B_S.shape

@@ -192,9 +192,8 @@ def draw_tokens(scores_B_V: Tensor, settings: SamplingSettings, number_B: Tensor
         return scores_B_V.argmax(dim=-1)
     sums_B_V = torch.softmax(_cut(scores_B_V, settings), dim=-1).cumsum(dim=-1)
     total_B = sums_B_V[:, -1]
-    below_B = torch.nextafter(
-        total_B, torch.zeros_like(total_B)
-    )  # rounding must not give an index after the last token
+    # rounding must not give an index after the last token
+    below_B = torch.nextafter(total_B, torch.zeros_like(total_B))
     wanted_B = torch.minimum((number_B * total_B).to(sums_B_V.dtype), below_B)
     return torch.searchsorted(sums_B_V, wanted_B[:, None], right=True).squeeze(1)
 

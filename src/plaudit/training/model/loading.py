@@ -10,7 +10,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 from plaudit.errors import PolicyError, require
 from plaudit.models.cpu_precision import usable_dtype
 from plaudit.models.loading import check_placement, choose_device, load_model
-from plaudit.models.locating import locate_model, smollm2_file, unpack_once
+from plaudit.models.locating import locate_model
 from plaudit.training.config.schema import EMBEDDED, BaseModelConfig
 from plaudit.training.model.policy import Policy
 
@@ -26,14 +26,6 @@ def load_policy(spec: str | Path, *, seed: int = 0, dtype: str = "float32", devi
     """
     check_placement(dtype, device)
     return _load(str(spec), seed, dtype, choose_device(device))
-
-
-def unpacked_model(spec: str | Path = "smollm2") -> Path:
-    """The folder of a GGUF file's model as transformers loads it, for programs that take one: `transformers serve`."""
-    path = smollm2_file() if str(spec) == "smollm2" else Path(spec)
-    if not path.is_file():
-        raise PolicyError(f"no GGUF file {spec!r}; a model that is a folder needs no unpacking")
-    return unpack_once(path)
 
 
 def add_lora(policy: Policy, settings: BaseModelConfig, *, seed: int = 0) -> Policy:

@@ -43,6 +43,12 @@ class TokenBatch:
     def __len__(self) -> int:
         return len(self.starts_B)
 
+    @property
+    def attention_mask(self) -> Tensor:
+        """1 on the tokens of prompts and responses, 0 on padding."""
+        indices_L = torch.arange(self.ids_B_L.shape[1], device=self.ids_B_L.device)
+        return (indices_L < (self.starts_B + self.lengths_B)[:, None]).long()
+
     def pick(self, rows: Tensor | slice) -> "TokenBatch":
         """Some of the sequences, cut to the longest of them."""
         starts, lengths = self.starts_B[rows], self.lengths_B[rows]
@@ -217,10 +223,9 @@ class Policy:
             if why_unsupported(self.model) is None and not self.model.is_gradient_checkpointing:
                 weights = DecoderWeights.of(self.model, batch.ids_B_L.shape[1])
                 return weights.head(response_states(weights, batch.ids_B_L, batch.starts_B, batch.lengths_B)).float()
-            real = torch.arange(batch.ids_B_L.shape[1], device=batch.ids_B_L.device)
-            mask = (real < (batch.starts_B + batch.lengths_B)[:, None]).long()
+            mask_B_L = batch.attention_mask
             with _recompute(self.model):
-                logits: Tensor = self.model(input_ids=batch.ids_B_L, attention_mask=mask, use_cache=False).logits
+                logits: Tensor = self.model(input_ids=batch.ids_B_L, attention_mask=mask_B_L, use_cache=False).logits
             return logits[rows, batch.starts_B[rows] + columns - 1].float()
 
     def _adapter_state(self) -> AbstractContextManager[Any]:

@@ -57,9 +57,8 @@ class TransformersSampler(TokenSampler):
     ) -> None:
         self.model, self.tokenizer = model, tokenizer
         self.settings = settings or SamplingSettings()
-        self.generator = generator or generator_for(
-            model.device, torch.Generator().seed()
-        )  # torch.seed() would reseed everyone
+        # torch.seed() would set the seed of the whole process
+        self.generator = generator or generator_for(model.device, torch.Generator().seed())
         self.fallback_reason = why_unsupported(model) if own_decoder else "the own decoder was switched off"
         """The reason why Hugging Face `generate` replaces our own decoder; None when it does not."""
 
@@ -160,7 +159,7 @@ def generate_with_transformers(
     numbers_T_N: Tensor | None,
 ) -> list[Generated]:
     """`num_samples` responses for each prompt, prompt-major, as `generate` of our own decoder gives them."""
-    repeated = [ids for ids in prompt_ids for _ in range(num_samples)]  # generate repeats none when it is greedy
+    repeated = [ids for ids in prompt_ids for _ in range(num_samples)]  # generate returns one sequence per row
     ids, mask = _pad_left(repeated, model.device)
 
     drawing = _Drawing(settings, numbers_T_N)

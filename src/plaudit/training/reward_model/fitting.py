@@ -29,7 +29,7 @@ from plaudit.models.inputs import FORMATS
 from plaudit.models.loading import choose_device, load_model, silence_transformers
 from plaudit.models.locating import first_line, locate_model
 from plaudit.training.config.schema import EMBEDDED
-from plaudit.training.config.trl_arguments import refuse_taken
+from plaudit.training.config.trl_arguments import check_trl_keys
 from plaudit.training.engine import Progress, StopSignals
 from plaudit.training.model.loading import add_adapters, load_policy
 from plaudit.training.reward_model.pair import PreferencePair
@@ -59,7 +59,7 @@ class Classifier:
     def encode(self, samples: Sequence[Trajectory]) -> list[list[int]]:
         """The tokens of whole conversations, without a limit on their number."""
         try:
-            texts = [FORMATS["chat"].write(self.tokenizer, sample) for sample in samples]
+            texts = [FORMATS["chat"](self.tokenizer, sample) for sample in samples]
         except InvalidTrajectory as error:
             raise PolicyError(f"{error}; take another model, or leave such pairs out") from error
         return [list(ids) for ids in self.tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]]
@@ -81,7 +81,7 @@ def load_classifier(settings: ClassifierConfig, *, seed: int) -> Classifier:
     device, spec = choose_device(settings.device), settings.path or EMBEDDED
     with torch.random.fork_rng(devices=[]), silence_transformers():
         torch.manual_seed(seed)
-        model, tokenizer = _load_rated(spec) or _add_head(spec, seed)
+        model, tokenizer = _load_classification_model(spec) or _add_head(spec, seed)
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     model.config.get_text_config().pad_token_id = tokenizer.pad_token_id
@@ -107,7 +107,7 @@ def _add_head(spec: str, seed: int) -> tuple[Any, Any]:
     return model, policy.tokenizer
 
 
-def _load_rated(spec: str) -> tuple[Any, Any] | None:
+def _load_classification_model(spec: str) -> tuple[Any, Any] | None:
     """A classifier, which is trained further; None where the model is a language model."""
     if spec == EMBEDDED or not (Path(spec) / "config.json").is_file():
         return None
@@ -157,7 +157,7 @@ class Fitted:
 def fit(config: RewardModelConfig, pairs: Sequence[PreferencePair], scratch: Path, progress: Progress) -> Fitted:
     """Train with the config; SIGTERM and Ctrl-C end it after the current step."""
     known = {field.name for field in dataclasses.fields(reward_config.RewardConfig)}
-    refuse_taken(config.trl, known, dict.fromkeys(_own_arguments(config, 1, Path()), ""))
+    check_trl_keys(config.trl, known, dict.fromkeys(_own_arguments(config, 1, Path()), ""))
     torch.set_num_threads(config.model.threads)
     classifier = load_classifier(config.model, seed=config.seed)
     examples = encode_pairs(classifier, pairs, config, progress)
@@ -242,7 +242,7 @@ def _own_arguments(config: RewardModelConfig, steps: int, scratch: Path) -> dict
         "gradient_checkpointing": config.model.gradient_checkpointing,
         "max_length": None,  # pairs were cut above
         "logging_steps": max(1, steps // 60),
-        "logging_nan_inf_filter": False,  # what diverges is to be seen
+        "logging_nan_inf_filter": False,  # NaN and infinity must appear in the logs
         "save_strategy": "no",
         "report_to": [],
         "disable_tqdm": True,

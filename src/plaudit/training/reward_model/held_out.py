@@ -113,11 +113,11 @@ def sigmoid(value: float) -> float:
     return 1.0 / (1.0 + math.exp(-value)) if value >= 0 else 1.0 - sigmoid(-value)
 
 
-MATCHED = 0.1
+MATCHED_WITHIN = 0.1
 """Responses are length-matched when they differ by at most this share of the longer one."""
-ENOUGH = 10
+MIN_PAIRS = 10
 """The least number of pairs against the usual direction of length that a judgement needs."""
-KEPT_LEAST, KEPT_MOST = 0.5, 0.8
+BIASED_BELOW, LEANS_BELOW = 0.5, 0.8
 """Shares of the accuracy above chance that must remain once length is controlled: below the first a model is biased,
 below the second it leans."""
 Z = 1.96
@@ -170,7 +170,7 @@ def measure_length_bias(rated: Sequence[RatedPair], rate: Rate) -> LengthReport:
     same = [each for each in rated if each.lengths[0] == each.lengths[1]]
     sides = [accuracy_of(part) for part in (longer, shorter, same)]
     cut = repeated = None
-    if len(same) + min(len(longer), len(shorter)) >= ENOUGH:
+    if len(same) + min(len(longer), len(shorter)) >= MIN_PAIRS:
         controlled, controlled_by = _balance(*sides), "pairs"
     else:
         cut = accuracy_of(rate([_resize(each.pair, min) for each in rated]))
@@ -180,7 +180,7 @@ def measure_length_bias(rated: Sequence[RatedPair], rate: Rate) -> LengthReport:
             "edited pairs",
         )
     longer_share = (len(longer) + len(same) / 2) / len(rated)
-    verdict, reason = _judge(accuracy_of(rated), controlled, controlled_by, longer_share)
+    verdict, reason = _decide(accuracy_of(rated), controlled, controlled_by, longer_share)
     return LengthReport(
         verdict=verdict,
         reason=reason,
@@ -224,7 +224,7 @@ def _variance(part: Estimate) -> float:
     return centre * (1 - centre) / (part.count + 4)
 
 
-def _judge(
+def _decide(
     accuracy: Estimate | None, controlled: Estimate | None, by: str, longer_share: float
 ) -> tuple[LengthVerdict, str]:
     if accuracy is None or accuracy.low <= 0.5:
@@ -243,24 +243,24 @@ def _judge(
     summary = (
         f"accuracy {accuracy.value:.2f} is {controlled.value:.2f} [{controlled.low:.2f}, {controlled.high:.2f}] {where}"
     )
-    if controlled.low <= 0.5 or kept < KEPT_LEAST:
+    if controlled.low <= 0.5 or kept < BIASED_BELOW:
         return LengthVerdict.BIASED, f"{summary}; {rule}"
-    if kept < KEPT_MOST:
+    if kept < LEANS_BELOW:
         return LengthVerdict.LEANING, f"{summary}; {rule}"
     return LengthVerdict.CLEAR, summary
 
 
 def _is_matched(first: int, second: int) -> bool:
-    return abs(first - second) <= MATCHED * max(first, second)
+    return abs(first - second) <= MATCHED_WITHIN * max(first, second)
 
 
 def _resize(pair: PreferencePair, choose: Callable[[int, int], int]) -> PreferencePair:
     """Both responses cut or repeated to one of their lengths."""
     length = choose(len(pair.chosen.response), len(pair.rejected.response))
-    return replace(pair, chosen=_with(pair.chosen, length), rejected=_with(pair.rejected, length))
+    return replace(pair, chosen=_set_length(pair.chosen, length), rejected=_set_length(pair.rejected, length))
 
 
-def _with(trajectory: Trajectory, length: int) -> Trajectory:
+def _set_length(trajectory: Trajectory, length: int) -> Trajectory:
     """The response cut or repeated to a length."""
     text = trajectory.response
     if len(text) < length:

@@ -5,7 +5,7 @@ or without a `prompt`. All become conversations, so that training reads a respon
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,12 @@ from plaudit.columns import FOREIGN_NAMES
 from plaudit.errors import DataError, InvalidTrajectory, did_you_mean
 from plaudit.trajectory import OUTPUT_KEY, Message, Prompt, Trajectory, message_text
 
-CHOSEN = ("chosen", "chosen_response", "response_chosen", "preferred")
-REJECTED = ("rejected", "rejected_response", "response_rejected", "dispreferred")
+USUAL_NAMES = {
+    "prompt": ("prompt", *FOREIGN_NAMES["prompt"]),
+    "chosen": ("chosen", "chosen_response", "response_chosen", "preferred"),
+    "rejected": ("rejected", "rejected_response", "response_rejected", "dispreferred"),
+}
+"""The columns of a pair; a user may choose others."""
 TURN = re.compile(r"(?:^|\n\n)(Human|Assistant):[ ]?")
 ROLES = {"Human": "user", "Assistant": "assistant"}
 
@@ -59,24 +63,13 @@ class PreferencePair:
         return {**row, **earned, **{name: value for name, value in known.items() if value is not None}}
 
 
-@dataclass(frozen=True, slots=True)
-class PairColumns:
-    """Which columns hold a pair, where they do not have their usual names."""
-
-    prompt: str | None = None
-    chosen: str | None = None
-    rejected: str | None = None
-
-
-def read_pair(row: Any, columns: PairColumns = PairColumns(), location: str = "") -> PreferencePair:  # noqa: B008  # frozen
-    """The pair that a row holds; raises DataError if it holds none that can be learnt from."""
+def read_pair(row: Any, columns: Mapping[str, str] | None = None, location: str = "") -> PreferencePair:
+    """The pair that a row holds, in its usual columns or in those that `columns` names; DataError if there is none."""
     if not isinstance(row, Mapping):
         raise DataError(f"expected an object with chosen and rejected, got {type(row).__name__} {row!r:.60}")
-    prompt = _prompt_of(row, columns)
-    sides = {
-        "chosen": _find(row, "chosen", columns.chosen, CHOSEN),
-        "rejected": _find(row, "rejected", columns.rejected, REJECTED),
-    }
+    names = USUAL_NAMES | {field: (column,) for field, column in (columns or {}).items()}
+    prompt = _prompt_of(row, names["prompt"])
+    sides = {field: _find(row, names[field]) for field in ("chosen", "rejected")}
     if prompt is None and all(isinstance(value, str) and _turns(value) for value in sides.values()):
         sides = {name: _turns(value) for name, value in sides.items()}  # else a response only quotes a transcript
     first, second = (_conversation(name, value, prompt) for name, value in sides.items())
@@ -87,26 +80,25 @@ def read_pair(row: Any, columns: PairColumns = PairColumns(), location: str = ""
     return PreferencePair(first, second, location)
 
 
-def _find(row: Mapping[str, Any], name: str, column: str | None, usual: tuple[str, ...]) -> Any:
-    present = next((each for each in ((column,) if column else usual) if each in row), None)
+def _find(row: Mapping[str, Any], names: Sequence[str]) -> Any:
+    present = next((each for each in names if each in row), None)
     if present is not None and row[present] is not None:
         return row[present]
     if present is not None:
         raise DataError(f"{present} is null; a pair needs a response there, as text or chat messages")
     if OUTPUT_KEY in row:
         raise DataError(
-            f"no column {column or name!r}: this is a scored rollouts file; make pairs of it first: "
+            f"no column {names[0]!r}: this is a scored rollouts file; make pairs of it first: "
             "plaudit pairs SCORED -o pairs.jsonl"
         )
-    hint = did_you_mean(column or name, row)
-    raise DataError(f"no column {column or name!r}{hint} (found {', '.join(map(str, row)) or 'none'})")
+    hint = did_you_mean(names[0], row)
+    raise DataError(f"no column {names[0]!r}{hint} (found {', '.join(map(str, row)) or 'none'})")
 
 
-def _prompt_of(row: Mapping[str, Any], columns: PairColumns) -> Prompt | None:
-    if columns.prompt is not None and columns.prompt not in row:
-        hint = did_you_mean(columns.prompt, row)
-        raise DataError(f"no column {columns.prompt!r} for the prompt{hint} (found {', '.join(map(str, row))})")
-    names = (columns.prompt,) if columns.prompt else ("prompt", *FOREIGN_NAMES["prompt"])
+def _prompt_of(row: Mapping[str, Any], names: Sequence[str]) -> Prompt | None:
+    if len(names) == 1 and names[0] not in row:  # it was chosen by the user
+        hint = did_you_mean(names[0], row)
+        raise DataError(f"no column {names[0]!r} for the prompt{hint} (found {', '.join(map(str, row))})")
     value = next((row[name] for name in names if row.get(name) is not None), None)
     if value is None:
         return None

@@ -3,18 +3,19 @@
 import math
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from plaudit import jsonline
 from plaudit.errors import DataError, RolloutsError
+from plaudit.report.formatting import count_noun
 from plaudit.rollouts import Rollout
 from plaudit.rollouts.writing import write_atomically
 from plaudit.settings import Count, NonNegative, check_fields
 from plaudit.training.data.sources import rows_of
-from plaudit.training.reward_model.pair import PairColumns, PreferencePair, read_pair
+from plaudit.training.reward_model.pair import PreferencePair, read_pair
 from plaudit.trajectory import Trajectory
 
 
@@ -34,15 +35,15 @@ class PairSet:
         """Warnings about the pairs for the user."""
         notes = []
         if self.bad:
-            notes.append(f"left out {_count(len(self.bad), 'row')} without a pair; the first is {self.bad[0]}")
+            notes.append(f"left out {count_noun(len(self.bad), 'row')} without a pair; the first is {self.bad[0]}")
         seen = Counter((pair.prompt_key, *pair.response_keys) for pair in self.pairs)
         repeated = sum(count - 1 for count in seen.values())
         if repeated:
-            notes.append(f"{_count(repeated, 'pair')} of {len(self)} repeat another")
+            notes.append(f"{count_noun(repeated, 'pair')} of {len(self)} repeat another")
         both_ways = sum(1 for prompt, better, worse in seen if (prompt, worse, better) in seen) // 2
         if both_ways:
             notes.append(
-                f"{_count(both_ways, 'pair')} of responses chosen one way here and the other way there: "
+                f"{count_noun(both_ways, 'pair')} of responses chosen one way here and the other way there: "
                 "no model gets both right"
             )
         return notes
@@ -60,7 +61,7 @@ class PairSplit:
 def read_pairs(
     path: str | Path,
     *,
-    columns: PairColumns | None = None,
+    columns: Mapping[str, str] | None = None,
     split: str = "train",
     limit: int | None = None,
     skip_bad: bool = False,
@@ -75,13 +76,13 @@ def read_pairs(
         if limit is not None and len(pairs) >= limit:
             break
         try:
-            pairs.append(read_pair(row, columns or PairColumns(), location))
+            pairs.append(read_pair(row, columns, location))
         except DataError as error:
             bad.append(f"{location}: {error}")
     if not pairs and not bad:
         raise DataError(f"{path} holds no pairs")
     if bad and (not pairs or not skip_bad):
-        others = f" ({_count(len(bad) - 1, 'other row')} hold no pair either)" if len(bad) > 1 else ""
+        others = f" ({count_noun(len(bad) - 1, 'other row')} hold no pair either)" if len(bad) > 1 else ""
         remedy = "; data.skip_bad=true leaves such rows out" if pairs else ""
         raise DataError(f"{bad[0]}{others}{remedy}")
     return PairSet(tuple(pairs), tuple(bad))
@@ -108,7 +109,7 @@ def split_pairs(pairs: Sequence[PreferencePair], share: float, *, seed: int) -> 
     except DataError as error:
         what = "prompts" if len(by_prompt) > 1 else "responses"
         raise DataError(
-            f"{_count(len(pairs), 'pair')} cannot be split into some to train on and others of different {what} "
+            f"{count_noun(len(pairs), 'pair')} cannot be split into some to train on and others of different {what} "
             "to judge by; give more pairs, or a file of held-out ones as data.held_out_path"
         ) from error
     if len(by_prompt) > 1:
@@ -128,17 +129,15 @@ def keep_apart(pairs: Sequence[PreferencePair], held_out: Sequence[PreferencePai
     left_out = len(pairs) - len(train)
     if not train:
         raise DataError("every pair to train on has a prompt of the held-out file; nothing would be left")
-    notes = (f"left out {_count(left_out, 'pair')} to train on: held-out prompts occur in them",) if left_out else ()
+    notes = (
+        (f"left out {count_noun(left_out, 'pair')} to train on: held-out prompts occur in them",) if left_out else ()
+    )
     return PairSplit(train, tuple(held_out), notes)
 
 
 def write_pairs(rows: Iterable[dict[str, object]], path: str | Path) -> None:
     """Write rows of pairs as JSON lines, whole or not at all."""
     write_atomically(Path(path), b"".join(jsonline.encode(row) + b"\n" for row in rows))
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 Value: TypeAlias = Literal["reward", "score"]
@@ -164,27 +163,19 @@ class PairSettings:
 
 @dataclass(frozen=True, slots=True)
 class PairCounts:
-    """Counts of samples and groups by what happened to them."""
+    """Counts of samples and groups by what happened to them, each with its meaning."""
 
-    samples: int
-    unscored: int
-    """Samples without a value to order them by: they are in no pair."""
-    empty: int
-    """Samples with an empty response, which a reward model cannot read."""
-    copies: int
-    """Samples that repeat another of their group; a text counts once, with the mean of its values."""
-    thinned: int
-    """Samples of groups so large that only some of their responses are compared."""
-    groups: int
-    single: int
-    """Groups with fewer than two responses to compare."""
-    tied: int
-    """Groups in which no two values differ."""
-    close: int
-    """Groups with differences, all below the margin."""
-    beyond: int
-    """Pairs left out since their group has enough of them."""
-    pairs: int
+    samples: Annotated[int, "samples"]
+    unscored: Annotated[int, "not scored, in no pair"]
+    empty: Annotated[int, "empty responses, in no pair"]
+    copies: Annotated[int, "copies of a response in its group, counted once with the mean of their values"]
+    thinned: Annotated[int, "responses of groups too large to compare all"]
+    groups: Annotated[int, "groups"]
+    single: Annotated[int, "with fewer than two responses"]
+    tied: Annotated[int, "with ties only"]
+    close: Annotated[int, "with differences below the margin only"]
+    beyond: Annotated[int, "pairs beyond the most of a group"]
+    pairs: Annotated[int, "pairs"]
 
     def to_dict(self) -> dict[str, int]:
         return asdict(self)

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from plaudit.errors import InvalidSettings
 from plaudit.settings import Count, NonNegative, NonNegativeInt, Positive, Share
 from plaudit.training.config.keys import Keys, Section, flatten, read_config_file
 from plaudit.training.config.schema import BaseModelConfig
@@ -108,15 +107,10 @@ REWARD_MODEL_KEYS = Keys(RewardModelConfig, command="train-reward-model")
 """Every key by its dotted name."""
 
 
-def load_reward_model_config(
-    file: str | Path | None = None, overrides: Iterable[str] = (), *, require_pairs: bool = True
-) -> RewardModelConfig:
-    """The config of a YAML file, or the defaults, with `section.key=value` overrides; it must name pairs."""
+def load_reward_model_config(file: str | Path | None = None, overrides: Iterable[str] = ()) -> RewardModelConfig:
+    """The config of a YAML file, or the defaults, with `section.key=value` overrides."""
     values = flatten(read_config_file(file)) if file is not None else {}
-    config = REWARD_MODEL_KEYS.build(REWARD_MODEL_KEYS.override(values, overrides))
-    if require_pairs and config.data.path is None:
-        raise InvalidSettings("no pairs: name a file with chosen and rejected responses (data.path=pairs.jsonl)")
-    return config
+    return REWARD_MODEL_KEYS.build(REWARD_MODEL_KEYS.override(values, overrides))
 
 
 def document_reward_model_config(config: RewardModelConfig) -> str:

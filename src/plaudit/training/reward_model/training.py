@@ -16,7 +16,7 @@ import msgspec
 
 from plaudit import jsonline
 from plaudit.engine import score
-from plaudit.errors import DataError, TrainingError, require
+from plaudit.errors import InvalidSettings, TrainingError, require
 from plaudit.models import RewardModel
 from plaudit.models.cpu_precision import limit_instructions
 from plaudit.report.collecting import distribution_of
@@ -33,7 +33,7 @@ from plaudit.training.reward_model.held_out import (
     calibrate,
     measure_length_bias,
 )
-from plaudit.training.reward_model.pair import PairColumns, PreferencePair
+from plaudit.training.reward_model.pair import PreferencePair
 from plaudit.training.reward_model.pair_files import PairSplit, keep_apart, read_pairs, split_pairs, write_pairs
 from plaudit.training.reward_model.settings import RewardModelConfig, document_reward_model_config
 
@@ -116,21 +116,21 @@ def train_reward_model(
     for package in ("torch", "transformers", "trl"):
         require(package, extra="trl", purpose="training a reward model")
     fitting = importlib.import_module(FITTING)
-    begun = target.with_name(f".{target.name}.partial")
-    shutil.rmtree(begun, ignore_errors=True)
-    begun.mkdir(parents=True)
+    partial = target.with_name(f".{target.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
     try:
-        fitted = fitting.fit(config, split.train, begun / "scratch", recorded)
-        shutil.rmtree(begun / "scratch", ignore_errors=True)
-        fitted.classifier.save(begun)
-        (begun / CONFIG).write_text(document_reward_model_config(config), encoding="utf-8")
-        (begun / METRICS).write_bytes(b"".join(jsonline.encode(row) + b"\n" for row in fitted.metrics))
-        report = _judge(begun, config, split, recorded)
+        fitted = fitting.fit(config, split.train, partial / "scratch", recorded)
+        shutil.rmtree(partial / "scratch", ignore_errors=True)
+        fitted.classifier.save(partial)
+        (partial / CONFIG).write_text(document_reward_model_config(config), encoding="utf-8")
+        (partial / METRICS).write_bytes(b"".join(jsonline.encode(row) + b"\n" for row in fitted.metrics))
+        report = _evaluate(partial, config, split, recorded)
         if target.exists():
             shutil.rmtree(target)
-        begun.rename(target)
+        partial.rename(target)
     finally:
-        shutil.rmtree(begun, ignore_errors=True)
+        shutil.rmtree(partial, ignore_errors=True)
     return TrainedRewardModel(folder, fitted.steps, report, tuple(recorded.notes), fitted.stopped_by)
 
 
@@ -162,8 +162,9 @@ def _read(config: RewardModelConfig, progress: Progress) -> PairSplit:
     """Pairs for training and pairs for evaluation."""
     data = config.data
     if data.path is None:
-        raise DataError("no pairs: name a file with chosen and rejected responses, as data.path=pairs.jsonl")
-    columns = PairColumns(data.prompt_key, data.chosen_key, data.rejected_key)
+        raise InvalidSettings("no pairs: name a file with chosen and rejected responses (data.path=pairs.jsonl)")
+    keys = {"prompt": data.prompt_key, "chosen": data.chosen_key, "rejected": data.rejected_key}
+    columns = {field: column for field, column in keys.items() if column is not None}
     pair_set = read_pairs(data.path, columns=columns, split=data.split, limit=data.limit, skip_bad=data.skip_bad)
     for note in pair_set.notes:
         progress.note(note)
@@ -177,7 +178,7 @@ def _read(config: RewardModelConfig, progress: Progress) -> PairSplit:
     return split
 
 
-def _judge(folder: Path, config: RewardModelConfig, split: PairSplit, progress: Progress) -> RewardModelReport:
+def _evaluate(folder: Path, config: RewardModelConfig, split: PairSplit, progress: Progress) -> RewardModelReport:
     """Evaluate the saved model on held-out pairs, and write the report."""
     skips = config.data.too_long == "skip"
     model = RewardModel(str(folder), device=config.model.device, too_long="refuse" if skips else "truncate")

@@ -23,7 +23,7 @@ def encode_texts(tokenizer: Any, texts: Sequence[str], *, special: bool = True) 
     """The ids of each text, all encoded in one call; with `special` the tokenizer may add its own tokens."""
     if not texts:
         return []
-    bare = {"return_attention_mask": False, "return_token_type_ids": False}  # which take a third of the time
+    bare = {"return_attention_mask": False, "return_token_type_ids": False}  # a third of the time goes into these
     return list(map(list, tokenizer(list(texts), add_special_tokens=special, **bare)["input_ids"]))
 
 
@@ -37,7 +37,7 @@ def count_tokens(tokenizer: Any, prompts: Sequence[Prompt]) -> list[int]:
     texts = [prompt for prompt in prompts if isinstance(prompt, str)]
     if backend is None or not texts or len(texts) < len(prompts):
         return list(map(len, encode_prompts(tokenizer, prompts)))
-    tokenizer(texts[:1])  # which switches off truncation and padding in the backend
+    tokenizer(texts[:1])  # this call switches off truncation and padding in the backend
     lengths = list(map(len, backend.encode_batch(texts)))
     _check_not_empty(prompts, lengths)
     return lengths

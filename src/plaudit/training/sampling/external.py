@@ -14,8 +14,8 @@ from functools import partial
 from typing import Any
 
 from plaudit.contract.event_loop import run_awaitable
-from plaudit.endpoint.channel import CallFailed, Channel, EndpointPolicy
-from plaudit.endpoint.http_client import HttpClient, KeySource, check_url
+from plaudit.endpoint.channel import CallFailed
+from plaudit.endpoint.http_client import HttpClient, ModelServer
 from plaudit.endpoint.transient import HttpRefusal
 from plaudit.errors import InvalidSettings, SamplingFailed, require
 from plaudit.training.config.schema import SamplingSettings
@@ -27,39 +27,22 @@ from plaudit.trajectory import Prompt, Tokens, Trajectory
 MAX_CHARACTERS = 300
 
 
-@dataclass(frozen=True)
-class EndpointSampler(Sampler):
+@dataclass(frozen=True, eq=False)
+class EndpointSampler(ModelServer, Sampler):
     """Draws responses from a server: `EndpointSampler("http://127.0.0.1:8000/v1", "my-model")`.
 
-    `policy` limits the calls and says how often they are tried again. A prompt that gets no response after that raises
-    SamplingFailed, since an invented response would be scored.
+    A prompt that gets no response after all tries of the policy raises SamplingFailed, since an invented response would
+    be scored.
     """
 
-    url: str
-    model: str
     settings: SamplingSettings = field(default_factory=SamplingSettings)
     _: KW_ONLY
-    policy: EndpointPolicy = field(default_factory=EndpointPolicy)
-    api_key_env: str | None = None
-    """The environment variable that holds the key."""
-    api_key_file: str | None = None
-    """The file that holds the key."""
     chat: bool = False
     """Send texts as a user's chat message too; chat messages always go to the chat endpoint."""
     token_ids: bool = False
     """Ask for token ids and log-probabilities, as vLLM and SGLang give them."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """More fields for every request."""
-    _channel: Channel = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "url", check_url(self.url))
-        self._key  # noqa: B018 - raises for an invalid choice of the key
-        object.__setattr__(self, "_channel", Channel(self.policy))
-
-    @property
-    def _key(self) -> KeySource:
-        return KeySource(self.api_key_env, self.api_key_file)
 
     def draw(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> Samples:
         """`num_samples` responses for each prompt; requests for several prompts run concurrently."""
@@ -72,7 +55,7 @@ class EndpointSampler(Sampler):
 
     async def _answer_all(self, prompts: Prompts, num_samples: int, settings: SamplingSettings) -> "list[_Answers]":
         """The samples of all prompts; the first failure ends the other calls."""
-        client = HttpClient(self.url, self._key.read(), purpose=f"sampling from {self.url}")
+        client = HttpClient(self.url, self.read_key(), purpose=f"sampling from {self.url}")
         tasks = [
             asyncio.ensure_future(self._answer(client, index, row, num_samples, settings))
             for index, row in enumerate(prompts)
@@ -106,10 +89,8 @@ class EndpointSampler(Sampler):
             "temperature": settings.temperature,
             "top_p": settings.top_p,
         }
-        if settings.top_k:
-            body["top_k"] = (
-                settings.top_k
-            )  # this and min_p are not in OpenAI's protocol; servers for open models have them
+        if settings.top_k:  # this and min_p are not in OpenAI's protocol; servers for open models have them
+            body["top_k"] = settings.top_k
         if settings.min_p:
             body["min_p"] = settings.min_p
         if settings.stop:
@@ -128,7 +109,7 @@ class EndpointSampler(Sampler):
     async def _send(self, client: HttpClient, name: str, prompt: Prompt, body: dict[str, Any]) -> dict[str, Any]:
         path = "/chat/completions" if self._is_chat(prompt) else "/completions"
         try:
-            sent = await self._channel.send(partial(_post, client, path, body))
+            sent = await self.channel.send(partial(_post, client, path, body))
         except (CallFailed, HttpRefusal, ValueError) as error:
             raise SamplingFailed(f"no response to {name} from {self.url}: {error}") from error
         return sent.value

@@ -46,11 +46,6 @@ class Samples:
         """One for each trajectory, so that `reward(sampled.trajectories, sampled.ground_truths)` works."""
         return [trajectory.ground_truth for trajectory in self.trajectories]
 
-    @property
-    def token_count(self) -> int:
-        """The number of tokens that were sampled, as far as it is known."""
-        return sum(trajectory.tokens.chosen for trajectory in self.trajectories if trajectory.tokens is not None)
-
     def __len__(self) -> int:
         return len(self.trajectories)
 

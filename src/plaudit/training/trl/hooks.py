@@ -22,7 +22,7 @@ from plaudit.training.config.trl_arguments import optimizer_steps
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.model.policy import Policy
 from plaudit.training.sampling.encoding import decode_responses, find_end_ids
-from plaudit.training.sampling.sampler import Sampler, Samples, derive_seed
+from plaudit.training.sampling.sampler import Response, Sampler, Samples, derive_seed, fill_row
 from plaudit.trajectory import Tokens, Trajectory
 
 T = TypeVar("T")
@@ -74,11 +74,11 @@ class SharedScorer:
         """One output per trajectory, in order; every process gives the same trajectories."""
         listed = list(trajectories)
         number = {key: index for index, key in enumerate(dict.fromkeys(each.group_key for each in listed))}
-        mine = [
+        local_indices = [
             index for index, each in enumerate(listed) if number[each.group_key] % self.ranks.count == self.ranks.index
         ]
-        outputs = self.scorer.score([listed[index] for index in mine])
-        gathered = dict(self.ranks.gather(list(zip(mine, outputs, strict=True))))
+        outputs = self.scorer.score([listed[index] for index in local_indices])
+        gathered = dict(self.ranks.gather(list(zip(local_indices, outputs, strict=True))))
         return [gathered[index] for index in range(len(listed))]
 
     def close(self) -> None:
@@ -112,12 +112,10 @@ def _starts(indices: Sequence[int], size: int) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class _Response:
-    """One response of TRL: the index of its prompt, its tokens, its text."""
+    """One response of TRL, with the index of its prompt and the process that drew it."""
 
     row: int
-    ids: list[int]
-    text: str
-    ended: bool
+    response: Response
     rank: int
 
 
@@ -152,31 +150,25 @@ class TRLReward:
 
     def _responses(self, rows: Sequence[int], completion_ids: Sequence[Any]) -> list[_Response]:
         ids = [[int(token) for token in each] for each in completion_ids]
-        texts = decode_responses(self._tokenizer, ids)
-        return [
-            _Response(int(row), sampled, text, bool(sampled) and sampled[-1] in self._ends, self._ranks.index)
-            for row, sampled, text in zip(rows, ids, texts, strict=True)
+        responses = [
+            Response(text, Tokens(ids=sampled, mask=[1] * len(sampled)), self._finish_reason(sampled))
+            for sampled, text in zip(ids, decode_responses(self._tokenizer, ids), strict=True)
         ]
+        return [_Response(int(row), each, self._ranks.index) for row, each in zip(rows, responses, strict=True)]
+
+    def _finish_reason(self, ids: Sequence[int]) -> str:
+        return "stop" if ids and ids[-1] in self._ends else "length"
 
     def _trajectories(self, responses: Sequence[_Response], step: int) -> list[Trajectory]:
         """The whole batch; the samples of a prompt are consecutive, as TRL assumes."""
-        size = self._config.sampling.samples_per_prompt
-        return [
-            msgspec.structs.replace(
-                self.prompts[each.row],
-                response=each.text,
-                tokens=Tokens(ids=each.ids, mask=[1] * len(each.ids)),
-                group=f"{step}-{index // size}",
-                id=None,
-                training_step=step,
-                metadata=self._metadata(each),
-            )
-            for index, each in enumerate(responses)
-        ]
-
-    def _metadata(self, response: _Response) -> dict[str, Any]:
-        metadata = {**self.prompts[response.row].metadata, "finish_reason": "stop" if response.ended else "length"}
-        return metadata if self._ranks.count == 1 else {**metadata, "rank": response.rank}
+        size, several = self._config.sampling.samples_per_prompt, self._ranks.count > 1
+        trajectories = []
+        for index, each in enumerate(responses):
+            filled = fill_row(self.prompts[each.row], each.response, index)
+            metadata = {**filled.metadata, "rank": each.rank} if several else filled.metadata
+            group = f"{step}-{index // size}"
+            trajectories.append(msgspec.structs.replace(filled, group=group, training_step=step, metadata=metadata))
+        return trajectories
 
     def _check_token_rewards(self, outputs: Sequence[RewardOutput]) -> None:
         if self._config.training.credit == "tokens" and any(output.token_rewards is not None for output in outputs):

@@ -14,7 +14,7 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +42,12 @@ from plaudit.training.data.curriculum import build_stream
 from plaudit.training.data.prompts import Prompts
 from plaudit.training.engine import Outcome, Progress, RunOptions, StopSignals
 from plaudit.training.evaluation import HeldOut
-from plaudit.training.metrics import batch_metrics, split_metrics, time_metrics
+from plaudit.training.metrics import step_metrics
 from plaudit.training.model.policy import Policy
 from plaudit.training.model.transformers_sampler import TransformersSampler
 from plaudit.training.recorder import Recorder, UnscoredBatches, write_report
 from plaudit.training.run import Run, build_run
-from plaudit.training.run_folder import RunFolder
+from plaudit.training.run_folder import RunFolder, RunState
 from plaudit.training.trl.hooks import Ranks, SharedSampler, SharedScorer, TRLReward
 
 WHOLE_WEIGHTS = ("NO", "MULTI_CPU", "MULTI_GPU")
@@ -61,10 +61,10 @@ def train(config: RunConfig, options: RunOptions) -> Outcome:
     ranks = Ranks.join(cpu=config.model.device == "cpu")
     torch.set_num_threads(config.model.threads)
     progress = options.progress if ranks.is_first else Progress()
-    with closing(build_run(_for_one_of(ranks, config), options.inputs, progress)) as run:
+    with closing(build_run(_share_cores(ranks, config), options.inputs, progress)) as run:
         check_trl_can(config, Shape(ranks.count, run.sampling.max_new_tokens))
         if ranks.is_first:
-            folder.open(config, resume=options.resume, overwrite=options.overwrite)
+            folder.open(config, resume=options.resume)
         ranks.wait()
         try:
             outcome = _TRLRun(config, folder, run, ranks, progress).run()
@@ -78,7 +78,6 @@ def train(config: RunConfig, options: RunOptions) -> Outcome:
 def _check_config(config: RunConfig) -> None:
     """Everything that TRL would refuse later, before a model is loaded."""
     shape = Shape(1, config.sampling.max_new_tokens or MAX_NEW_TOKENS)
-    check_trl_can(config, shape)
     check_passed_through(config, {field.name for field in dataclasses.fields(GRPOConfig)}, shape)
     try:
         GRPOConfig(**{**trl_arguments(config, shape), "output_dir": config.output_dir})
@@ -97,17 +96,6 @@ TRL_METRICS = {
     "clip_ratio/high_mean": "clip/high",
 }
 """Numbers of TRL that metrics.jsonl has too, under its own names."""
-
-
-@dataclass(slots=True)
-class RunState:
-    """The progress of a run, as a checkpoint keeps it."""
-
-    step: int = 0
-    before: dict[str, float] = field(default_factory=dict)
-    after: dict[str, float] = field(default_factory=dict)
-    samples_before: list[str] = field(default_factory=list)
-    sizes: dict[str, int] = field(default_factory=dict)
 
 
 def newest_checkpoint(folder: RunFolder) -> tuple[Path, RunState] | None:
@@ -168,7 +156,7 @@ class _TRLRun(TrainerCallback):  # type: ignore[misc]  # transformers is not rea
     def _train(self, checkpoint: Path | None) -> None:
         if self.run_state.step < self.config.steps:
             self.trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
-        elif not self.config.steps:  # nothing but the evaluation before the first step
+        elif not self.config.steps:  # only the evaluation before the first step
             self.on_train_begin(None, None, None)
 
     def _prepare(self, *, resumed: bool) -> None:
@@ -192,7 +180,7 @@ class _TRLRun(TrainerCallback):  # type: ignore[misc]  # transformers is not rea
             reward_funcs=self.reward,
             args=GRPOConfig(**arguments),
             train_dataset=_dataset(self._run, self.config),
-            processing_class=copy.deepcopy(self._run.policy.tokenizer),  # TRL sets how it pads
+            processing_class=copy.deepcopy(self._run.policy.tokenizer),  # TRL changes the padding side
         )
         trainer.remove_callback(PrinterCallback)
         return trainer
@@ -249,11 +237,9 @@ class _TRLRun(TrainerCallback):  # type: ignore[misc]  # transformers is not rea
         batch = reward.batch
         if batch is None:
             return
-        epoch = batch.position / len(reward.prompts)
-        metrics: dict[str, Any] = {"step": step, "epoch": epoch, **batch_metrics(batch), **self._means()}
-        metrics |= split_metrics(batch, self._run.levels)
-        times = time_metrics(batch, update_s=ended - reward.ended, step_s=ended - self._began)
-        metrics |= {**times, "time/sample": reward.began - self._began}
+        times = {"update_s": ended - reward.ended, "step_s": ended - self._began}
+        metrics = step_metrics(batch, self._means(), self._run.levels, **times)
+        metrics["time/sample"] = reward.began - self._began
         if step == config.steps or (config.eval.every and step % config.eval.every == 0):
             self.run_state.after = self._evaluate(step)
             metrics |= self.run_state.after
@@ -294,7 +280,7 @@ class _TRLRun(TrainerCallback):  # type: ignore[misc]  # transformers is not rea
         self.ranks.wait()
 
 
-def _for_one_of(ranks: Ranks, config: RunConfig) -> RunConfig:
+def _share_cores(ranks: Ranks, config: RunConfig) -> RunConfig:
     """The config for one process of several: they share the cores of a machine for scoring."""
     if config.training.reward_workers is not None:
         return config
@@ -348,4 +334,4 @@ def _set_learning_rate(optimizer: Any, scheduler: Any) -> None:
         return
     for group, base, rule in zip(optimizer.param_groups, scheduler.base_lrs, rules, strict=True):
         group["lr"] = base * rule(scheduler.last_epoch)
-    scheduler._last_lr = [group["lr"] for group in optimizer.param_groups]  # which is what is logged
+    scheduler._last_lr = [group["lr"] for group in optimizer.param_groups]  # TRL logs this list
