@@ -104,5 +104,6 @@ WITH_TESTS = [
     "tenth_look",
     "eleventh_look",
     "twelfth_look",
+    "thirteenth_look",
 ]
 FORGERIES = [*OLD, *(one for family in WITH_TESTS for one in with_tests(FOLDER / f"{family}.txt", family))]
