@@ -14,7 +14,6 @@ from plaudit.sandbox.judging.plan.program_use import ProgramUse, names_in, opera
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-ORDERING_CALLS = {"greater", "greater_equal", "less", "less_equal"}  # functions of numpy
 # Methods that compare, which give `NotImplemented` for objects of another type; that would count as true.
 COMPARISONS = {
     "__eq__": ast.Eq, "__ne__": ast.NotEq, "__lt__": ast.Lt, "__le__": ast.LtE, "__gt__": ast.Gt, "__ge__": ast.GtE,
@@ -220,7 +219,6 @@ class _Rewriter(ast.NodeTransformer):
             named = [keyword for name in OPERANDS for keyword in node.keywords if keyword.arg == name]
             node.args += [keyword.value for keyword in named]
             node.keywords = [keyword for keyword in node.keywords if keyword not in named]
-        self._check_order(node, method or name)
         if self._use.holds_answer(node.func) and method not in PLAIN_METHODS:
             node.args = [self._sent(one) if isinstance(one, ast.Lambda | ast.Name) else one for one in node.args]
         if method.startswith("assert") and "Equal" in method and len(node.args) > 1:
@@ -248,16 +246,6 @@ class _Rewriter(ast.NodeTransformer):
             if not (method or name).startswith(("assert", "raises")):
                 node.args = [_call("__function__", one) if self._is_function(one) else one for one in node.args]
         return self.generic_visit(node)  # type: ignore[return-value]
-
-    def _check_order(self, node: ast.Call, called: str) -> None:
-        """Have what a function orders, or orders by a function of the program, be no NaN."""
-        if called in ORDERING_CALLS:
-            node.args = [_call("__ordered__", one) for one in node.args]
-        for keyword in node.keywords:
-            if keyword.arg == "key" and self._use.depends(keyword.value):
-                keyword.value = _call("__ordering__", keyword.value)
-        if called == "cmp_to_key":
-            node.args = [_call("__ordering__", one) for one in node.args]
 
     def _write_arguments(self, node: ast.Call) -> None:
         """Have the arguments of a call meet, with those of a call that gives the function: `partial(eq, 3)(f(x))`."""
