@@ -45,6 +45,7 @@ def test_builtins(
         "__strict_zip__": strict_zip,
         "__map__": strict_map,
         "__function__": as_argument,
+        "__accept__": written.accept,
         "__argument__": written.argument,
         "__either__": lambda function: function if isinstance(function, Handle) else partial(written.call, function),
         "__begin__": written.begin,

@@ -1,7 +1,7 @@
 """How tests use the program: which of their values are answers, which meet answers, which arguments they check."""
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import pairwise
 
 from plaudit.sandbox.judging.handles.places import Place
@@ -52,7 +52,8 @@ class ProgramUse:
                 node.name for node in definitions if node.name != "check" and any(map(self.calls, node.body))
             }
             for value, target in (binding for node in nodes for binding in bindings(node)):
-                if self.depends(value):
+                is_counter = isinstance(value, ast.Call) and root_of(value.func) == "range"  # `for i in range(f(xs))`
+                if self.depends(value) and not is_counter:
                     self.results |= names_in(target)
             for value, target in (passed for node in nodes for passed in self._passed_on(node)):
                 if self.holds_answer(value):
@@ -105,6 +106,10 @@ class ProgramUse:
         is_fixed = root_of(node) in self.program | self._parameters.keys()
         return isinstance(node, ast.Name) and self.depends(node) and not is_fixed
 
+    def is_function(self, node: ast.expr) -> bool:
+        """Whether what is called is a function of the program, and no method of an object."""
+        return root_of(node) in self.functions - self.results
+
     def holds_answer(self, node: ast.AST) -> bool:
         """Whether an expression holds something that the program returned, and is not only a function of it."""
         return self.calls(node) or bool(names_in(node) & self.results)
@@ -117,6 +122,11 @@ class ProgramUse:
         """Whether something uses the program, or computes what answers are compared with."""
         bound = {name for node in nodes for part in ast.walk(node) for name in _bound_names(part)}
         return bool(bound & self.expected) or any(map(self.depends, nodes))
+
+    def expects(self, targets: Iterable[ast.expr], *values: ast.expr) -> bool:
+        """Whether what gets these values meets answers later, or gets answers, too."""
+        names = {name for target in targets for name in names_in(target)}
+        return bool(names & self.expected) or (bool(names & self.results) and not any(map(self.depends, values)))
 
     def calls(self, node: ast.AST) -> bool:
         """Whether an expression calls the program."""
@@ -252,6 +262,12 @@ def operands(node: ast.AST) -> list[ast.expr]:
             return items
         case ast.Compare(left, _, others):
             return [left, *others]
+        case ast.BoolOp(ast.Or(), parts):
+            return parts
+        case ast.IfExp(test, body, orelse):
+            return [test, body, orelse]
+        case ast.JoinedStr(parts):
+            return [part.value for part in parts if isinstance(part, ast.FormattedValue)]
         case ast.BinOp(left, _, right) | ast.Subscript(left, right):
             return [left, right]
         case ast.Call(func, arguments, keywords):

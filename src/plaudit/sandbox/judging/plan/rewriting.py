@@ -34,7 +34,8 @@ COMPARING = {  # methods of plain values
     "difference", "endswith", "intersection", "isdisjoint", "issubset", "issuperset", "startswith",
     "symmetric_difference", "union",
 }  # fmt: skip
-SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom)
+SUSPENDING = (ast.Yield, ast.YieldFrom)
+MEETING = (ast.BinOp, ast.BoolOp, ast.Dict, ast.IfExp, ast.JoinedStr, ast.List, ast.Set, ast.Tuple)
 
 
 def rewrite(tree: ast.Module, use: ProgramUse, read: Collection[str] = ()) -> ast.Module:
@@ -49,6 +50,16 @@ def _shared_settings(tree: ast.Module) -> dict[str, str]:
     called = {ast.unparse(call.func) for call in calls if isinstance(call.func, ast.Attribute)}
     draws = any("random." in name for name in called - SETTINGS.keys())
     return {name: path for name, path in SETTINGS.items() if not (draws and "random." in name)}
+
+
+class _Substitute(ast.NodeTransformer):
+    """Replaces nodes by their identity."""
+
+    def __init__(self, replaced: dict[int, ast.expr]) -> None:
+        self._replaced = replaced
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self._replaced.get(id(node)) or self.generic_visit(node)
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -173,26 +184,26 @@ class _Rewriter(ast.NodeTransformer):
         written = container if isinstance(container, ast.Name) else self._written(container)
         return _call("__look_up__", written, ast.Constant(method), *arguments)
 
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, MEETING):
+            self._meet(node)
+        return super().generic_visit(node)
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         sides = [node.left, node.right]
         answers = [self._use.depends(side) for side in sides]
-        node.left, node.right = self._meeting(sides)
         is_expected = sum(answers) == 1 and not names_in(sides[answers[0]]) & self._use.arguments
         self.generic_visit(node)
         if self._has_arrays and isinstance(node.op, ast.Sub) and is_expected:
             return _shaped("sub", node.left, node.right, answers[0])
         return node
 
-    def visit_List(self, node: ast.List | ast.Tuple | ast.Set) -> ast.expr:
-        if isinstance(node, ast.Set) or isinstance(node.ctx, ast.Load):
-            node.elts = self._meeting(node.elts)
-        return self.generic_visit(node)  # type: ignore[return-value]
-
-    visit_Tuple = visit_Set = visit_List  # noqa: N815
-
-    def visit_Dict(self, node: ast.Dict) -> ast.expr:
-        node.values = self._meeting(node.values)
-        return self.generic_visit(node)  # type: ignore[return-value]
+    def _meet(self, node: ast.AST) -> None:
+        """Have the operands of a node meet."""
+        sides = operands(node)
+        written = {id(side): new for side, new in zip(sides, self._meeting(sides), strict=True) if new is not side}
+        if written:
+            _Substitute(written).generic_visit(node)
 
     def _meeting(self, sides: list[ast.expr]) -> list[ast.expr]:
         """Values that meet: where one is an answer, the others are computed from what the tests wrote."""
@@ -242,16 +253,10 @@ class _Rewriter(ast.NodeTransformer):
             if not any(names_in(argument) & self._checked for argument in node.args):
                 node.func = _call("__either__", node.func)
         elif not method.startswith("assertIs") and root_of(node.func) not in self._use.functions | self._use.results:
-            self._write_arguments(node)
+            self._meet(node)
             if not (method or name).startswith(("assert", "raises")):
                 node.args = [_call("__function__", one) if self._is_function(one) else one for one in node.args]
         return self.generic_visit(node)  # type: ignore[return-value]
-
-    def _write_arguments(self, node: ast.Call) -> None:
-        """Have the arguments of a call meet, with those of a call that gives the function: `partial(eq, 3)(f(x))`."""
-        outer = node.func.args if isinstance(node.func, ast.Call) else []
-        sides = self._meeting([*outer, *node.args])
-        outer[:], node.args = sides[: len(outer)], sides[len(outer) :]
 
     def _replaced(self, node: ast.Call) -> ast.expr | None:
         """What is called instead of a function, if anything."""
@@ -303,7 +308,7 @@ class _Rewriter(ast.NodeTransformer):
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_withitem(self, node: ast.withitem) -> ast.withitem:
-        if node.optional_vars is not None and names_in(node.optional_vars) & self._use.expected:
+        if node.optional_vars is not None and self._use.expects([node.optional_vars], node.context_expr):
             node.context_expr = self._written(node.context_expr)
         return self.generic_visit(node)  # type: ignore[return-value]
 
@@ -313,7 +318,10 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         match node.value:
-            case ast.Call() as call if {*map(root_of, self._use.changed_by(call))} & self._use.expected:
+            case ast.Call(func, arguments) | ast.Await(ast.Call(func, arguments)) if self._use.is_function(func):
+                passed = [one for one in arguments if isinstance(one, ast.Name | ast.Attribute | ast.Subscript)]
+                node.value = _call("__accept__", node.value, *passed)
+            case ast.Call() as call if self._use.expects(self._use.changed_by(call), *operands(call)):
                 if not any(map(self._use.depends, operands(call))):
                     changed = self._use.changed_by(call)
                     call.args = [one if one in changed else self._written(one) for one in call.args]
@@ -331,9 +339,8 @@ class _Rewriter(ast.NodeTransformer):
         self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, *targets: ast.expr, always: bool
     ) -> None:
         """Compute a value that an answer is compared with from what the tests wrote."""
-        names = {name for target in targets for name in names_in(target)}
-        if node.value is not None and names & self._use.expected and (always or not isinstance(node.value, ast.Name)):
-            node.value = self._written(node.value)
+        if node.value is not None and (always or not isinstance(node.value, ast.Name)):
+            node.value = self._written(node.value) if self._use.expects(targets, node.value) else node.value
 
     def _is_expected(self, side: ast.expr, against: ast.expr, *, same: bool) -> bool:
         """Whether a side is what an answer is compared with; compared by `is` (`same`), a container is no copy."""
