@@ -48,6 +48,9 @@ def test_builtins(
         "__accept__": written.accept,
         "__argument__": written.argument,
         "__either__": lambda function: function if isinstance(function, Handle) else partial(written.call, function),
+        "__own__": lambda function: function if _changes(function) else partial(written.call_own, function),
+        "__show__": written.show,
+        "__shown__": written.shown,
         "__begin__": written.begin,
         "__begin_unreturned__": written.begin_unreturned,
         "__written__": written.end,
@@ -62,6 +65,11 @@ def test_builtins(
         "__program__": read,
         "__sent__": send,
     }
+
+
+def _changes(function: Any) -> bool:
+    """Whether a call goes to the program, or may be a change of a container of the tests (`xs.append`)."""
+    return isinstance(function, Handle) or type(getattr(function, "__self__", None)) in CONTAINERS
 
 
 def is_member(item: Any, container: Any) -> bool:

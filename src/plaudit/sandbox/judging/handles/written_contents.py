@@ -61,6 +61,27 @@ class WrittenContents:
         """An argument that an answer is compared with, as the tests wrote it, unless the program has returned it."""
         return self.end(self.begin_unreturned(), value)
 
+    def call_own(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+        """The result of a function of the tests on what they wrote, but for containers that are answers."""
+        begun = self.begin_unreturned()
+        try:
+            return function(*args, **keywords)
+        finally:
+            if begun:
+                self.restore()
+
+    def show(self) -> list[Entry]:
+        """Show the program's changes while the tests check them; what `shown` needs to undo that."""
+        exchanged = self._exchanged
+        self.restore()
+        return exchanged
+
+    def shown(self, exchanged: list[Entry], value: Any) -> Any:
+        """The value of a check, after which containers hold again what the tests wrote."""
+        self._exchanged = exchanged
+        self._exchange()
+        return value
+
     def call(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
         """The result of a function that is not the program's, on what the tests wrote."""
         begun = self.begin()

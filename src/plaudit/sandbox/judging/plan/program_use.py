@@ -7,7 +7,7 @@ from itertools import pairwise
 from plaudit.sandbox.judging.handles.places import Place
 
 # Functions of one argument whose result shows the contents of the argument.
-SHOWING = {"len", "list", "tuple", "set", "dict", "sorted", "sum", "min", "max", "str", "repr", "frozenset"}
+SHOWING = {"list", "tuple", "set", "dict", "sorted", "frozenset"}
 
 
 def names_in(node: ast.AST) -> set[str]:
@@ -47,6 +47,12 @@ class ProgramUse:
             self.functions |= {one.arg for one in node.args.args if one.arg in names} - {"self", "cls", *plain}
         self._modules = {(one.asname or one.name).partition(".")[0] for node in imports for one in node.names}
         self._parameters = {node.name: _parameters(node) for node in definitions}
+        self._own = set(self._parameters)  # names of functions and classes of the tests, and what holds some of them
+        for node in nodes:
+            if isinstance(node, ast.ClassDef):
+                self._own.add(node.name)
+                self._parameters[node.name] = _fields(node)
+        self.results |= self._passed_functions(nodes)
         for _ in range(2):  # functions and variables that depend on the program through others
             self.functions |= {
                 node.name for node in definitions if node.name != "check" and any(map(self.calls, node.body))
@@ -55,12 +61,39 @@ class ProgramUse:
                 is_counter = isinstance(value, ast.Call) and root_of(value.func) == "range"  # `for i in range(f(xs))`
                 if self.depends(value) and not is_counter:
                     self.results |= names_in(target)
+                if self._is_own(value):
+                    self._own |= names_in(target)
             for value, target in (passed for node in nodes for passed in self._passed_on(node)):
                 if self.holds_answer(value):
                     self.results |= names_in(target) - self._modules
         self.expected = self._expected_names(nodes)
         calls = [node for node in nodes if isinstance(node, ast.Call) and root_of(node.func) in self.functions]
         self.arguments = {name for call in calls for argument in operands(call) for name in names_in(argument)}
+
+    def _is_own(self, node: ast.AST) -> bool:
+        return any(isinstance(part, ast.Lambda) for part in ast.walk(node)) or bool(names_in(node) & self._own)
+
+    def _passed_functions(self, nodes: list[ast.AST]) -> set[str]:
+        """The parameters of functions of the tests that are not only called by their names: those may get answers."""
+        called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+        names = [node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in called]
+        return {name for one in names if one in self._own for part in self._parameters[one] for name in names_in(part)}
+
+    def passes_answer_to_tests(self, call: ast.Call) -> bool:
+        """Whether a function of the tests, or one that gets such a function, is called with an answer, or of one."""
+        parts = [call.func, *operands(call)]
+        calls_program = root_of(call.func) in self.functions or _is_assertion(call)
+        return not calls_program and any(map(self._is_own, parts)) and any(map(self.holds_answer, parts))
+
+    def checks_arguments(self, statement: ast.stmt) -> bool:
+        """Whether a check compares a variable, and no answer, with a value of the tests."""
+        return any(
+            _place(side) and _place(side) not in self.results and not self.depends(against)
+            for check in _comparisons(statement)
+            for one, other in pairs(check)
+            for side, against in ((one, other), (other, one))
+            if not self._is_answered_item(side)
+        )
 
     def _passed_on(self, node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
         """The values that a call passes, and what holds them afterwards.
@@ -70,7 +103,7 @@ class ProgramUse:
         """
         match node:
             case ast.Expr(ast.Call() as call) | ast.Lambda(_, ast.Call() as call):
-                if _is_assertion(call) or root_of(call.func) in self.functions or root_of(call.func) == "print":
+                if _is_assertion(call) or root_of(call.func) in {*self.functions, *self._parameters, "print"}:
                     return []
                 return [
                     (value, target)
@@ -172,6 +205,7 @@ class ProgramUse:
         checked = {
             _place(side)
             for check in (part for node in nodes if isinstance(node, ast.stmt) for part in _comparisons(node))
+            if not isinstance(check, ast.Compare) or isinstance(check.ops[0], ast.Eq)
             for one, other in pairs(check)
             for side, against in ((one, other), (other, one))
             if passed.get(_place(side), (1 << 30, 0)) < (check.lineno, check.col_offset)
@@ -205,6 +239,13 @@ def _comparisons(node: ast.AST) -> list[ast.expr]:
 
 def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
     return [ast.Name(one.arg) for one in node.args.args if one.arg not in ("self", "cls")]
+
+
+def _fields(node: ast.ClassDef) -> list[ast.expr]:
+    """The parameters of the class of the tests, or the fields of a dataclass."""
+    inits = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
+    fields = [part.target for part in node.body if isinstance(part, ast.AnnAssign)]
+    return _parameters(inits[0]) if inits else fields
 
 
 def bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:

@@ -249,6 +249,10 @@ class _Rewriter(ast.NodeTransformer):
             self._pair_strictly(node, name)
         elif method in LOOKING_UP | COMPARING and isinstance(node.func, ast.Attribute):
             node.args = list(map(self._argument, self._meeting([node.func.value, *node.args])[1:]))
+        elif self._use.passes_answer_to_tests(node):
+            self._meet(node)
+            if not any(names_in(argument) & self._checked for argument in node.args):
+                node.func = _call("__own__", node.func)
         elif self._use.may_hold_any_function(node.func):
             if not any(names_in(argument) & self._checked for argument in node.args):
                 node.func = _call("__either__", node.func)
@@ -315,6 +319,12 @@ class _Rewriter(ast.NodeTransformer):
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
         self._compute_as_written(node, node.target, always=True)
         return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        checks_arguments = self._use.checks_arguments(node)
+        self.generic_visit(node)
+        node.test = _call("__shown__", _call("__show__"), node.test) if checks_arguments else node.test
+        return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         match node.value:
