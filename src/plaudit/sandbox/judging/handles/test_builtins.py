@@ -55,7 +55,6 @@ def test_builtins(
         "__begin_unreturned__": written.begin_unreturned,
         "__written__": written.end,
         "__items__": written.items,
-        "__look_up__": written.look_up,
         "__member__": is_member,
         "__ordered__": check_ordered,
         "__comparing__": lambda name, value: partial(getattr(operator, name), value),

@@ -99,10 +99,6 @@ class WrittenContents:
             self.restore()
         return value
 
-    def look_up(self, container: Any, method: str, *arguments: Any) -> Any:
-        """The result of a method for an answer, on the container as the tests wrote it."""
-        return self.call(getattr(container, method), *arguments)
-
     def restore(self) -> None:
         """Give all containers the contents that the program made."""
         if self._exchanged:

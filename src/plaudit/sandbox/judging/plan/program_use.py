@@ -1,7 +1,7 @@
 """How tests use the program: which of their values are answers, which meet answers, which arguments they check."""
 
 import ast
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
 
 from plaudit.sandbox.judging.handles.places import Place
@@ -85,15 +85,15 @@ class ProgramUse:
         calls_program = root_of(call.func) in self.functions or _is_assertion(call)
         return not calls_program and any(map(self._is_own, parts)) and any(map(self.holds_answer, parts))
 
-    def checks_arguments(self, statement: ast.stmt) -> bool:
-        """Whether a check compares a variable, and no answer, with a value of the tests."""
-        return any(
-            _place(side) and _place(side) not in self.results and not self.depends(against)
-            for check in _comparisons(statement)
-            for one, other in pairs(check)
-            for side, against in ((one, other), (other, one))
-            if not self._is_answered_item(side)
-        )
+    def checked_places(self, statement: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+        """The variables that a statement compares with a value of the tests, and the comparisons."""
+        for check in _comparisons(statement):
+            for one, other in pairs(check):
+                for side, against in ((one, other), (other, one)):
+                    place = _place(side)
+                    is_itself = self.depends(against) or place in map(_place, operands(against))
+                    if place and not is_itself and not self._is_answered_item(side):
+                        yield place, check
 
     def _passed_on(self, node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
         """The values that a call passes, and what holds them afterwards.
@@ -203,14 +203,12 @@ class ProgramUse:
                     position = (node.lineno, node.col_offset)
                     passed[argument] = min(position, passed.get(argument, position))
         checked = {
-            _place(side)
-            for check in (part for node in nodes if isinstance(node, ast.stmt) for part in _comparisons(node))
+            place
+            for node in nodes
+            if isinstance(node, ast.stmt)
+            for place, check in self.checked_places(node)
+            if passed.get(place, (1 << 30, 0)) < (check.lineno, check.col_offset)
             if not isinstance(check, ast.Compare) or isinstance(check.ops[0], ast.Eq)
-            for one, other in pairs(check)
-            for side, against in ((one, other), (other, one))
-            if passed.get(_place(side), (1 << 30, 0)) < (check.lineno, check.col_offset)
-            if not self.depends(against) and _place(side) not in map(_place, operands(against))
-            if not self._is_answered_item(side)
         }
         empty = {_place(target) for node in nodes for value, target in bindings(node) if _is_empty(value)}
         read = {_place(node) for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)}

@@ -182,7 +182,7 @@ class _Rewriter(ast.NodeTransformer):
         if not is_answered or ast.unparse(container) in self._checked:
             return None
         written = container if isinstance(container, ast.Name) else self._written(container)
-        return _call("__look_up__", written, ast.Constant(method), *arguments)
+        return ast.Call(_call("__either__", ast.Attribute(written, method, ast.Load())), arguments, [])
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         if isinstance(node, MEETING):
@@ -303,25 +303,24 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         if any(isinstance(one, ast.Attribute | ast.Subscript) and self._use.depends(one.value) for one in node.targets):
             node.value = self._sent(node.value)
-        is_bare = all(isinstance(target, ast.Name) for target in node.targets)  # else the value is unpacked
-        self._compute_as_written(node, *node.targets, always=not is_bare)
+        node.value = self._bound(node.targets, node.value)
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        self._compute_as_written(node, node.target, always=False)
+        node.value = node.value and self._bound([node.target], node.value)
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_withitem(self, node: ast.withitem) -> ast.withitem:
-        if node.optional_vars is not None and self._use.expects([node.optional_vars], node.context_expr):
-            node.context_expr = self._written(node.context_expr)
+        if node.optional_vars is not None:
+            node.context_expr = self._bound([node.optional_vars], node.context_expr)
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        self._compute_as_written(node, node.target, always=True)
+        node.value = self._bound([ast.Tuple([node.target], ast.Store())], node.value)
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
-        checks_arguments = self._use.checks_arguments(node)
+        checks_arguments = any(place not in self._use.results for place, _ in self._use.checked_places(node))
         self.generic_visit(node)
         node.test = _call("__shown__", _call("__show__"), node.test) if checks_arguments else node.test
         return node
@@ -345,12 +344,10 @@ class _Rewriter(ast.NodeTransformer):
             loops[-1].ifs.append(self._turn(runs=True))
         return node
 
-    def _compute_as_written(
-        self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, *targets: ast.expr, always: bool
-    ) -> None:
-        """Compute a value that an answer is compared with from what the tests wrote."""
-        if node.value is not None and (always or not isinstance(node.value, ast.Name)):
-            node.value = self._written(node.value) if self._use.expects(targets, node.value) else node.value
+    def _bound(self, targets: list[ast.expr], value: ast.expr) -> ast.expr:
+        """A value that answers are compared with later, computed from what the tests wrote; a second name stays one."""
+        is_name = isinstance(value, ast.Name) and all(isinstance(target, ast.Name) for target in targets)
+        return self._written(value) if self._use.expects(targets, value) and not is_name else value
 
     def _is_expected(self, side: ast.expr, against: ast.expr, *, same: bool) -> bool:
         """Whether a side is what an answer is compared with; compared by `is` (`same`), a container is no copy."""
