@@ -105,5 +105,6 @@ WITH_TESTS = [
     "eleventh_look",
     "twelfth_look",
     "thirteenth_look",
+    "fourteenth_look",
 ]
 FORGERIES = [*OLD, *(one for family in WITH_TESTS for one in with_tests(FOLDER / f"{family}.txt", family))]
