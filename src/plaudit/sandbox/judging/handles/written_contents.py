@@ -6,11 +6,10 @@ the expression calls. Containers that the tests check themselves keep what the p
 
 import copy
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from plaudit.sandbox.containers import CONTAINERS
-from plaudit.sandbox.judging.handles.handles import Handle
 from plaudit.sandbox.value_kinds import copy_view
 from plaudit.sandbox.values import Entry, Graph
 
@@ -44,8 +43,7 @@ class WrittenContents:
         """
         if not begun or not self._exchanged:
             return value
-        is_lazy = isinstance(value, Iterator) and not isinstance(value, Handle)
-        value = self._lazily(value, _detach) if is_lazy else _detach(value)
+        value = self._lazily(value, _detach) if _is_lazy(value) else _detach(value)
         self.restore()
         return value
 
@@ -65,7 +63,8 @@ class WrittenContents:
         """The result of a function of the tests on what they wrote, but for containers that are answers."""
         begun = self.begin_unreturned()
         try:
-            return function(*args, **keywords)
+            value = function(*args, **keywords)
+            return self._lazily(value, lambda item: item) if _is_lazy(value) else value
         finally:
             if begun:
                 self.restore()
@@ -111,17 +110,23 @@ class WrittenContents:
             entry.kind.fill(entry.container, entry.original)
             entry.original = contents
 
-    def _lazily(self, items: Iterator[Any], finish: Callable[[Any], Any]) -> Iterator[Any]:
+    def _lazily(self, items: Any, finish: Callable[[Any], Any]) -> Generator[Any, Any, None]:
+        sent: Any = None
         while True:
             begun = self.begin()
             try:
-                item = finish(next(items))
+                item = finish(next(items) if sent is None else items.send(sent))
             except StopIteration:
                 return
             finally:
                 if begun:
                     self.restore()
-            yield item
+            sent = yield item
+
+
+def _is_lazy(value: Any) -> bool:
+    """Whether it is a generator or an iterator over something, and no file or the like."""
+    return isinstance(value, Iterator) and type(value).__module__ in ("builtins", "itertools")
 
 
 def _collect(value: Any, seen: set[int]) -> None:

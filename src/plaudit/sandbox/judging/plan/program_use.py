@@ -24,6 +24,16 @@ def _own_name(node: ast.AST) -> str:
     return ""
 
 
+class Substitute(ast.NodeTransformer):
+    """Replaces nodes by their identity."""
+
+    def __init__(self, replaced: dict[int, ast.expr]) -> None:
+        self._replaced = replaced
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self._replaced.get(id(node)) or self.generic_visit(node)
+
+
 class ProgramUse:
     """Which expressions of the tests depend on the program: calls of it, and variables that hold what it returned.
 
@@ -128,9 +138,10 @@ class ProgramUse:
         return places
 
     def changed_by(self, call: ast.Call) -> list[ast.expr]:
-        """What a call may change: the object of a method (`expected.extend(xs)`), or a function's first argument."""
+        """What a call may change: the object of a method (`expected.extend(xs)`), a function's first argument or file."""
         is_method = isinstance(call.func, ast.Attribute) and root_of(call.func) not in self._modules
-        return [call.func.value] if is_method else call.args[:1]  # type: ignore[attr-defined]
+        files = [keyword.value for keyword in call.keywords if keyword.arg == "file"]
+        return [call.func.value] if is_method else files or call.args[:1]  # type: ignore[attr-defined]
 
     def may_hold_any_function(self, node: ast.expr) -> bool:
         """Whether what is called is a variable or an item that may hold a function of the program or another one."""
@@ -138,6 +149,10 @@ class ProgramUse:
             return self.depends(node)
         is_fixed = root_of(node) in self.program | self._parameters.keys()
         return isinstance(node, ast.Name) and self.depends(node) and not is_fixed
+
+    def is_passed_on(self, call: ast.Call, argument: ast.expr) -> bool:
+        """Whether an argument may be a container that an object of the program gets."""
+        return isinstance(argument, ast.Name) and root_of(call.func) in self.results
 
     def is_function(self, node: ast.expr) -> bool:
         """Whether what is called is a function of the program, and no method of an object."""

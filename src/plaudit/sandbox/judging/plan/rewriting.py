@@ -10,7 +10,7 @@ from collections.abc import Collection
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.handles.handles import PLAIN_METHODS
 from plaudit.sandbox.judging.plan.checks import is_check, loops_of_checks
-from plaudit.sandbox.judging.plan.program_use import ProgramUse, names_in, operands, pairs, root_of
+from plaudit.sandbox.judging.plan.program_use import ProgramUse, Substitute, names_in, operands, pairs, root_of
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -50,16 +50,6 @@ def _shared_settings(tree: ast.Module) -> dict[str, str]:
     called = {ast.unparse(call.func) for call in calls if isinstance(call.func, ast.Attribute)}
     draws = any("random." in name for name in called - SETTINGS.keys())
     return {name: path for name, path in SETTINGS.items() if not (draws and "random." in name)}
-
-
-class _Substitute(ast.NodeTransformer):
-    """Replaces nodes by their identity."""
-
-    def __init__(self, replaced: dict[int, ast.expr]) -> None:
-        self._replaced = replaced
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        return self._replaced.get(id(node)) or self.generic_visit(node)
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -203,7 +193,7 @@ class _Rewriter(ast.NodeTransformer):
         sides = operands(node)
         written = {id(side): new for side, new in zip(sides, self._meeting(sides), strict=True) if new is not side}
         if written:
-            _Substitute(written).generic_visit(node)
+            Substitute(written).generic_visit(node)
 
     def _meeting(self, sides: list[ast.expr]) -> list[ast.expr]:
         """Values that meet: where one is an answer, the others are computed from what the tests wrote."""
@@ -331,11 +321,10 @@ class _Rewriter(ast.NodeTransformer):
                 passed = [one for one in arguments if isinstance(one, ast.Name | ast.Attribute | ast.Subscript)]
                 node.value = _call("__accept__", node.value, *passed)
             case ast.Call() as call if self._use.expects(self._use.changed_by(call), *operands(call)):
+                kept = self._use.changed_by(call) + [one for one in call.args if self._use.is_passed_on(call, one)]
                 if not any(map(self._use.depends, operands(call))):
-                    changed = self._use.changed_by(call)
-                    call.args = [one if one in changed else self._written(one) for one in call.args]
-                    for keyword in call.keywords:
-                        keyword.value = self._written(keyword.value)
+                    written = {id(one): self._written(one) for one in operands(call) if one not in kept}
+                    Substitute(written).generic_visit(call)
         loops = loops_of_checks(node)
         depends = any(self._use.depends(loop.iter) for loop in loops)
         self.generic_visit(node)
