@@ -50,18 +50,16 @@ class ProgramUse:
         definitions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
         calls = [node.func for node in nodes if isinstance(node, ast.Call)]
         roots, called = set(map(root_of, calls)), {func.id for func in calls if isinstance(func, ast.Name)}
-        for (
-            node
-        ) in definitions:  # a parameter that is called is a function, one whose methods are called may be a fixture
-            names = called if node.name in called else roots
-            self.functions |= {one.arg for one in node.args.args if one.arg in names} - {"self", "cls", *plain}
+        # A parameter that is called is a function, one whose methods are called may be a fixture.
+        for definition in definitions:
+            names = called if definition.name in called else roots
+            self.functions |= {one.arg for one in definition.args.args if one.arg in names} - {"self", "cls", *plain}
         self._modules = {(one.asname or one.name).partition(".")[0] for node in imports for one in node.names}
         self._parameters = {node.name: _parameters(node) for node in definitions}
         self._own = set(self._parameters)  # names of functions and classes of the tests, and what holds some of them
-        for node in nodes:
-            if isinstance(node, ast.ClassDef):
-                self._own.add(node.name)
-                self._parameters[node.name] = _fields(node)
+        for kind in (node for node in nodes if isinstance(node, ast.ClassDef)):
+            self._own.add(kind.name)
+            self._parameters[kind.name] = _fields(kind)
         self.results |= self._passed_functions(nodes)
         for _ in range(2):  # functions and variables that depend on the program through others
             self.functions |= {
@@ -138,7 +136,7 @@ class ProgramUse:
         return places
 
     def changed_by(self, call: ast.Call) -> list[ast.expr]:
-        """What a call may change: the object of a method (`expected.extend(xs)`), a function's first argument or file."""
+        """What a call may change: the object of a method (`xs.extend(ys)`), a file, or the first argument."""
         is_method = isinstance(call.func, ast.Attribute) and root_of(call.func) not in self._modules
         files = [keyword.value for keyword in call.keywords if keyword.arg == "file"]
         return [call.func.value] if is_method else files or call.args[:1]  # type: ignore[attr-defined]
@@ -257,7 +255,7 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
 def _fields(node: ast.ClassDef) -> list[ast.expr]:
     """The parameters of the class of the tests, or the fields of a dataclass."""
     inits = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
-    fields = [part.target for part in node.body if isinstance(part, ast.AnnAssign)]
+    fields: list[ast.expr] = [part.target for part in node.body if isinstance(part, ast.AnnAssign)]
     return _parameters(inits[0]) if inits else fields
 
 
