@@ -104,5 +104,7 @@ WITH_TESTS = [
     "tenth_look",
     "eleventh_look",
     "twelfth_look",
+    "thirteenth_look",
+    "fourteenth_look",
 ]
 FORGERIES = [*OLD, *(one for family in WITH_TESTS for one in with_tests(FOLDER / f"{family}.txt", family))]

@@ -61,7 +61,7 @@ BESIDE_THE_TESTS = {  # what cannot be scored follows from the tests alone
     ),
 }  # fmt: skip
 PAID = {  # not covered, as the guide says
-    "nan_sum_of_differences", "nan_in_an_asynchronous_priority_queue",
+    "nan_sum_of_differences", "nan_on_one_side_where_another_test_knows_nan", "yielded_results",
 }  # fmt: skip
 REASONS = {
     "decorator_of_the_program_drops_a_test": "timed is called with something that is not plain data",

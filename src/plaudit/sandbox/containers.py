@@ -88,8 +88,6 @@ def decode_items(graph: Graph, content: Any, depth: int) -> list[Any]:
 
 
 def check_hashes(graph: Graph, keys: list[Any]) -> list[Any]:
-    if graph.refuses_nan_keys and any(isinstance(key, float) and key != key for key in keys):
-        raise NotPlain("NaN as a key, which can never be looked up")
     if len(keys) - len({hash(key) for key in keys}) > SAME_HASHES:
         raise NotPlain("too many keys share a hash")
     return keys
@@ -176,9 +174,8 @@ def _make_typed(code: Any) -> Any:
 
 
 def _fill_typed(value: Any, items: list[Any]) -> None:
-    content = _expect_bytes(items)
     del value[:]
-    value.frombytes(content)
+    value.fromlist(items)
 
 
 def _make_array(kind: Any, shape: Any) -> Any:
@@ -219,7 +216,7 @@ CONTAINERS: dict[type, Container] = {
     UserString: Container("J", lambda value: [value.data], partial(_fill_wrapper, str), lambda: UserString("")),
     ChainMap: Container("h", lambda value: value.maps, _fill_chain, ChainMap),
     array: Container(
-        "Y", lambda value: [value.typecode, value.tobytes()], _fill_typed, _make_typed, header=1, raw=array.tobytes
+        "Y", lambda value: [value.typecode, *value], _fill_typed, _make_typed, header=1, raw=array.tobytes
     ),
 }  # fmt: skip
 ARRAY = Container("a", _array_parts, _fill_array, _make_array, header=2, raw=lambda value: value.tobytes())

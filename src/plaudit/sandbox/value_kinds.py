@@ -241,7 +241,14 @@ def _read_parts(kind: Kind, graph: Graph, content: Any, depth: int) -> Any:
     parts = decode_items(graph, content, depth)
     if kind.types is not None and tuple(map(type, parts)) != kind.types:
         raise NotPlain(f"the parts of {kind.tag!r} have other types")
-    return kind.build(*parts)
+    built = kind.build(*parts)
+    graph.has_nan |= kind.build is Decimal and built.is_nan()
+    return built
+
+
+def _read_float(graph: Graph, content: Any, depth: int) -> float:
+    graph.has_nan |= content == "nan"
+    return _FLOATS[expect_text(content)]
 
 
 # Kinds whose items are keys, or whose class is part of the value, have functions of their own.
@@ -257,7 +264,7 @@ READERS: dict[str, Callable[[Graph, Any, int], Any]] = {
     "g": _read_scalar,
     "u": lambda graph, content, depth: bytes.fromhex(expect_text(content)).decode("utf-32-le", "surrogatepass"),
     "i": lambda graph, content, depth: int(expect_text(content), 16),
-    "f": lambda graph, content, depth: _FLOATS[expect_text(content)],
+    "f": _read_float,
     "k": lambda graph, content, depth: _SENDABLE[expect_text(content)],
     "=": _read_reference,
     "@": lambda graph, content, depth: graph.resolve(content),

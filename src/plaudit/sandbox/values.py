@@ -106,8 +106,7 @@ class Graph:
     """The containers that have crossed one channel, seen from one side.
 
     `describe` turns any other object into the JSON of a handle, `resolve` does the reverse; `array_type` is the class
-    of arrays that are built here. Values `from_program` are less deep, and have no NaN as a key, which can never be
-    looked up.
+    of arrays that are built here. Values `from_program` are less deep.
     """
 
     def __init__(
@@ -118,7 +117,8 @@ class Graph:
         *,
         from_program: bool = False,
     ) -> None:
-        self.refuses_nan_keys, self._depth = from_program, (PROGRAM_DEPTH if from_program else DEPTH) + 3
+        self._depth = (PROGRAM_DEPTH if from_program else DEPTH) + 3
+        self.has_nan = False  # something that was decoded
         self._describe, self.resolve, self._array_type = describe, resolve, array_type
         self._numbers: dict[int, int] = {}
         self._entries: dict[int, Entry] = {}

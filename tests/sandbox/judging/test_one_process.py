@@ -218,6 +218,14 @@ MEETING = [
     "def equal(a, b): return a == b\nassert equal(got, {})", "assert [got] == [{}]", "assert math.isclose(got, {})",
     "class Wanted:\n    total = {}\nassert got == Wanted.total", "assert functools.partial(operator.eq, {})(got)",
     "wanted = []\nheapq.heappush(wanted, {})\nassert [got] == wanted", "assert got.__eq__({})", "assert got - {} == 0",
+    "assert (lambda value: value == {})(got)", "equal = lambda value: value == {}\nassert equal(got)",
+    "def right(value): return value == {}\ntable = [right]\nassert table[0](got)", "assert math.isclose(a=got, b={})",
+    "class Same:\n    def __call__(self, value): return value == {}\nassert Same()(got)", "got -= {}\nassert got == 0",
+    "class Case:\n    def __init__(self, value): self.value = value\n    def right(self): assert self.value == {}\n"
+    "Case(got).right()", "assert [*filter(lambda value: value != {}, [got])] == []", "assert got == {} or not xs",
+    "pair = dict(a=got, b={})\nassert pair['a'] == pair['b']",
+    "a, b = f'{{got}} {{{}}}'.split()\nassert float(a) == float(b)",
+    "def steps():\n    value = yield\n    yield value == {}\nstep = steps()\nnext(step)\nassert step.send(got)",
 ]  # fmt: skip
 
 

@@ -74,6 +74,7 @@ class ProgramProxy:
         self.stdout = self.stderr = b""
         self.cpu_s = 0.0
         self.class_names: frozenset[str] = frozenset()  # that the tests mention
+        self.allows_nan = True  # as the tests name it
         self.plain_methods: set[str] = set()  # paths of methods that plain values have, of objects that are not plain
         self._handles: dict[int | str, Any] = {}  # one handle for one object, so that tests can compare by `is`
         self.program = self._start()
@@ -227,6 +228,9 @@ class ProgramProxy:
             self.first_loss = self.first_loss or outcome
             raise ProgramLost(self.trouble)
         self._streams.show(outcome)
+        if self.program.graph.has_nan and not self.allows_nan:
+            self.program.graph.has_nan = False
+            violate("the program gave NaN, which the tests do not name")
         if outcome.status is CallStatus.RAISED and outcome.error is not None:
             if outcome.error.classes == UNDEFINED:
                 violate(str(outcome.error))

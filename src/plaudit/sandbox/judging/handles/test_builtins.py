@@ -1,15 +1,11 @@
 """Built-in functions as the tests see them, which know of handles, and the helpers that rewritten tests call."""
 
-import _operator
-import bisect
 import dataclasses
-import heapq
 import inspect
 import operator
-import queue
 import sys
 import unittest.case
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from functools import lru_cache, partial, wraps
 from types import FunctionType
 from typing import Any
@@ -49,16 +45,18 @@ def test_builtins(
         "__strict_zip__": strict_zip,
         "__map__": strict_map,
         "__function__": as_argument,
+        "__accept__": written.accept,
         "__argument__": written.argument,
         "__either__": lambda function: function if isinstance(function, Handle) else partial(written.call, function),
+        "__own__": lambda function: function if _changes(function) else partial(written.call_own, function),
+        "__show__": written.show,
+        "__shown__": written.shown,
         "__begin__": written.begin,
         "__begin_unreturned__": written.begin_unreturned,
         "__written__": written.end,
         "__items__": written.items,
-        "__look_up__": written.look_up,
         "__member__": is_member,
         "__ordered__": check_ordered,
-        "__ordering__": check_order_by,
         "__comparing__": lambda name, value: partial(getattr(operator, name), value),
         "__turn__": note_turn,
         "__shaped__": meet_shaped,
@@ -66,6 +64,11 @@ def test_builtins(
         "__program__": read,
         "__sent__": send,
     }
+
+
+def _changes(function: Any) -> bool:
+    """Whether a call goes to the program, or may be a change of a container of the tests (`xs.append`)."""
+    return isinstance(function, Handle) or type(getattr(function, "__self__", None)) in CONTAINERS
 
 
 def is_member(item: Any, container: Any) -> bool:
@@ -89,31 +92,6 @@ def check_ordered(value: Any) -> Any:
     elif (isinstance(value, float) and value != value) or has_nan(value):
         violate("the tests order a number with NaN")
     return value
-
-
-def check_order_by(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A key or a comparison by which the tests order, whose results must be no NaN."""
-    return lambda *operands: check_ordered(function(*operands))
-
-
-def _check_operands(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A built-in function that orders its operands, of which none may be NaN."""
-
-    def ordering(*operands: Any, **keywords: Any) -> Any:
-        if len(operands) == 1:
-            operands = (list(operands[0]),)
-        key = keywords.pop("key", None) or (lambda operand: operand)
-        return function(*operands, **keywords, key=check_order_by(key))
-
-    return ordering
-
-
-def _check_all(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, with a check that none of the operands that it orders is NaN."""
-    return wraps(function)(lambda *operands, **keywords: function(*map(check_ordered, operands), **keywords))
-
-
-ORDERING = {function.__name__: _check_operands(function) for function in (max, min, sorted)}
 
 
 def is_callable(thing: Any) -> bool:
@@ -164,7 +142,6 @@ def is_subclass(one: Any, kind: Any) -> bool:
 
 
 BUILTINS: dict[str, Any] = {
-    **ORDERING,
     "isinstance": is_instance,
     "issubclass": is_subclass,
     "callable": is_callable,
@@ -260,13 +237,6 @@ def _call_silently(function: Callable[..., Any], *args: Any, **keywords: Any) ->
         raise ProgramError(f"{type(error).__name__}: {error}") from None
 
 
-# The modules that have the same functions, and those of them that order.
-_ORDERING_FUNCTIONS: tuple[tuple[tuple[Any, ...], Sequence[str]], ...] = (
-    ((operator, _operator), ("lt", "le", "gt", "ge")),
-    ((bisect,), [name for name in dir(bisect) if callable(getattr(bisect, name)) and not name.startswith("_")]),
-    ((heapq,), heapq.__all__),
-    ((queue,), ("heappush", "heappop")),
-)
 # Functions that look into an object: applied to an object of the program, they are run by the program.
 _INSPECTING = {
     dataclasses: ("asdict", "astuple", "fields", "is_dataclass", "replace"),
@@ -276,13 +246,8 @@ _INSPECTING = {
 
 @lru_cache(maxsize=1)
 def support_handles() -> None:
-    """Let `inspect`, `dataclasses` and unittest accept handles, and `operator` refuse to order NaN."""
+    """Let `inspect`, `dataclasses` and unittest accept handles."""
     unittest.TestCase.assertSetEqual = unittest.TestCase._baseAssertEqual  # type: ignore[attr-defined, method-assign]  # by `==` alone
-    for modules, names in _ORDERING_FUNCTIONS:
-        for name in names:
-            ordering = _check_all(getattr(modules[0], name))
-            for module in modules:
-                setattr(module, name, ordering)
     for module in (inspect, unittest.case):
         vars(module)["isinstance"] = is_instance
     for module, names in _INSPECTING.items():

@@ -6,11 +6,10 @@ the expression calls. Containers that the tests check themselves keep what the p
 
 import copy
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from plaudit.sandbox.containers import CONTAINERS
-from plaudit.sandbox.judging.handles.handles import Handle
 from plaudit.sandbox.value_kinds import copy_view
 from plaudit.sandbox.values import Entry, Graph
 
@@ -44,14 +43,43 @@ class WrittenContents:
         """
         if not begun or not self._exchanged:
             return value
-        is_lazy = isinstance(value, Iterator) and not isinstance(value, Handle)
-        value = self._lazily(value, _detach) if is_lazy else _detach(value)
+        value = self._lazily(value, _detach) if _is_lazy(value) else _detach(value)
         self.restore()
         return value
+
+    def accept(self, result: Any, *arguments: Any) -> None:
+        """Take the changes of arguments for what the tests wrote, where the function answers only by them."""
+        held: set[int] = set()
+        _collect(arguments, held)
+        changed = self._graph().changed
+        for number in [number for number, entry in changed.items() if result is None and id(entry.container) in held]:
+            del changed[number]
 
     def argument(self, value: Any) -> Any:
         """An argument that an answer is compared with, as the tests wrote it, unless the program has returned it."""
         return self.end(self.begin_unreturned(), value)
+
+    def call_own(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+        """The result of a function of the tests on what they wrote, but for containers that are answers."""
+        begun = self.begin_unreturned()
+        try:
+            value = function(*args, **keywords)
+            return self._lazily(value, lambda item: item) if _is_lazy(value) else value
+        finally:
+            if begun:
+                self.restore()
+
+    def show(self) -> list[Entry]:
+        """Show the program's changes while the tests check them; what `shown` needs to undo that."""
+        exchanged = self._exchanged
+        self.restore()
+        return exchanged
+
+    def shown(self, exchanged: list[Entry], value: Any) -> Any:
+        """The value of a check, after which containers hold again what the tests wrote."""
+        self._exchanged = exchanged
+        self._exchange()
+        return value
 
     def call(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
         """The result of a function that is not the program's, on what the tests wrote."""
@@ -70,10 +98,6 @@ class WrittenContents:
             self.restore()
         return value
 
-    def look_up(self, container: Any, method: str, *arguments: Any) -> Any:
-        """The result of a method for an answer, on the container as the tests wrote it."""
-        return self.call(getattr(container, method), *arguments)
-
     def restore(self) -> None:
         """Give all containers the contents that the program made."""
         if self._exchanged:
@@ -86,25 +110,32 @@ class WrittenContents:
             entry.kind.fill(entry.container, entry.original)
             entry.original = contents
 
-    def _lazily(self, items: Iterator[Any], finish: Callable[[Any], Any]) -> Iterator[Any]:
+    def _lazily(self, items: Any, finish: Callable[[Any], Any]) -> Generator[Any, Any, None]:
+        sent: Any = None
         while True:
             begun = self.begin()
             try:
-                item = finish(next(items))
+                item = finish(next(items) if sent is None else items.send(sent))
             except StopIteration:
                 return
             finally:
                 if begun:
                     self.restore()
-            yield item
+            sent = yield item
+
+
+def _is_lazy(value: Any) -> bool:
+    """Whether it is a generator or an iterator over something, and no file or the like."""
+    return isinstance(value, Iterator) and type(value).__module__ in ("builtins", "itertools")
 
 
 def _collect(value: Any, seen: set[int]) -> None:
     """Add the identities of a container and of those within it."""
     kind = CONTAINERS.get(type(value))
-    if id(value) in seen or (kind is None and type(value) is not tuple):
-        return
+    is_seen = id(value) in seen
     seen.add(id(value))
+    if is_seen or (kind is None and type(value) is not tuple):
+        return
     for part in value if kind is None else kind.contents(value):
         _collect(part, seen)
 

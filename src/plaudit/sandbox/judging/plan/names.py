@@ -7,6 +7,7 @@ names it, or tests it with values of its own as well, since it could then grade 
 
 import ast
 import builtins
+import re
 import symtable
 import sys
 from functools import lru_cache
@@ -17,6 +18,7 @@ from plaudit.sandbox.judging.plan.modules import parse_code
 from plaudit.sandbox.judging.plan.program_use import bindings, names_in, operands, pairs
 
 BUILTINS = frozenset(dir(builtins))
+_NAN = re.compile(r"(\b|_|is)nan", re.IGNORECASE)
 RAISING = ("raises", "assertRaises", "assertRaisesRegex", "suppress")
 
 
@@ -188,6 +190,20 @@ def _free_names(text: str) -> tuple[set[str], set[str]]:
         bound |= {s.get_name() for s in table.get_symbols() if s.is_declared_global() and s.is_assigned()}
     free = {name for name in read - bound if not (name.startswith("__") and name.endswith("__"))}
     return free - BUILTINS, free & BUILTINS
+
+
+def names_nan(*trees: ast.AST) -> bool:
+    """Whether tests name NaN: as a name or a text (`isnan`, `float("nan")`), or by `x != x`."""
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        match node:
+            case ast.Name(name) | ast.Attribute(_, name) | ast.alias(name) | ast.keyword(name):
+                if _NAN.search(name or ""):
+                    return True
+            case ast.Constant(str(text)) if re.search(r"\bnan\b", text, re.IGNORECASE):
+                return True
+            case ast.Compare(left, [ast.Eq() | ast.NotEq()], [right]) if ast.dump(left) == ast.dump(right):
+                return True
+    return False
 
 
 def called_names(tree: ast.Module) -> set[str]:

@@ -1,13 +1,13 @@
 """How tests use the program: which of their values are answers, which meet answers, which arguments they check."""
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
 
 from plaudit.sandbox.judging.handles.places import Place
 
 # Functions of one argument whose result shows the contents of the argument.
-SHOWING = {"len", "list", "tuple", "set", "dict", "sorted", "sum", "min", "max", "str", "repr", "frozenset"}
+SHOWING = {"list", "tuple", "set", "dict", "sorted", "frozenset"}
 
 
 def names_in(node: ast.AST) -> set[str]:
@@ -22,6 +22,16 @@ def _own_name(node: ast.AST) -> str:
         case ast.Name(name) if name not in ("self", "cls"):
             return name
     return ""
+
+
+class Substitute(ast.NodeTransformer):
+    """Replaces nodes by their identity."""
+
+    def __init__(self, replaced: dict[int, ast.expr]) -> None:
+        self._replaced = replaced
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self._replaced.get(id(node)) or self.generic_visit(node)
 
 
 class ProgramUse:
@@ -40,26 +50,58 @@ class ProgramUse:
         definitions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
         calls = [node.func for node in nodes if isinstance(node, ast.Call)]
         roots, called = set(map(root_of, calls)), {func.id for func in calls if isinstance(func, ast.Name)}
-        for (
-            node
-        ) in definitions:  # a parameter that is called is a function, one whose methods are called may be a fixture
-            names = called if node.name in called else roots
-            self.functions |= {one.arg for one in node.args.args if one.arg in names} - {"self", "cls", *plain}
+        # A parameter that is called is a function, one whose methods are called may be a fixture.
+        for definition in definitions:
+            names = called if definition.name in called else roots
+            self.functions |= {one.arg for one in definition.args.args if one.arg in names} - {"self", "cls", *plain}
         self._modules = {(one.asname or one.name).partition(".")[0] for node in imports for one in node.names}
         self._parameters = {node.name: _parameters(node) for node in definitions}
+        self._own = set(self._parameters)  # names of functions and classes of the tests, and what holds some of them
+        for kind in (node for node in nodes if isinstance(node, ast.ClassDef)):
+            self._own.add(kind.name)
+            self._parameters[kind.name] = _fields(kind)
+        self.results |= self._passed_functions(nodes)
         for _ in range(2):  # functions and variables that depend on the program through others
             self.functions |= {
                 node.name for node in definitions if node.name != "check" and any(map(self.calls, node.body))
             }
             for value, target in (binding for node in nodes for binding in bindings(node)):
-                if self.depends(value):
+                is_counter = isinstance(value, ast.Call) and root_of(value.func) == "range"  # `for i in range(f(xs))`
+                if self.depends(value) and not is_counter:
                     self.results |= names_in(target)
+                if self._is_own(value):
+                    self._own |= names_in(target)
             for value, target in (passed for node in nodes for passed in self._passed_on(node)):
                 if self.holds_answer(value):
                     self.results |= names_in(target) - self._modules
         self.expected = self._expected_names(nodes)
         calls = [node for node in nodes if isinstance(node, ast.Call) and root_of(node.func) in self.functions]
         self.arguments = {name for call in calls for argument in operands(call) for name in names_in(argument)}
+
+    def _is_own(self, node: ast.AST) -> bool:
+        return any(isinstance(part, ast.Lambda) for part in ast.walk(node)) or bool(names_in(node) & self._own)
+
+    def _passed_functions(self, nodes: list[ast.AST]) -> set[str]:
+        """The parameters of functions of the tests that are not only called by their names: those may get answers."""
+        called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+        names = [node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in called]
+        return {name for one in names if one in self._own for part in self._parameters[one] for name in names_in(part)}
+
+    def passes_answer_to_tests(self, call: ast.Call) -> bool:
+        """Whether a function of the tests, or one that gets such a function, is called with an answer, or of one."""
+        parts = [call.func, *operands(call)]
+        calls_program = root_of(call.func) in self.functions or _is_assertion(call)
+        return not calls_program and any(map(self._is_own, parts)) and any(map(self.holds_answer, parts))
+
+    def checked_places(self, statement: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+        """The variables that a statement compares with a value of the tests, and the comparisons."""
+        for check in _comparisons(statement):
+            for one, other in pairs(check):
+                for side, against in ((one, other), (other, one)):
+                    place = _place(side)
+                    is_itself = self.depends(against) or place in map(_place, operands(against))
+                    if place and not is_itself and not self._is_answered_item(side):
+                        yield place, check
 
     def _passed_on(self, node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
         """The values that a call passes, and what holds them afterwards.
@@ -69,7 +111,7 @@ class ProgramUse:
         """
         match node:
             case ast.Expr(ast.Call() as call) | ast.Lambda(_, ast.Call() as call):
-                if _is_assertion(call) or root_of(call.func) in self.functions or root_of(call.func) == "print":
+                if _is_assertion(call) or root_of(call.func) in {*self.functions, *self._parameters, "print"}:
                     return []
                 return [
                     (value, target)
@@ -94,9 +136,10 @@ class ProgramUse:
         return places
 
     def changed_by(self, call: ast.Call) -> list[ast.expr]:
-        """What a call may change: the object of a method (`expected.extend(xs)`), or a function's first argument."""
+        """What a call may change: the object of a method (`xs.extend(ys)`), a file, or the first argument."""
         is_method = isinstance(call.func, ast.Attribute) and root_of(call.func) not in self._modules
-        return [call.func.value] if is_method else call.args[:1]  # type: ignore[attr-defined]
+        files = [keyword.value for keyword in call.keywords if keyword.arg == "file"]
+        return [call.func.value] if is_method else files or call.args[:1]  # type: ignore[attr-defined]
 
     def may_hold_any_function(self, node: ast.expr) -> bool:
         """Whether what is called is a variable or an item that may hold a function of the program or another one."""
@@ -104,6 +147,14 @@ class ProgramUse:
             return self.depends(node)
         is_fixed = root_of(node) in self.program | self._parameters.keys()
         return isinstance(node, ast.Name) and self.depends(node) and not is_fixed
+
+    def is_passed_on(self, call: ast.Call, argument: ast.expr) -> bool:
+        """Whether an argument may be a container that an object of the program gets."""
+        return isinstance(argument, ast.Name) and root_of(call.func) in self.results
+
+    def is_function(self, node: ast.expr) -> bool:
+        """Whether what is called is a function of the program, and no method of an object."""
+        return root_of(node) in self.functions - self.results
 
     def holds_answer(self, node: ast.AST) -> bool:
         """Whether an expression holds something that the program returned, and is not only a function of it."""
@@ -117,6 +168,11 @@ class ProgramUse:
         """Whether something uses the program, or computes what answers are compared with."""
         bound = {name for node in nodes for part in ast.walk(node) for name in _bound_names(part)}
         return bool(bound & self.expected) or any(map(self.depends, nodes))
+
+    def expects(self, targets: Iterable[ast.expr], *values: ast.expr) -> bool:
+        """Whether what gets these values meets answers later, or gets answers, too."""
+        names = {name for target in targets for name in names_in(target)}
+        return bool(names & self.expected) or (bool(names & self.results) and not any(map(self.depends, values)))
 
     def calls(self, node: ast.AST) -> bool:
         """Whether an expression calls the program."""
@@ -160,13 +216,12 @@ class ProgramUse:
                     position = (node.lineno, node.col_offset)
                     passed[argument] = min(position, passed.get(argument, position))
         checked = {
-            _place(side)
-            for check in (part for node in nodes if isinstance(node, ast.stmt) for part in _comparisons(node))
-            for one, other in pairs(check)
-            for side, against in ((one, other), (other, one))
-            if passed.get(_place(side), (1 << 30, 0)) < (check.lineno, check.col_offset)
-            if not self.depends(against) and _place(side) not in map(_place, operands(against))
-            if not self._is_answered_item(side)
+            place
+            for node in nodes
+            if isinstance(node, ast.stmt)
+            for place, check in self.checked_places(node)
+            if passed.get(place, (1 << 30, 0)) < (check.lineno, check.col_offset)
+            if not isinstance(check, ast.Compare) or isinstance(check.ops[0], ast.Eq)
         }
         empty = {_place(target) for node in nodes for value, target in bindings(node) if _is_empty(value)}
         read = {_place(node) for node in nodes if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)}
@@ -195,6 +250,13 @@ def _comparisons(node: ast.AST) -> list[ast.expr]:
 
 def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
     return [ast.Name(one.arg) for one in node.args.args if one.arg not in ("self", "cls")]
+
+
+def _fields(node: ast.ClassDef) -> list[ast.expr]:
+    """The parameters of the class of the tests, or the fields of a dataclass."""
+    inits = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
+    fields: list[ast.expr] = [part.target for part in node.body if isinstance(part, ast.AnnAssign)]
+    return _parameters(inits[0]) if inits else fields
 
 
 def bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
@@ -252,6 +314,12 @@ def operands(node: ast.AST) -> list[ast.expr]:
             return items
         case ast.Compare(left, _, others):
             return [left, *others]
+        case ast.BoolOp(ast.Or(), parts):
+            return parts
+        case ast.IfExp(test, body, orelse):
+            return [test, body, orelse]
+        case ast.JoinedStr(parts):
+            return [part.value for part in parts if isinstance(part, ast.FormattedValue)]
         case ast.BinOp(left, _, right) | ast.Subscript(left, right):
             return [left, right]
         case ast.Call(func, arguments, keywords):

@@ -10,11 +10,10 @@ from collections.abc import Collection
 from plaudit.errors import InvalidTrajectory
 from plaudit.sandbox.judging.handles.handles import PLAIN_METHODS
 from plaudit.sandbox.judging.plan.checks import is_check, loops_of_checks
-from plaudit.sandbox.judging.plan.program_use import ProgramUse, names_in, operands, pairs, root_of
+from plaudit.sandbox.judging.plan.program_use import ProgramUse, Substitute, names_in, operands, pairs, root_of
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-ORDERING_CALLS = {"greater", "greater_equal", "less", "less_equal"}  # functions of numpy
 # Methods that compare, which give `NotImplemented` for objects of another type; that would count as true.
 COMPARISONS = {
     "__eq__": ast.Eq, "__ne__": ast.NotEq, "__lt__": ast.Lt, "__le__": ast.LtE, "__gt__": ast.Gt, "__ge__": ast.GtE,
@@ -35,7 +34,8 @@ COMPARING = {  # methods of plain values
     "difference", "endswith", "intersection", "isdisjoint", "issubset", "issuperset", "startswith",
     "symmetric_difference", "union",
 }  # fmt: skip
-SUSPENDING = (ast.Await, ast.Yield, ast.YieldFrom)
+SUSPENDING = (ast.Yield, ast.YieldFrom)
+MEETING = (ast.BinOp, ast.BoolOp, ast.Dict, ast.IfExp, ast.JoinedStr, ast.List, ast.Set, ast.Tuple)
 
 
 def rewrite(tree: ast.Module, use: ProgramUse, read: Collection[str] = ()) -> ast.Module:
@@ -172,28 +172,28 @@ class _Rewriter(ast.NodeTransformer):
         if not is_answered or ast.unparse(container) in self._checked:
             return None
         written = container if isinstance(container, ast.Name) else self._written(container)
-        return _call("__look_up__", written, ast.Constant(method), *arguments)
+        return ast.Call(_call("__either__", ast.Attribute(written, method, ast.Load())), arguments, [])
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, MEETING):
+            self._meet(node)
+        return super().generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         sides = [node.left, node.right]
         answers = [self._use.depends(side) for side in sides]
-        node.left, node.right = self._meeting(sides)
         is_expected = sum(answers) == 1 and not names_in(sides[answers[0]]) & self._use.arguments
         self.generic_visit(node)
         if self._has_arrays and isinstance(node.op, ast.Sub) and is_expected:
             return _shaped("sub", node.left, node.right, answers[0])
         return node
 
-    def visit_List(self, node: ast.List | ast.Tuple | ast.Set) -> ast.expr:
-        if isinstance(node, ast.Set) or isinstance(node.ctx, ast.Load):
-            node.elts = self._meeting(node.elts)
-        return self.generic_visit(node)  # type: ignore[return-value]
-
-    visit_Tuple = visit_Set = visit_List  # noqa: N815
-
-    def visit_Dict(self, node: ast.Dict) -> ast.expr:
-        node.values = self._meeting(node.values)
-        return self.generic_visit(node)  # type: ignore[return-value]
+    def _meet(self, node: ast.AST) -> None:
+        """Have the operands of a node meet."""
+        sides = operands(node)
+        written = {id(side): new for side, new in zip(sides, self._meeting(sides), strict=True) if new is not side}
+        if written:
+            Substitute(written).generic_visit(node)
 
     def _meeting(self, sides: list[ast.expr]) -> list[ast.expr]:
         """Values that meet: where one is an answer, the others are computed from what the tests wrote."""
@@ -220,7 +220,6 @@ class _Rewriter(ast.NodeTransformer):
             named = [keyword for name in OPERANDS for keyword in node.keywords if keyword.arg == name]
             node.args += [keyword.value for keyword in named]
             node.keywords = [keyword for keyword in node.keywords if keyword not in named]
-        self._check_order(node, method or name)
         if self._use.holds_answer(node.func) and method not in PLAIN_METHODS:
             node.args = [self._sent(one) if isinstance(one, ast.Lambda | ast.Name) else one for one in node.args]
         if method.startswith("assert") and "Equal" in method and len(node.args) > 1:
@@ -240,30 +239,18 @@ class _Rewriter(ast.NodeTransformer):
             self._pair_strictly(node, name)
         elif method in LOOKING_UP | COMPARING and isinstance(node.func, ast.Attribute):
             node.args = list(map(self._argument, self._meeting([node.func.value, *node.args])[1:]))
+        elif self._use.passes_answer_to_tests(node):
+            self._meet(node)
+            if not any(names_in(argument) & self._checked for argument in node.args):
+                node.func = _call("__own__", node.func)
         elif self._use.may_hold_any_function(node.func):
             if not any(names_in(argument) & self._checked for argument in node.args):
                 node.func = _call("__either__", node.func)
         elif not method.startswith("assertIs") and root_of(node.func) not in self._use.functions | self._use.results:
-            self._write_arguments(node)
+            self._meet(node)
             if not (method or name).startswith(("assert", "raises")):
                 node.args = [_call("__function__", one) if self._is_function(one) else one for one in node.args]
         return self.generic_visit(node)  # type: ignore[return-value]
-
-    def _check_order(self, node: ast.Call, called: str) -> None:
-        """Have what a function orders, or orders by a function of the program, be no NaN."""
-        if called in ORDERING_CALLS:
-            node.args = [_call("__ordered__", one) for one in node.args]
-        for keyword in node.keywords:
-            if keyword.arg == "key" and self._use.depends(keyword.value):
-                keyword.value = _call("__ordering__", keyword.value)
-        if called == "cmp_to_key":
-            node.args = [_call("__ordering__", one) for one in node.args]
-
-    def _write_arguments(self, node: ast.Call) -> None:
-        """Have the arguments of a call meet, with those of a call that gives the function: `partial(eq, 3)(f(x))`."""
-        outer = node.func.args if isinstance(node.func, ast.Call) else []
-        sides = self._meeting([*outer, *node.args])
-        outer[:], node.args = sides[: len(outer)], sides[len(outer) :]
 
     def _replaced(self, node: ast.Call) -> ast.expr | None:
         """What is called instead of a function, if anything."""
@@ -306,31 +293,38 @@ class _Rewriter(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
         if any(isinstance(one, ast.Attribute | ast.Subscript) and self._use.depends(one.value) for one in node.targets):
             node.value = self._sent(node.value)
-        is_bare = all(isinstance(target, ast.Name) for target in node.targets)  # else the value is unpacked
-        self._compute_as_written(node, *node.targets, always=not is_bare)
+        node.value = self._bound(node.targets, node.value)
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        self._compute_as_written(node, node.target, always=False)
+        node.value = node.value and self._bound([node.target], node.value)
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_withitem(self, node: ast.withitem) -> ast.withitem:
-        if node.optional_vars is not None and names_in(node.optional_vars) & self._use.expected:
-            node.context_expr = self._written(node.context_expr)
+        if node.optional_vars is not None:
+            node.context_expr = self._bound([node.optional_vars], node.context_expr)
         return self.generic_visit(node)  # type: ignore[return-value]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        self._compute_as_written(node, node.target, always=True)
+        node.value = self._bound([ast.Tuple([node.target], ast.Store())], node.value)
         return self.generic_visit(node)  # type: ignore[return-value]
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        checks_arguments = any(place not in self._use.results for place, _ in self._use.checked_places(node))
+        self.generic_visit(node)
+        node.test = _call("__shown__", _call("__show__"), node.test) if checks_arguments else node.test
+        return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         match node.value:
-            case ast.Call() as call if {*map(root_of, self._use.changed_by(call))} & self._use.expected:
+            case ast.Call(func, arguments) | ast.Await(ast.Call(func, arguments)) if self._use.is_function(func):
+                passed = [one for one in arguments if isinstance(one, ast.Name | ast.Attribute | ast.Subscript)]
+                node.value = _call("__accept__", node.value, *passed)
+            case ast.Call() as call if self._use.expects(self._use.changed_by(call), *operands(call)):
+                kept = self._use.changed_by(call) + [one for one in call.args if self._use.is_passed_on(call, one)]
                 if not any(map(self._use.depends, operands(call))):
-                    changed = self._use.changed_by(call)
-                    call.args = [one if one in changed else self._written(one) for one in call.args]
-                    for keyword in call.keywords:
-                        keyword.value = self._written(keyword.value)
+                    written = {id(one): self._written(one) for one in operands(call) if one not in kept}
+                    Substitute(written).generic_visit(call)
         loops = loops_of_checks(node)
         depends = any(self._use.depends(loop.iter) for loop in loops)
         self.generic_visit(node)
@@ -339,13 +333,10 @@ class _Rewriter(ast.NodeTransformer):
             loops[-1].ifs.append(self._turn(runs=True))
         return node
 
-    def _compute_as_written(
-        self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, *targets: ast.expr, always: bool
-    ) -> None:
-        """Compute a value that an answer is compared with from what the tests wrote."""
-        names = {name for target in targets for name in names_in(target)}
-        if node.value is not None and names & self._use.expected and (always or not isinstance(node.value, ast.Name)):
-            node.value = self._written(node.value)
+    def _bound(self, targets: list[ast.expr], value: ast.expr) -> ast.expr:
+        """A value that answers are compared with later, computed from what the tests wrote; a second name stays one."""
+        is_name = isinstance(value, ast.Name) and all(isinstance(target, ast.Name) for target in targets)
+        return self._written(value) if self._use.expects(targets, value) and not is_name else value
 
     def _is_expected(self, side: ast.expr, against: ast.expr, *, same: bool) -> bool:
         """Whether a side is what an answer is compared with; compared by `is` (`same`), a container is no copy."""

@@ -19,6 +19,7 @@ from plaudit.sandbox.judging.plan.names import (
     called_names,
     exception_names,
     helpers_in,
+    names_nan,
     parse_tests,
     program_names,
     split_classes,
@@ -57,6 +58,7 @@ class TestPlan:
     check_lines: frozenset[int] = frozenset()
     unscored: str = ""
     class_names: frozenset[str] = frozenset()  # capitalised names of the program that the tests mention
+    names_nan: bool = True  # else no answer may contain NaN
     packages: frozenset[str] = frozenset()  # modules beyond the standard library that the tests import
     is_stateless: bool = True  # the tests leave nothing behind in the process that runs them
 
@@ -120,6 +122,7 @@ def _plan_tests(
         "check": check,
         "unscored": find_unscored(tree, program, modules, candidate, classes),
         "class_names": _capitalised(tree, [*program, *modules]),
+        "names_nan": names_nan(whole),
         "packages": _packages(whole, setup_text + text),
         "is_stateless": not modules and is_stateless(whole),
     }

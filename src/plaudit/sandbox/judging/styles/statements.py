@@ -52,6 +52,7 @@ def fill_namespace(namespace: dict[str, Any], plan: TestPlan, proxy: ProgramProx
     """Add the names that the plan's code needs: its imports and helpers, and handles of the program."""
     watch(plan.answers, plan.check_lines)
     proxy.class_names, proxy.errors.expected = plan.class_names, plan.expected_errors
+    proxy.allows_nan = plan.names_nan
     namespace.update(test_builtins(proxy.written, lambda name: proxy.get(plan.program[name]), proxy.send, proxy.call))
     exec(plan.setup, namespace)
     for name, meant in plan.program.items():
