@@ -234,7 +234,7 @@ class AsyncCalls:
         try:
             outputs = task.result()
         except BaseException as raised:
-            if self._interruption is not None or isinstance(raised, passed_on()):
+            if self._interruption is not None or issubclass(type(raised), passed_on()):
                 self._interruption = self._interruption or raised
                 self._cancel_calls()
                 return
