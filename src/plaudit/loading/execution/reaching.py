@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 from plaudit.dialects.stub_packages import Missing
 
 GlobalName: TypeAlias = tuple[int, str]
-"""A global name: the id of the module's namespace, and the name. For a variable of an enclosing function: its cell's id."""
+"""A global name: the id of the module's namespace, and the name; or the id of a cell, and the variable's name."""
 UNRESOLVED = "names that nothing defines"
 """The name in a `GlobalName` for any name that neither the module nor Python defines."""
 MAX_OBJECTS = 200_000
