@@ -9,7 +9,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from plaudit.contract import rules
@@ -201,8 +201,9 @@ class RewardFunction:
 
     def normalized(self, how: str | Normalizer) -> "NormalizedReward":
         """This reward on a common scale: "group", "zscore", "minmax", "rank", "quantile" or "running"."""
-        normalized: NormalizedReward = _combinations().NormalizedReward(self, normalizer(how))
-        return normalized
+        from plaudit.contract.combination import NormalizedReward  # noqa: PLC0415 - it inherits from RewardFunction
+
+        return NormalizedReward(self, normalizer(how))
 
     def named(self, name: str) -> "Combination":
         """This reward under another name."""
@@ -320,25 +321,21 @@ def _score_or_raise(
 
 
 def _combine(parts: Sequence[RewardLike], rule: Rule) -> "Combination":
-    combination: Combination = _combinations().Combination(parts, rule)
-    return combination
+    from plaudit.contract.combination import Combination  # noqa: PLC0415 - it inherits from RewardFunction
+
+    return Combination(parts, rule)
 
 
 def _weighted_sum(terms: Sequence[tuple[RewardLike, Weight]], offset: float) -> "CompositeReward":
-    composite: CompositeReward = _combinations().CompositeReward(terms, offset=offset)
-    return composite
+    from plaudit.contract.combination import CompositeReward  # noqa: PLC0415 - it inherits from RewardFunction
+
+    return CompositeReward(terms, offset=offset)
 
 
 def _terms(reward: RewardFunction) -> "Terms":
-    terms: Terms = _combinations().terms_of(reward)
-    return terms
+    from plaudit.contract.combination import terms_of  # noqa: PLC0415 - it needs RewardFunction
 
-
-def _combinations() -> ModuleType:
-    """The module of combinations, which are rewards themselves and so cannot be imported before them."""
-    from plaudit.contract import combination  # noqa: PLC0415 - see above
-
-    return combination
+    return terms_of(reward)
 
 
 def printed(defined: Any, arguments: str, options: Mapping[str, Any]) -> str | None:

@@ -44,11 +44,10 @@ def check_ground_truth(reward: RewardFunction, samples: Iterable[Trajectory], op
     if unmet:
         name, parameter = unmet[0]
         columns = dict.fromkeys(column for sample in checked for column in (*sample.columns, *sample.metadata))
-        usual = foreign_names_of("ground_truth", columns)  # hidden by an explicit null
-        remedy = option.replace("COLUMN", usual[0]) if usual else option
+        option = option.replace("COLUMN", next(iter(foreign_names_of("ground_truth", columns)), "COLUMN"))
         raise InvalidSettings(
             f"{name} needs a ground truth ({parameter!r}), and no sample has one; "
-            f"the other columns are: {', '.join(columns) or 'none'}; name the column that holds it: {remedy}"
+            f"the other columns are: {', '.join(columns) or 'none'}; name the column that holds it: {option}"
         )
     return chain(checked, remaining)
 
