@@ -186,7 +186,7 @@ class Binding:
         if not named and not (takes_rest and convention.batched):
             raise InvalidSettings(
                 f"{_name(function)} takes no parameter that plaudit could fill; ask for any of "
-                f"{', '.join(convention.names)} or a column of your data"
+                f"{', '.join(convention.names)} or a column of your data (a decorator keeps them by functools.wraps)"
             )
         positional = [p.name for p in named if p.kind is not p.KEYWORD_ONLY]
         by_place = dict(zip(positional, convention.by_place, strict=False))

@@ -9,7 +9,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from plaudit.contract import rules
@@ -201,9 +201,8 @@ class RewardFunction:
 
     def normalized(self, how: str | Normalizer) -> "NormalizedReward":
         """This reward on a common scale: "group", "zscore", "minmax", "rank", "quantile" or "running"."""
-        from plaudit.contract.combination import NormalizedReward  # noqa: PLC0415 - it inherits from RewardFunction
-
-        return NormalizedReward(self, normalizer(how))
+        normalized: NormalizedReward = _combinations().NormalizedReward(self, normalizer(how))
+        return normalized
 
     def named(self, name: str) -> "Combination":
         """This reward under another name."""
@@ -321,21 +320,25 @@ def _score_or_raise(
 
 
 def _combine(parts: Sequence[RewardLike], rule: Rule) -> "Combination":
-    from plaudit.contract.combination import Combination  # noqa: PLC0415 - it inherits from RewardFunction
-
-    return Combination(parts, rule)
+    combination: Combination = _combinations().Combination(parts, rule)
+    return combination
 
 
 def _weighted_sum(terms: Sequence[tuple[RewardLike, Weight]], offset: float) -> "CompositeReward":
-    from plaudit.contract.combination import CompositeReward  # noqa: PLC0415 - it inherits from RewardFunction
-
-    return CompositeReward(terms, offset=offset)
+    composite: CompositeReward = _combinations().CompositeReward(terms, offset=offset)
+    return composite
 
 
 def _terms(reward: RewardFunction) -> "Terms":
-    from plaudit.contract.combination import terms_of  # noqa: PLC0415 - it needs RewardFunction
+    terms: Terms = _combinations().terms_of(reward)
+    return terms
 
-    return terms_of(reward)
+
+def _combinations() -> ModuleType:
+    """The module of combinations, which are rewards themselves and so cannot be imported before them."""
+    from plaudit.contract import combination  # noqa: PLC0415 - see above
+
+    return combination
 
 
 def printed(defined: Any, arguments: str, options: Mapping[str, Any]) -> str | None:
