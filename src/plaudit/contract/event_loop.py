@@ -158,16 +158,20 @@ class _Running:
     is_overdue: bool = False
 
     def set_alarm(self, task: "asyncio.Task[Any]", seconds: float) -> None:
-        """Cancel the task of the call after so many seconds."""
-        self.alarm = task.get_loop().call_later(seconds, self._ring, task)
+        """Cancel the task of the call after so many seconds.
 
-    def _ring(self, task: "asyncio.Task[Any]") -> None:
-        """If the loop stood still at the deadline, another call blocked it: this call gets that time in addition."""
-        late_s = task.get_loop().time() - self.alarm.when() if self.alarm else 0.0
-        if late_s > LATE_S:
-            self.set_alarm(task, late_s)
-        else:
-            self.is_overdue = task.cancel()
+        If the alarm rings late, another call has blocked the loop: this call gets that time in addition.
+        """
+        loop = task.get_loop()
+        due = loop.time() + seconds
+
+        def ring() -> None:
+            if (late_s := loop.time() - due) > LATE_S:
+                self.set_alarm(task, late_s)
+            else:
+                self.is_overdue = task.cancel()
+
+        self.alarm = loop.call_at(due, ring)
 
 
 class AsyncCalls:
