@@ -3,6 +3,7 @@ import pytest
 
 from plaudit.columns import ColumnMapping
 from plaudit.errors import InvalidSettings, InvalidTrajectory
+from plaudit.trajectory import Trajectory
 
 USER = {"role": "user", "content": "2+2?"}
 ANSWER = {"role": "assistant", "content": "4"}
@@ -187,3 +188,9 @@ def test_an_unknown_field_is_refused_before_anything_is_read():
 def test_a_prompt_of_several_turns_is_one_list_of_messages():
     turns = [[{"role": "user", "content": "a"}], [{"role": "user", "content": "b"}]]
     assert ColumnMapping().rename({"question": turns, "response": "x"})["prompt"] == [*turns[0], *turns[1]]
+
+
+def test_a_column_may_be_chosen_for_a_field_that_is_null():
+    row = {"prompt": "p", "response": "r", "ground_truth": None, "answer": "4"}
+    assert Trajectory.from_dict(row, ColumnMapping({"ground_truth": "answer"})).ground_truth == "4"
+    assert Trajectory.from_dict(row).ground_truth is None

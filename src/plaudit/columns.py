@@ -175,7 +175,7 @@ def _chosen_value(row: Mapping[str, Any], name: str, column: str, taken: set[str
         if standard is not _ABSENT and not hint:
             hint = f"; column {name!r} exists: leave out {name}={column} to read it"
         raise InvalidTrajectory(f"no column {column!r} to read {name!r} from{hint} (found {_list_columns(row)})")
-    if standard is not _ABSENT and standard != value:
+    if standard is not _ABSENT and standard is not None and standard != value:
         raise InvalidTrajectory(
             f"columns {name!r} and {column!r} both exist and differ; leave out {name}={column} to read {name!r}, "
             "or rename one of the two columns"

@@ -108,6 +108,21 @@ def test_a_parameter_without_a_value_is_named_with_the_columns_that_are_there(fu
         binding.call_batch([sample]) if binding.batched else binding.call(sample)
 
 
+@pytest.mark.parametrize(
+    ("function", "meant"),
+    [(lambda answr: 1, "answer"), (lambda responses, answrs: 1, "answers"), (lambda qestion: 1, "question")],
+)
+def test_a_misspelt_name_is_corrected_to_a_usual_name_of_a_field_that_the_sample_has(function, meant):
+    binding = Binding.of(function)
+    sample = Trajectory("q", "r", ground_truth="4")
+    has = r"\((it has|they have) prompt, response, ground_truth\)"
+    with pytest.raises(InvalidTrajectory, match=rf"did you mean '{meant}'\? {has}"):
+        binding.call_batch([sample]) if binding.batched else binding.call(sample)
+    with pytest.raises(InvalidTrajectory) as raised:
+        Binding.of(lambda answr: 1).call(NOTHING)
+    assert "did you mean" not in str(raised.value)
+
+
 @pytest.mark.parametrize("name", ["ground_truth", "answer"])
 def test_a_ground_truth_that_a_sample_does_not_have_is_an_error_unless_there_is_a_default(name):
     functions = {}

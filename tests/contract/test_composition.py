@@ -138,7 +138,11 @@ def test_bounds_follow_from_the_parts():
     assert (a - 0.5).clip().bounds == (0.0, 0.5)
     assert a.gate(on=b, at=1, otherwise=-1).bounds == (-1.0, 1.0)
     assert ((a - 1) * b).bounds == (-1.0, 0.0)
-    assert reward(lambda response: 1.0).bounds is None
+    unbounded = reward(lambda response: 1.0)
+    assert unbounded.bounds is None
+    assert (unbounded + a).bounds is (0 * unbounded).bounds is unbounded.floor(0).bounds is None
+    assert unbounded.clip().smooth(0.2).bounds == pytest.approx((0.1, 0.9))
+    assert (2 * unbounded.sigmoid() - 1).bounds == (-1.0, 1.0)
 
 
 @pytest.mark.parametrize("pick", [minimum, maximum, median])

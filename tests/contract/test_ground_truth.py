@@ -5,6 +5,7 @@ import pytest
 from plaudit import RewardFunction, Trajectory, load, reward
 from plaudit.contract.ground_truth import check_ground_truth, truth_parameter
 from plaudit.errors import InvalidSettings
+from plaudit.rewards import MathReward
 
 WITHOUT = [Trajectory("p", "r", columns={"gold_sql": "select 1", "output": 2})]
 
@@ -100,3 +101,9 @@ def test_a_part_needs_the_ground_truth_of_the_samples_that_it_gets():
     assert list(check_ground_truth(load("auto"), samples, "")) == samples  # math, a part of auto, gets none of them
     with pytest.raises(InvalidSettings, match="needs a ground truth"):
         check_ground_truth(load("auto"), [Trajectory("1 + 1?", "2", task="openai/gsm8k")], "")
+
+
+def test_a_usual_name_beside_a_null_ground_truth_is_the_column_to_choose():
+    sample = Trajectory("p", "r", columns={"level": 3, "answer": "4"})
+    with pytest.raises(InvalidSettings, match=r"the other columns are: level, answer; .*: -c ground_truth=answer$"):
+        check_ground_truth(MathReward(), [sample], "-c ground_truth=COLUMN")

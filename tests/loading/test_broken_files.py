@@ -218,6 +218,9 @@ BROKEN = {
     "failed value in a closure": (
         "def make():\n    def inner(text):\n        return BASE\n    return inner\ngrade = make()\nBASE = undefined",
         "grade(response)", "BASE = undefined", "NameError"),
+    "variable of an enclosing function that the call changed": (
+        "def counter():\n    n = 0\n    def add(by):\n        nonlocal n\n        n += 1\n        return n + by\n    return add\n"
+        "ADD = counter()\nADD('x')", "ADD(0)", "ADD('x')", "TypeError"),
     "failed value in a partial": (
         "import functools\ndef scale(text, by=1):\n    return BASE\ngrade = functools.partial(scale, by=2)\nBASE = undefined",
         "grade(response)", "BASE = undefined", "NameError"),

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -144,6 +145,48 @@ def raises_with_broken_notes(response: str) -> float:
 @pytest.mark.parametrize("function", [raises_unprintable, raises_with_broken_notes])
 def test_an_exception_that_cannot_be_described_costs_its_own_sample(function: Callable[..., Any], backend: str) -> None:
     assert rewards(function, "a", "bad", "c", backend=backend, workers=1) == [1.0, None, 1.0]
+
+
+UNKNOWABLE = """
+class WithoutClass(Exception):
+    @property
+    def __class__(self):
+        raise ValueError("no class")
+
+
+class Unnamed(type):
+    @property
+    def __name__(cls):
+        raise ValueError("no name")
+
+
+class WithoutName(Exception, metaclass=Unnamed):
+    pass
+
+
+def function(response):
+    if response == "bad":
+        raise KIND
+    return 1.0
+
+
+async def coroutine(response):
+    return function(response)
+
+
+def batch(responses):
+    return [function(response) for response in responses]
+"""
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("kind", ["WithoutClass", "WithoutName"])
+@pytest.mark.parametrize("name", ["function", "coroutine", "batch"])
+def test_an_exception_is_known_by_its_type_alone(name: str, kind: str, backend: str, tmp_path: Path) -> None:
+    file = tmp_path / "unknowable.py"
+    file.write_text(UNKNOWABLE.replace("KIND", kind))
+    outputs = score(f"{file}:{name}", samples("a", "bad", "c"), backend=backend, workers=1)
+    assert [each.status for each in outputs] == (["error"] * 3 if name == "batch" else ["ok", "error", "ok"])
 
 
 def test_a_reason_is_short_whatever_notes_an_exception_has() -> None:

@@ -175,11 +175,13 @@ def test_overrunning_async_call_is_cancelled_and_its_worker_continues(tmp_path):
     assert os.path.exists(cleaned)
 
 
-def test_other_async_calls_are_scored_when_one_blocks_the_loop():
+@pytest.mark.parametrize("block_s", [0.6, 0.75, 600.0], ids="{:g}".format)
+def test_other_async_calls_are_scored_when_one_blocks_the_loop(block_s):
     @reward
     async def blocks(response):
         await asyncio.sleep(0)
-        time.sleep(600 if response == "hang" else 0)
+        time.sleep(block_s if response == "hang" else 0)
+        await asyncio.sleep(0.01)
         return 1.0
 
     with Scorer(blocks, workers=1, deadline_s=0.5) as scorer:
@@ -187,7 +189,9 @@ def test_other_async_calls_are_scored_when_one_blocks_the_loop():
         began = time.monotonic()
         outputs = scorer.score(samples("a", "b", "hang", "c", "d"))
         elapsed = time.monotonic() - began
-    assert [output.status for output in outputs] == ["ok", "ok", "timeout", "ok", "ok"]
+    statuses = [output.status for output in outputs]
+    assert statuses.pop(2) == "timeout" or block_s < 1  # a call that blocks the loop may take as long as it is late
+    assert statuses == ["ok"] * 4
     assert elapsed < 0.5 + 3
 
 

@@ -74,6 +74,20 @@ def test_each_part_gets_its_own_copy(backend, order):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+def test_empty_containers_of_a_sample_are_copied_too(backend):
+    given = [Trajectory([], "x") for _ in range(2)]
+
+    @reward
+    def fills(prompt, metadata, columns, steps):
+        seen = len(prompt) + len(metadata) + len(columns) + len(steps)
+        prompt.append({"role": "user", "content": "p"}), steps.append(1), metadata.update(a=1), columns.update(b=1)
+        return seen
+
+    assert [output.reward for output in plaudit.score(fills + fills, given, backend=backend)] == [0.0] * 2
+    assert given == [Trajectory([], "x") for _ in range(2)]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_two_calls_for_equal_samples_do_not_share_a_copy(backend):
     shared = {"pages": [1, 2]}
     given = [Trajectory("p", "x", metadata=shared) for _ in range(3)]

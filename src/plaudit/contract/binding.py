@@ -145,15 +145,17 @@ class _Argument:
 
     def _error(self, trajectories: Sequence[Trajectory]) -> InvalidTrajectory:
         columns = list(dict.fromkeys(name for trajectory in trajectories for name in own_values(trajectory)))
+        fields = [name for name in Trajectory.FIELDS if any(getattr(each, name) for each in trajectories)]
+        usual = [name for each in fields for name in usual_names_of(each)]
         absent, have = ("the sample does", "it has") if len(trajectories) == 1 else ("the samples do", "they have")
-        hint = self.remedy or did_you_mean(self.name, [name for name in (*FIELDS, *columns) if name != self.name])
+        known = [name for name in (*FIELDS, *columns, *usual) if name != self.name]
+        hint = self.remedy or did_you_mean(self.name, known)
         if self.is_ground_truth:
             return MissingGroundTruth(
                 f"the reward asks for {self.name!r}, and {MissingGroundTruth.among(columns)}{hint}"
             )
         return InvalidTrajectory(
-            f"the reward asks for {self.name!r}, which {absent} not have{hint} "
-            f"({have} {', '.join(columns) or 'no further columns'})"
+            f"the reward asks for {self.name!r}, which {absent} not have{hint} ({have} {', '.join(columns or fields)})"
         )
 
 
@@ -184,7 +186,7 @@ class Binding:
         if not named and not (takes_rest and convention.batched):
             raise InvalidSettings(
                 f"{_name(function)} takes no parameter that plaudit could fill; ask for any of "
-                f"{', '.join(convention.names)} or a column of your data"
+                f"{', '.join(convention.names)} or a column of your data (a decorator keeps them by functools.wraps)"
             )
         positional = [p.name for p in named if p.kind is not p.KEYWORD_ONLY]
         by_place = dict(zip(positional, convention.by_place, strict=False))

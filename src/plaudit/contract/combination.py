@@ -4,6 +4,7 @@ A combination keeps every part's output as a component. `rules` computes the val
 merges names, scopes, scores and token rewards of the parts.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -75,8 +76,8 @@ class Combination(CompoundReward):
         self.rule = rule
         self._shares = rule.shares(len(self.parts))
         self.component_names = _unique_names([part.name for part in self.parts])
-        part_bounds = [part.bounds for part in self.parts if part.bounds is not None]
-        self.bounds = rule.bounds(part_bounds) if len(part_bounds) == len(self.parts) else None
+        bounds = rule.bounds([part.bounds or (-math.inf, math.inf) for part in self.parts])
+        self.bounds = bounds if bounds is not None and all(map(math.isfinite, bounds)) else None
 
     @property
     def is_alias(self) -> bool:

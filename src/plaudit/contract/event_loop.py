@@ -33,6 +33,7 @@ from plaudit.contract.scoring import (
 )  # fmt: skip
 from plaudit.trajectory import Trajectory
 
+LATE_S = 0.05  # by which the alarm of a deadline may ring late on a loop that runs
 T = TypeVar("T")
 Prepared = list[Trajectory] | RewardOutput
 """The samples of a call, or the output of a call that could not be prepared."""
@@ -153,7 +154,24 @@ class _Running:
     copies: Sequence[Trajectory] = ()
     value: Any = None
     began: float = 0.0
-    limit: asyncio.Timeout | None = None
+    alarm: asyncio.TimerHandle | None = None
+    is_overdue: bool = False
+
+    def set_alarm(self, task: "asyncio.Task[Any]", seconds: float) -> None:
+        """Cancel the task of the call after so many seconds.
+
+        If the alarm rings late, another call has blocked the loop: this call gets that time in addition.
+        """
+        loop = task.get_loop()
+        due = loop.time() + seconds
+
+        def ring() -> None:
+            if (late_s := loop.time() - due) > LATE_S:
+                self.set_alarm(task, late_s)
+            else:
+                self.is_overdue = task.cancel()
+
+        self.alarm = loop.call_at(due, ring)
 
 
 class AsyncCalls:
@@ -213,15 +231,18 @@ class AsyncCalls:
         self._progress.started(running.call)
         began = running.began = time.perf_counter()
         own_decimal_context()
+        if deadline_s is not None and (task := asyncio.current_task()):
+            running.set_alarm(task, deadline_s * len(samples))
         try:
-            async with asyncio.timeout(None if deadline_s is None else deadline_s * len(samples)) as running.limit:
-                running.copies = list(map(own_copy, samples))
-                value = self._invoke(running.copies)
-                value = await value if inspect.isawaitable(value) else value
+            running.copies = list(map(own_copy, samples))
+            value = self._invoke(running.copies)
+            value = await value if inspect.isawaitable(value) else value
             if self._progress.observer is not None:  # else it is released here, where its `__del__` has a deadline
                 running.value = value
             return self._read(value, samples, time.perf_counter() - began)
         finally:
+            if running.alarm is not None:
+                running.alarm.cancel()
             self._progress.state.restore()  # here, because the next call may start before the callbacks of this task
 
     def _cancel_calls(self) -> None:
@@ -234,14 +255,14 @@ class AsyncCalls:
         try:
             outputs = task.result()
         except BaseException as raised:
-            if self._interruption is not None or isinstance(raised, passed_on()):
+            if self._interruption is not None or issubclass(type(raised), passed_on()):
                 self._interruption = self._interruption or raised
                 self._cancel_calls()
                 return
             seconds = time.perf_counter() - running.began
             outputs = [describe_failure(self._reward.name, raised, seconds)] * running.call.size
             error = raised
-        if running.limit is not None and running.limit.expired() and deadline_s is not None:
+        if running.is_overdue and deadline_s is not None:
             outputs = [timed_out(deadline_s, _cancelled(error))] * running.call.size  # even if it returned
         elif self._progress.observer is not None:
             values = [running.value] if self._is_single else running.value
@@ -261,5 +282,5 @@ class AsyncCalls:
 
 def _cancelled(error: BaseException | None) -> str:
     """A message that a call was cancelled at its deadline, with the message of its CancelledError."""
-    message = str(error.__cause__) if error is not None and isinstance(error.__cause__, asyncio.CancelledError) else ""
+    message = str(error) if type(error) is asyncio.CancelledError else ""
     return f"the call was cancelled: {message}" if message else "the call was cancelled"

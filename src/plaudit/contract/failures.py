@@ -35,15 +35,18 @@ class DescribedFailure(Exception):
 
 
 def describe_failure(name: str, error: BaseException, seconds: float | None = None) -> RewardOutput:
-    """The output of a sample whose call raised."""
-    where = ""
-    if isinstance(error, PlauditError):  # its text says what is wrong and what to do
+    """The output of a sample whose call raised.
+
+    The exception is known by its type: its methods and attributes are the user's code and may raise anything.
+    """
+    kind, where = type(error), ""
+    if issubclass(kind, PlauditError):  # its text says what is wrong and what to do
         reason = f"{name}: {_text(lambda: str(error))}"
     else:
-        reason = f"{name} raised {type(error).__name__}: {_text(lambda: str(error))}"
-        where = _text(lambda: _place(error))[:MAX_REASON]
+        reason = f"{name} raised {_text(lambda: kind.__name__)}: {_text(lambda: str(error))}"
+        where = _text(lambda: _place(error), "")[:MAX_REASON]
     reason = reason[: MAX_REASON - len(where)] + where
-    return RewardOutput(None, status=_status(error), reason=reason, latency_s=seconds)
+    return RewardOutput(None, status=_status(kind), reason=reason, latency_s=seconds)
 
 
 def _place(error: BaseException) -> str:
@@ -61,10 +64,10 @@ def describe_unusable(error: InvalidTrajectory) -> RewardOutput:
     return RewardOutput.unscored(status, str(error))
 
 
-def _status(error: BaseException) -> Status:
-    if isinstance(error, MissingGroundTruth):
+def _status(kind: type[BaseException]) -> Status:
+    if issubclass(kind, MissingGroundTruth):
         return Status.SKIPPED
-    return Status.MEMORY if isinstance(error, MemoryError) else Status.ERROR
+    return Status.MEMORY if issubclass(kind, MemoryError) else Status.ERROR
 
 
 async def attempt(name: str, call: Callable[[], Any]) -> Any:
@@ -87,15 +90,16 @@ def timed_out(seconds: float, how: str) -> RewardOutput:
 
 def _remedy(error: BaseException) -> str:
     """The remedy for a path that exists only on the author's machine."""
-    folder = os.path.dirname(str(error.filename)) if isinstance(error, FileNotFoundError) and error.filename else ""
+    name = error.filename if issubclass(type(error), FileNotFoundError) else None  # type: ignore[attr-defined]
+    folder = os.path.dirname(str(name)) if name else ""
     if not folder or os.path.isdir(folder):
         return ""
     return f"; there is no folder {folder} on this machine: make it, or change the path in the reward's file"
 
 
-def _text(text: Callable[[], str]) -> str:
-    """A part of the reason. The methods of an exception are the user's code and may raise anything."""
+def _text(text: Callable[[], str], instead: str = "(no message)") -> str:
+    """A part of the reason, or what stands `instead` of it."""
     try:
         return text()
     except BaseException:
-        return "(no message)"
+        return instead

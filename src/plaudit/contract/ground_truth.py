@@ -13,6 +13,7 @@ from contextlib import suppress
 from itertools import chain, islice
 from typing import Any
 
+from plaudit.columns import foreign_names_of
 from plaudit.contract.contents import rewards_within
 from plaudit.contract.function import RewardFunction
 from plaudit.contract.scoring import Style
@@ -43,6 +44,7 @@ def check_ground_truth(reward: RewardFunction, samples: Iterable[Trajectory], op
     if unmet:
         name, parameter = unmet[0]
         columns = dict.fromkeys(column for sample in checked for column in (*sample.columns, *sample.metadata))
+        option = option.replace("COLUMN", next(iter(foreign_names_of("ground_truth", columns)), "COLUMN"))
         raise InvalidSettings(
             f"{name} needs a ground truth ({parameter!r}), and no sample has one; "
             f"the other columns are: {', '.join(columns) or 'none'}; name the column that holds it: {option}"

@@ -54,8 +54,8 @@ def own_copy(trajectory: Trajectory) -> Trajectory:
             force_setattr(copied, "prompt", copy_plain(trajectory.prompt))
         if type(trajectory.ground_truth) is not str:
             force_setattr(copied, "ground_truth", copy_plain(trajectory.ground_truth))
-        if trajectory.steps or trajectory.tokens is not None:
-            force_setattr(copied, "steps", copy_plain(trajectory.steps))
+        force_setattr(copied, "steps", copy_plain(trajectory.steps) if trajectory.steps else [])
+        if trajectory.tokens is not None:
             force_setattr(copied, "tokens", copy_plain(trajectory.tokens))
     except RecursionError:
         raise InvalidTrajectory("the sample holds data that is nested too deeply, or that holds itself") from None

@@ -49,17 +49,8 @@ def _own_output(output: RewardOutput) -> RewardOutput:
         components = {
             name: _own_output(part) if isinstance(part, RewardOutput) else part for name, part in components.items()
         }
-    return RewardOutput(
-        output.reward,
-        output.token_rewards,
-        as_plain(output.metadata) if output.metadata else {},
-        output.score,
-        output.status,
-        output.reason,
-        components,
-        output.token_unit,
-        output.latency_s,
-    )
+    fields = {name: getattr(output, name) for name in RewardOutput.__struct_fields__}
+    return RewardOutput(**fields | {"metadata": as_plain(output.metadata), "components": components})
 
 
 def read_batch(

@@ -167,21 +167,23 @@ class _SpecResolver:
         return _apply_options(resolver.resolve(arguments.positional[0]), **options)
 
     def composite(self, text: str) -> Loaded:
-        path = (self.folder / Path(text).expanduser()).resolve()
-        if not os.path.isfile(path):
-            nearby = [file.name for suffix in ("*.yaml", "*.yml") for file in path.parent.glob(suffix)]
-            raise RewardNotLoaded(f"no file {path}{did_you_mean(path.name, nearby)}")
+        path = self.existing(text, "*.y*ml").resolve()
         if path in self.trail:
             raise RewardNotLoaded(f"{path} refers to itself: {' → '.join(each.name for each in (*self.trail, path))}")
         resolver = replace(self, folder=path.parent, trail=(*self.trail, path))
         return Loaded(build_composite(path, resolver.look_up, resolver.resolve), "plaudit", path.name)
 
     def grader(self, text: str) -> Loaded:
+        path = self.existing(text, "*.json")
+        return Loaded(graders.grader_from_file(path), "OpenAI grader", path.name)
+
+    def existing(self, text: str, pattern: str) -> Path:
+        """The path of a file; the error for one that does not exist corrects its name."""
         path = self.folder / Path(text).expanduser()
         if not os.path.isfile(path):
-            nearby = [file.name for file in path.parent.glob("*.json")]
+            nearby = [file.name for file in path.parent.glob(pattern)]
             raise RewardNotLoaded(f"no file {path}{did_you_mean(path.name, nearby)}")
-        return Loaded(graders.grader_from_file(path), "OpenAI grader", path.name)
+        return path
 
     def rewardkit_folder(self, text: str) -> Loaded:
         path = (self.folder / text).resolve()

@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 from plaudit.dialects.stub_packages import Missing
 
 GlobalName: TypeAlias = tuple[int, str]
-"""A global name: the id of the module's namespace, and the name."""
+"""A global name: the id of the module's namespace, and the name; or the id of a cell, and the variable's name."""
 UNRESOLVED = "names that nothing defines"
 """The name in a `GlobalName` for any name that neither the module nor Python defines."""
 MAX_OBJECTS = 200_000
@@ -36,6 +36,7 @@ _ATOMS = (
 )
 _GLOBAL_READS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 _GLOBAL_STORES = frozenset({"STORE_GLOBAL", "DELETE_GLOBAL"})
+_CELL_STORES = frozenset({"STORE_DEREF", "DELETE_DEREF"})
 _INSTALLED = tuple(
     {sysconfig.get_path(each) for each in ("stdlib", "platstdlib", "purelib", "platlib")}
     | {str(Path(__file__).parents[2])}
@@ -120,7 +121,7 @@ class _Walk:
     def values_of(self, value: Any) -> Iterator[Any]:
         """The values that a value leads to directly."""
         if isinstance(value, FunctionType):
-            yield from value.__closure__ or ()
+            yield from self.cells_of(value)
             yield from (*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values(), *vars(value).values())
             if is_project(value):
                 yield from self.values_of_code(value.__code__, value.__globals__, value.__qualname__)
@@ -134,6 +135,15 @@ class _Walk:
         elif not isinstance(value, ModuleType):
             yield type(value)
             yield from gc.get_referents(value)  # runs no code of the user
+
+    def cells_of(self, function: FunctionType) -> Iterator[CellType]:
+        """The variables of enclosing functions that a function reads or sets."""
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+        steps = [step for code in _nested(function.__code__) for step in dis.get_instructions(code)] if cells else []
+        stored = {step.argval for step in steps if step.opname in _CELL_STORES}
+        self.reached.global_names |= {(id(cell), name) for name, cell in cells.items()}
+        self.reached.stores |= {(id(cell), name) for name, cell in cells.items() if name in stored}
+        yield from cells.values()
 
     def values_of_code(
         self, code: CodeType, namespace: dict[str, Any], where: str, *, defined_only: bool = False

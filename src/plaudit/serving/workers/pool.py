@@ -75,8 +75,7 @@ class ServicePool:
         """Start one worker, and all others when it has loaded the reward; raises where it cannot."""
         self._proceed()
         await self._first
-        self._pool.count = min(self.description.get("copies") or self._count, self._count)
-        self._proceed()
+        self._refill()
 
     async def score(self, protocol: str, body: bytes, *, packed: bool, expires_at: float = math.inf) -> Answer:
         """The answer to the body of an HTTP request, at the latest at `expires_at` (of `time.monotonic`)."""
