@@ -16,6 +16,7 @@ from typing import Any
 from plaudit import Trajectory
 from tests.audit.recall_zoo.desk_rows import DESK_ROWS
 from tests.audit.recall_zoo.fresh_rows import ROWS
+from tests.audit.recall_zoo.lab_rows import LAB_ROWS
 from tests.audit.recall_zoo.later_rows import LATER_ROWS
 from tests.audit.recall_zoo.notebook_rows import NOTEBOOK_ROWS
 from tests.audit.recall_zoo.script_rows import SCRIPT_ROWS
@@ -27,6 +28,7 @@ __all__ = [
     "FRESH",
     "HELD_BACK",
     "KINDS",
+    "LAB",
     "LATER",
     "NOTEBOOK",
     "SCRIPT",
@@ -220,6 +222,22 @@ _DESK_SOUND = (
     "exact_tags", "tags_then_answer", "share_by_value", "better_than_mean", "reference_required",
 )  # fmt: skip
 
+_LAB_FLAWS = {
+    "dose_in_text": "extraction", "molar_mass": "near value", "base_counts": "wrong content",
+    "sequence_identity": "extraction", "reaction_species": "wrong content", "dois_listed": "list",
+    "rouge_l": "similarity", "cautious_words": "words", "has_sections": "format", "protocol_object": "structure",
+    "in_millilitres": "wrong content", "significance": "wrong content", "no_false_claims": "nothing pays",
+    "overlong_penalty": "length", "first_ratings": "judge's reply", "passes_printed": "program",
+    "wins_or_draws": "group", "confirmed_somewhere": "turns", "checklist": "no truth", "reading_in_tag": "zero refused",
+    "exact_fraction": "equal answer refused", "formula": "hangs", "above_running_mean": "contract",
+    "weighted_rubric": "format outweighs",
+}  # fmt: skip
+_LAB_SOUND = (
+    "whole_dose", "close_molar_mass", "same_sequence", "near_identity", "balanced_equation", "listed_references",
+    "last_choice", "filled_sections", "same_protocol", "same_significance", "reading_by_value", "above_others",
+    "booked_at_the_end", "weights_on_scale",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -236,7 +254,9 @@ class Entry:
     @property
     def rollouts(self) -> list[Trajectory] | None:
         """What the user has; None for a reward without rows."""
-        rows = {**ROWS, **LATER_ROWS, **NOTEBOOK_ROWS, **SCRIPT_ROWS, **TRAINER_ROWS, **DESK_ROWS}.get(self.name)
+        rows = {**ROWS, **LATER_ROWS, **NOTEBOOK_ROWS, **SCRIPT_ROWS, **TRAINER_ROWS, **DESK_ROWS, **LAB_ROWS}.get(
+            self.name
+        )
         return [Trajectory.from_dict(dict(row)) for row in rows] if rows else None
 
     @property
@@ -294,4 +314,8 @@ TRAINER = Half(
 DESK = Half(
     tuple(Entry(name, "desk_flaws", kind) for name, kind in _DESK_FLAWS.items()),
     tuple(Entry(name, "desk_sound") for name in _DESK_SOUND),
+)
+LAB = Half(
+    tuple(Entry(name, "lab_flaws", kind) for name, kind in _LAB_FLAWS.items()),
+    tuple(Entry(name, "lab_sound") for name in _LAB_SOUND),
 )
