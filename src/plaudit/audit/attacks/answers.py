@@ -40,7 +40,8 @@ def _negation(context: AttackContext) -> Iterator[Draft]:
         denied = before.replace("The answer is", "The answer is not")
         yield Draft(f"{denied}{right}{context.form.after}", ("is not", right))
     elif not context.is_slot:
-        yield Draft(f"The answer is not {context.present(right)}", ("not", right))
+        working, _, stated = before.rpartition("\n")
+        yield Draft(f"{working}\nThe answer is not {stated}{right}{context.form.after}".strip(), ("not", right))
 
 
 def _retraction(context: AttackContext) -> Iterator[Draft]:

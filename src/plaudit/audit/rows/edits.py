@@ -19,36 +19,20 @@ from typing import Any
 
 from plaudit.audit.attacks.operator import FULL, MOST, SOME, Draft
 from plaudit.audit.findings import Attacker
+from plaudit.audit.oracle import is_within_a_tenth
 from plaudit.audit.rows.answer import FEW_WORDS, NUMBER, ORDERED, TOKEN, Answer
 
 NEARLY = 0.9
 LONG = 400
-MOST_PARTS, MOST_LINES = 10, 12
+MOST_PARTS, MOST_LINES, MOST_OTHERS = 10, 12, 4
 NO_ANSWER = "I do not know."
 _QUOTED = re.compile(r'(?<=[:=(,] )"([^"]*)"|(?<==)"([^"]*)"|\'([^\']*)\'')
+PART = re.compile(rf"{TOKEN.pattern}|[<>=≤≥≠±%$€£]+")
+_UNIT = re.compile(r"\d\s?([^\W\d_]+)")
 _TAG = re.compile(r"</?\w+>")
 _OTHER_LETTERS = str.maketrans(ascii_lowercase + ascii_uppercase,
                                "ba" + ascii_lowercase[1:-1] + "BA" + ascii_uppercase[1:-1])  # fmt: skip
 _OTHER_DIGITS = str.maketrans("0123456789", "5678901234")
-_QUANTITIES = (
-    ("mm", "cm", "m", "km", "miles", "feet", "inches"),
-    ("meters", "kilometers", "centimeters"),
-    ("metres", "kilometres", "centimetres"),
-    ("mg", "g", "kg", "tons", "pounds"),
-    ("grams", "kilograms"),
-    ("ms", "s", "min", "h"),
-    ("seconds", "minutes", "hours", "days", "weeks", "years"),
-    ("ml", "l"),
-    ("liters", "milliliters"),
-    ("dollars", "cents", "euros"),
-)
-_EXCLUSIVE = (
-    ("am", "pm"), ("yes", "no"), ("true", "false"), ("left", "right"), ("north", "south"), ("east", "west"),
-    ("before", "after"), ("more", "less"), ("increase", "decrease"), ("buy", "sell"), ("ad", "bc"),
-    ("thousand", "million"), ("billion", "million"),
-)  # fmt: skip
-_OPPOSITES = {word: other for pair in _EXCLUSIVE for word, other in (pair, pair[::-1])}
-OTHER_UNITS = {unit: [other for other in units if other != unit][:3] for units in _QUANTITIES for unit in units}
 
 
 def rewrite_object(value: Any) -> Iterator[str]:
@@ -58,14 +42,13 @@ def rewrite_object(value: Any) -> Iterator[str]:
 
 
 def _change(token: str, numbers: Sequence[str]) -> Iterator[str]:
-    """Values that differ from the given one: numbers by far more than a tolerance, words in their letters.
+    """Values that differ from the given one: numbers by far more than a tolerance, words in their letters or the order.
 
     Of several numbers, such as those of a box, one is moved by more than all of them.
     """
     if not token[0].isdigit():
-        yield from OTHER_UNITS.get(token, ())
-        yield from [_OPPOSITES[token]] if token in _OPPOSITES else ()
         yield token.translate(_OTHER_LETTERS)
+        yield from [turned for place in range(len(token) - 1) if (turned := _exchange(token, place)) != token][:1]
     elif len(numbers) > 3 and all(len(number) > 1 for number in numbers):
         digits = len(token.partition(".")[2])
         yield f"{float(token) + max(map(float, numbers)) + 7:.{digits}f}"
@@ -74,6 +57,11 @@ def _change(token: str, numbers: Sequence[str]) -> Iterator[str]:
         yield f"9{shifted[1:]}" if shifted[0] == "0" and token[0] != "0" else shifted
         if len(token) < 3 and 0 < int(token) < 32:  # as a part of a date or a time
             yield str((int(token) + 5) % 12 + 1).zfill(len(token))
+
+
+def _exchange(token: str, place: int) -> str:
+    """The token with two neighbouring letters exchanged."""
+    return f"{token[:place]}{token[place + 1]}{token[place]}{token[place + 2 :]}"
 
 
 def _replace(text: str, token: str, other: str) -> str:
@@ -179,8 +167,34 @@ def _other_notation(answer: Answer) -> list[str]:
     """The numbers and units of a short answer that writes a number of the truth in another way."""
     if not any(NUMBER.search(leaf) for leaf in answer.leaves) or len(answer.text.split()) > FEW_WORDS:
         return []
-    tokens = [token.casefold() for token in TOKEN.findall(answer.text)]
-    return [each for each in tokens if each[0].isdigit() or each in OTHER_UNITS or each in _OPPOSITES]
+    units = _units(answer.text)
+    return [each for each in map(str.casefold, TOKEN.findall(answer.text)) if each[0].isdigit() or each in units]
+
+
+def _units(text: str) -> set[str]:
+    """The words that stand right behind a number."""
+    return {unit.casefold() for unit in _UNIT.findall(text)}
+
+
+def _mixed(answer: Answer) -> Iterator[Draft]:
+    """Replace a word, a number or a sign by the one at that place, from either end, of the answer to another row."""
+    fixed = {part.casefold() for leaf in answer.leaves for part in PART.findall(leaf)} if answer.tokens else set()
+    fixed.update(() if answer.tokens else _other_notation(answer))
+    parts = list(PART.finditer(answer.text))
+    if answer.data is not None or answer.is_prose or answer.is_query or len(parts) > MOST_PARTS:
+        return
+    for other in answer.others[:MOST_OTHERS]:
+        theirs = PART.findall(other)
+        for index, part in enumerate(parts):
+            for place in {index, index - len(parts) + len(theirs)} & set(range(len(theirs))):
+                if part[0].casefold() in fixed and _differ(part[0], theirs[place]):
+                    yield _certain(f"{answer.text[: part.start()]}{theirs[place]}{answer.text[part.end() :]}")
+
+
+def _differ(one: str, other: str) -> bool:
+    """Whether parts are of one kind, as two words, numbers or signs are, and have different values."""
+    kinds = {0 if part[0].isdigit() else 1 if part[0].isalpha() else 2 for part in (one, other)}
+    return len(kinds) == 1 and one.casefold() != other.casefold() and not is_within_a_tenth(one, other)
 
 
 def _blank(value: Any) -> Iterator[Any]:
@@ -205,7 +219,8 @@ def _parts(answer: Answer) -> Iterator[Draft]:
     if answer.is_prose and answer.is_whole:
         yield _certain(text.split()[0], NEARLY)
     elif answer.data is None and not items:
-        for token in [each for each in dict.fromkeys(answer.tokens) if each not in OTHER_UNITS][:MOST_PARTS]:
+        units = _units(text)
+        for token in [each for each in dict.fromkeys(answer.tokens) if each not in units][:MOST_PARTS]:
             if (token[0].isdigit() or len(token) > 3) and len(answer.tokens) > 1:
                 yield _certain(_replace(text, token, ""))
     yield from map(Draft, NUMBER.findall(text)[:3])
@@ -268,6 +283,10 @@ def _beside(answer: Answer) -> Iterator[Draft]:
         yield from (_certain(json.dumps(each)) for each in islice(_vary(answer.data, _with_another), MOST_PARTS))
     yield Draft(f"{text}\n{text}")
     yield Draft("\n".join(dict.fromkeys((text, other, NO_ANSWER))))
+    if answer.is_answer and len(answer.others) > 1:
+        every = [text, *(each for each in answer.others if each not in text and text not in each)]
+        for joint in ("\n", " ", ", "):
+            yield _certain(joint.join(every), NEARLY, also=joint.join(every[::-1]))
 
 
 def cover_range(text: str, high: Sequence[str]) -> str:
@@ -342,7 +361,7 @@ def _row(answer: Answer) -> Iterator[Draft]:
 def _queries(answer: Answer) -> Iterator[Draft]:
     """A query with repeated rows, in another order, without repeated rows, or with as many rows of another value."""
     query = re.sub(r"```\w*", "", answer.text).strip().rstrip(";")
-    if query[:6].upper() == "SELECT":
+    if answer.is_query:
         yield _certain(f"SELECT 'zq' FROM ({query})")
         yield Draft(f"SELECT * FROM ({query}) UNION ALL SELECT * FROM ({query})")
         yield Draft(f"SELECT DISTINCT * FROM ({query})")
@@ -374,6 +393,7 @@ EDITS = (
     Edit("items in another order", _turned),
     Edit("right response in another order", _reordered, family="similarity"),
     Edit("right response with other values", _other_values),
+    Edit("parts of two rows mixed", _mixed),
     Edit("the row itself", _row),
     Edit("query with other rows", _queries),
 )
