@@ -61,7 +61,7 @@ def check_empty_truths(
     samples: Sequence[Trajectory],
     measured: Sequence[MeasuredTask],
 ) -> Iterator[Attempt]:
-    """Wrong responses to rows whose truth, or the column that decides, is empty.
+    """Wrong responses to rows whose truth is empty, or the column that decides and whose values are in the right one.
 
     `tasks` are rows of the samples with the responses that are paid; `measured` have answers in forms.
     """
@@ -74,7 +74,8 @@ def check_empty_truths(
     for task, other in cases:
         for name in (None, *task.columns):
             swapped, blank = (_with_field(task, name, v) for v in (_field(other, name), _empty(_field(task, name))))
-            if swapped is None or blank is None or _field(task, name) == _field(other, name):
+            leaves = Answer(task.right, task, _field(task, name)).leaves
+            if swapped is None or blank is None or not all(leaf in task.right for leaf in leaves):
                 continue
             right, elsewhere = subject.rewards([maker.sample(each, task.right) for each in (task, swapped)])
             if right is None or elsewhere is None or elsewhere > right - LEAST_SHARE * max(abs(right), abs(elsewhere)):
@@ -113,7 +114,7 @@ def _field(task: Task, name: str | None) -> Any:
 
 
 def _empty(value: Any) -> Any:
-    return type(value)() if isinstance(value, str | list | dict) and value else None
+    return type(value)() if isinstance(value, str | list) and value else None
 
 
 def _with_field(task: Task, name: str | None, value: Any) -> Task | None:
