@@ -20,6 +20,7 @@ from tests.audit.recall_zoo.lab_rows import LAB_ROWS
 from tests.audit.recall_zoo.later_rows import LATER_ROWS
 from tests.audit.recall_zoo.notebook_rows import NOTEBOOK_ROWS
 from tests.audit.recall_zoo.script_rows import SCRIPT_ROWS
+from tests.audit.recall_zoo.shop_rows import SHOP_ROWS
 from tests.audit.recall_zoo.trainer_rows import TRAINER_ROWS
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "LATER",
     "NOTEBOOK",
     "SCRIPT",
+    "SHOP",
     "TRAINER",
     "UNSEEN",
     "Entry",
@@ -238,6 +240,19 @@ _LAB_SOUND = (
     "booked_at_the_end", "weights_on_scale",
 )  # fmt: skip
 
+_SHOP_FLAWS = {
+    "price_anywhere": "extraction", "total_within_a_dollar": "near value", "ticket_label": "extraction",
+    "address_fields": "structure", "order_lines": "wrong content", "polite": "words", "reply_similarity": "similarity",
+    "ship_date": "wrong content", "valid_plan": "format", "sku_in_order": "list",
+    "rarer_is_better": "group", "standardised": "contract", "quantity_or_missing": "zero refused",
+    "formula_value": "hangs", "refund_decision": "format outweighs", "concise": "length", "grade_line": "judge's reply",
+    "refunded": "turns", "same_currency": "wrong content", "labels_f1": "list", "translated": "equal answer refused",
+}  # fmt: skip
+_SHOP_SOUND = (
+    "exact_total", "one_label", "whole_address", "order_counts", "ship_day", "stock_left", "above_mean", "label_set",
+    "decided", "refund_in_state", "stars_exact", "translated_exactly",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -254,9 +269,16 @@ class Entry:
     @property
     def rollouts(self) -> list[Trajectory] | None:
         """What the user has; None for a reward without rows."""
-        rows = {**ROWS, **LATER_ROWS, **NOTEBOOK_ROWS, **SCRIPT_ROWS, **TRAINER_ROWS, **DESK_ROWS, **LAB_ROWS}.get(
-            self.name
-        )
+        rows = {
+            **ROWS,
+            **LATER_ROWS,
+            **NOTEBOOK_ROWS,
+            **SCRIPT_ROWS,
+            **TRAINER_ROWS,
+            **DESK_ROWS,
+            **LAB_ROWS,
+            **SHOP_ROWS,
+        }.get(self.name)
         return [Trajectory.from_dict(dict(row)) for row in rows] if rows else None
 
     @property
@@ -318,4 +340,8 @@ DESK = Half(
 LAB = Half(
     tuple(Entry(name, "lab_flaws", kind) for name, kind in _LAB_FLAWS.items()),
     tuple(Entry(name, "lab_sound") for name in _LAB_SOUND),
+)
+SHOP = Half(
+    tuple(Entry(name, "shop_flaws", kind) for name, kind in _SHOP_FLAWS.items()),
+    tuple(Entry(name, "shop_sound") for name in _SHOP_SOUND),
 )
