@@ -1,8 +1,8 @@
 """Recall of `plaudit audit` by kind of flaw, and its false alarms, on the two halves of `tests/audit/recall_zoo`.
 
 `python benchmarks/audit_recall.py development` and `… held-back` audit a half as the command does: on a worker process,
-without rollouts. `… fresh`, `later`, `unseen`, `notebook`, `script`, `trainer`, `desk`, `lab` and `shop` audit rewards of
-other styles, most with two or three honest rollouts. A flaw counts as found only where a finding of its kind reports
+without rollouts. `… fresh`, `later`, `unseen`, `notebook`, `script`, `trainer`, `desk`, `lab` and `shop` audit rewards
+of other styles, most with two or three honest rollouts. A flaw counts as found only where a finding of its kind reports
 it, as stated in the roster before the first run. Names behind the half choose some of its rewards.
 """
 

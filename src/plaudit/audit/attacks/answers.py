@@ -104,7 +104,7 @@ def _list_of_numbers(context: AttackContext) -> Iterator[Draft]:
 
 def _mistakes(context: AttackContext) -> Iterator[Draft]:
     for text in context.task.mistakes:
-        yield Draft(text, (text,))
+        yield Draft(text, (text,), is_certain=True)
 
 
 def _code_texts(context: AttackContext) -> Iterator[Draft]:

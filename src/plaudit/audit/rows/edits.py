@@ -25,6 +25,7 @@ from plaudit.audit.rows.answer import FEW_WORDS, NUMBER, ORDERED, TOKEN, Answer
 NEARLY = 0.9
 LONG = 400
 MOST_PARTS, MOST_LINES, MOST_OTHERS = 10, 12, 4
+MOST_SINGLE = 3
 NO_ANSWER = "I do not know."
 _QUOTED = re.compile(r'(?<=[:=(,] )"([^"]*)"|(?<==)"([^"]*)"|\'([^\']*)\'')
 PART = re.compile(rf"{TOKEN.pattern}|[<>=≤≥≠±%$€£]+")
@@ -49,7 +50,7 @@ def _change(token: str, numbers: Sequence[str]) -> Iterator[str]:
     if not token[0].isdigit():
         yield token.translate(_OTHER_LETTERS)
         yield from [turned for place in range(len(token) - 1) if (turned := _exchange(token, place)) != token][:1]
-    elif len(numbers) > 3 and all(len(number) > 1 for number in numbers):
+    elif len(numbers) > MOST_SINGLE and all(len(number) > 1 for number in numbers):
         digits = len(token.partition(".")[2])
         yield f"{float(token) + max(map(float, numbers)) + 7:.{digits}f}"
     else:
@@ -65,8 +66,10 @@ def _exchange(token: str, place: int) -> str:
 
 
 def _replace(text: str, token: str, other: str) -> str:
-    """Replace a token in the text everywhere."""
-    return TOKEN.sub(lambda match: other if match[0].casefold() == token else match[0], text)
+    """Replace a part in the text everywhere, in capitals where it stands in capitals."""
+    return PART.sub(
+        lambda match: match[0] if match[0].casefold() != token else other.upper() if match[0].isupper() else other, text
+    )
 
 
 def _change_value(value: Any) -> Iterator[Any]:
@@ -177,18 +180,24 @@ def _units(text: str) -> set[str]:
 
 
 def _mixed(answer: Answer) -> Iterator[Draft]:
-    """Replace a word, a number or a sign by the one at that place, from either end, of the answer to another row."""
+    """Replace a word, a number or a sign by the one at that place, from either end, of the answer to another row.
+
+    One of many numbers may be near enough, as in a box.
+    """
     fixed = {part.casefold() for leaf in answer.leaves for part in PART.findall(leaf)} if answer.tokens else set()
     fixed.update(() if answer.tokens else _other_notation(answer))
-    parts = list(PART.finditer(answer.text))
+    parts = PART.findall(answer.text)
     if answer.data is not None or answer.is_prose or answer.is_query or len(parts) > MOST_PARTS:
         return
+    is_region = len(NUMBER.findall(answer.text)) > MOST_SINGLE
     for other in answer.others[:MOST_OTHERS]:
         theirs = PART.findall(other)
         for index, part in enumerate(parts):
+            if is_region and part[0].isdigit():
+                continue
             for place in {index, index - len(parts) + len(theirs)} & set(range(len(theirs))):
-                if part[0].casefold() in fixed and _differ(part[0], theirs[place]):
-                    yield _certain(f"{answer.text[: part.start()]}{theirs[place]}{answer.text[part.end() :]}")
+                if part.casefold() in fixed and _differ(part, theirs[place]):
+                    yield _certain(_replace(answer.text, part.casefold(), theirs[place]))
 
 
 def _differ(one: str, other: str) -> bool:

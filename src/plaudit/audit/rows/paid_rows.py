@@ -74,10 +74,11 @@ class PaidRow:
 
     def family(self, usual: str) -> str:
         """The family of an edit, whose usual one holds where the answer is no object."""
-        if self.answer.is_structure or self.answer.is_object:
-            return "structure"
-        if usual:
+        is_record = self.answer.is_object and self.answer.text.lstrip()[0] == "{"
+        if usual and not is_record:
             return usual
+        if is_record or self.answer.is_structure:
+            return "structure"
         return "similarity" if self.answer.is_prose else "answers"
 
 

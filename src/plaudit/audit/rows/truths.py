@@ -31,6 +31,8 @@ def check_two_truths(subject: Subject, maker: SampleMaker, tasks: Sequence[Task]
 
     The responses are the right ones to all rows, and the texts of the reward's code.
     """
+    if len(tasks) < 2:
+        return
     answers = [Answer(task.right, task, task.truth) for task in tasks]
     texts = list(dict.fromkeys([*(task.right for task in tasks), *code_texts(maker.vocabulary), NO_ANSWER]))
     rewards = [subject.rewards([maker.sample(task, text) for text in texts]) for task in tasks]
@@ -85,6 +87,8 @@ def check_empty_truths(
             [output] = subject.score([sample])
             if output.reward is not None and output.reward >= right - TINY:
                 hits.append(Hit(blank, sample, output, right, elsewhere))
+    if not tried:
+        return
     message = "empty ground truth: a wrong answer earns what a right one does where the row has no ground truth"
     name = "empty ground truth"
     yield Attempt("answers", name, Attacker.INVARIANT, NO_TRUTH_REMEDY, tuple(hits), tried, False, message)
