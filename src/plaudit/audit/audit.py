@@ -20,6 +20,7 @@ from plaudit.audit.qualities.formats import write_formats, write_structures
 from plaudit.audit.qualities.judgements import write_judgements, write_turns
 from plaudit.audit.qualities.padding import check_right_lengths, write_lengths, write_words
 from plaudit.audit.rows.answer import Answer
+from plaudit.audit.rows.edits import NO_ANSWER
 from plaudit.audit.rows.paid_rows import attack_rows, check_no_answer, find_paid_rows
 from plaudit.audit.rows.truths import check_empty_truths, check_two_truths
 from plaudit.audit.samples import SampleMaker, replace_response
@@ -156,7 +157,10 @@ class _Audit:
         Of the user's samples, the answers that their truths stand for are tried first, then the responses, truths and
         columns that the reward pays.
         """
-        self.seeds = read_seeds(self.trajectories, self.subject.rewards)
+        rows = self.trajectories
+        for row, other in zip(rows, [*rows[1:], *rows[:1]], strict=True):
+            self.subject.accompany([row, *(replace_response(row, text) for text in (other.response, NO_ANSWER))])
+        self.seeds = read_seeds(rows, self.subject.rewards)
         honest_rewards = measure_honest_rewards(self.subject, self.maker, self.seeds.tasks, self.seeds.forms)
         if not honest_rewards.measured_tasks and self.seeds.paid:
             paid = measure_honest_rewards(self.subject, self.maker, self.seeds.paid)
