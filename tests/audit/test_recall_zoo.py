@@ -28,7 +28,7 @@ RULES = {
     "letters_and_digits": "right response with other values", "within_one": "near value",
     "mean_of_scores": "self-grade", "events_in_order": "no answer", "clock_time": "parts of two rows mixed",
     "brier": "right response with other values", "row_count": "query with other rows",
-    "few_turns": "giving up at once", "rare_answers": "different wrong answers pay more than right ones",
+    "few_turns": "giving up at once", "rare_answers": "different wrong answers pay more than equal ones",
     "thinking_budget": "reward grows with repetition", "ticked_boxes": "flood of paying words",
     "total_of_invoice": "1,000 for 1000 is refused", "scaled_in_group": "copies of one answer pay",
 }  # fmt: skip

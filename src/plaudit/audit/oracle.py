@@ -43,13 +43,14 @@ def is_wrong(task: Task, response: str, *, by_construction: bool = False) -> boo
 
 
 def judge_by_row(task: Task, response: str, like: Task | None = None) -> RewardOutput | None:
-    """The best verdict of the verifiers of a task's row on a response; None where no verifier is known for the row.
+    """The best verdict of the verifiers of a task's row on a response; None where no verifier can read the row.
 
-    `like` is a task whose verifier is used, for a row that can no longer be recognised.
+    `like` is a task whose verifier is used, for a row that can no longer be recognised or read.
     """
     specs = verifiers_of(_sample(like or task, response))
     verifiers = [_verifier(spec) for spec in specs if spec in kinds()]
     outputs = [verifier.compute_reward(_sample(task, response)) for verifier in verifiers if verifier is not None]
+    outputs = outputs if like else [output for output in outputs if output.score is not None]
     return max(outputs, key=lambda output: output.score or 0.0, default=None)
 
 

@@ -64,10 +64,10 @@ def examples_of(text: str, filler: str) -> tuple[Example, ...]:
 
 
 def highest_of(text: str, filler: str) -> str:
-    """The example of a pattern with its numbers as high as the pattern allows; empty if it has none."""
+    """The example of a pattern with the number of its last group as high as the pattern allows; empty without one."""
     for example in examples_of(text, filler):
-        for number in ("9999", *"987654321") if re.search(r"\d", example.text) else ():
-            high = re.sub(r"\d+", number, example.text)
+        for number in ("9999", "99", *"987654321") if re.search(r"\d", example.answer) else ():
+            high = f"{example.before}{re.sub(r'[0-9]+', number, example.answer)}{example.after}"
             if (match := re.search(text, high)) is not None and match[0] == high:
                 return high
     return ""

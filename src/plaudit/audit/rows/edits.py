@@ -81,6 +81,13 @@ def _change_value(value: Any) -> Iterator[Any]:
         yield str(value).translate(_OTHER_LETTERS).translate(_OTHER_DIGITS) or "x"
 
 
+def _all_changed(value: Any) -> Any:
+    """The object with every value changed."""
+    if isinstance(value, dict):
+        return {key: _all_changed(inner) for key, inner in value.items()}
+    return [*map(_all_changed, value)] if isinstance(value, list) else next(_change_value(value))
+
+
 def _with_another(value: Any) -> Iterator[Any]:
     """A text with a wrong one beside it."""
     if isinstance(value, str):
@@ -281,7 +288,7 @@ def _beside(answer: Answer) -> Iterator[Draft]:
     if len(set(items)) > 1:
         yield _certain(separator.join([items[0]] * len(items)))
     if answer.data is not None:
-        wrong = json.dumps(next(_vary(answer.data, _change_value)))
+        wrong = json.dumps(_all_changed(answer.data))
         values = " ".join(answer.leaves)
         yield _certain(f"{wrong} {values}", MOST)
         if isinstance(answer.data, list):
