@@ -158,8 +158,8 @@ class _Audit:
         columns that the reward pays.
         """
         rows = self.trajectories
-        for row, other in zip(rows, [*rows[1:], *rows[:1]], strict=True):
-            self.subject.accompany([row, *(replace_response(row, text) for text in (other.response, NO_ANSWER))])
+        for row, following in zip(rows, [*rows[1:], *rows[:1]], strict=True):
+            self.subject.accompany([row, *(replace_response(row, text) for text in (following.response, NO_ANSWER))])
         self.seeds = read_seeds(rows, self.subject.rewards)
         honest_rewards = measure_honest_rewards(self.subject, self.maker, self.seeds.tasks, self.seeds.forms)
         if not honest_rewards.measured_tasks and self.seeds.paid:
