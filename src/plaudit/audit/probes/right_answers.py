@@ -14,7 +14,7 @@ from plaudit.audit.attacks.operator import MOST
 from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import Attempt, Hit
 from plaudit.audit.honest_rewards import HonestRewards, MeasuredTask
-from plaudit.audit.rows.edits import rewrite_object
+from plaudit.audit.rows.objects import rewrite_object
 from plaudit.audit.rows.paid_rows import PaidRow
 from plaudit.audit.samples import SampleMaker, swap_answer
 from plaudit.audit.subject import Subject
