@@ -1,8 +1,8 @@
 """Recall of `plaudit audit` by kind of flaw, and its false alarms, on the two halves of `tests/audit/recall_zoo`.
 
 `python benchmarks/audit_recall.py development` and `… held-back` audit a half as the command does: on a worker process,
-without rollouts. `… fresh`, `… later`, `… unseen`, `… notebook`, `… script`, `… trainer` and `… desk` audit rewards of
-other styles, most with two or three honest rollouts. A flaw counts as found only where a finding of its kind reports
+without rollouts. `… fresh`, `later`, `unseen`, `notebook`, `script`, `trainer`, `desk`, `lab` and `shop` audit rewards
+of other styles, most with two or three honest rollouts. A flaw counts as found only where a finding of its kind reports
 it, as stated in the roster before the first run. Names behind the half choose some of its rewards.
 """
 
@@ -21,9 +21,11 @@ from tests.audit.recall_zoo.roster import (
     DEVELOPMENT,
     FRESH,
     HELD_BACK,
+    LAB,
     LATER,
     NOTEBOOK,
     SCRIPT,
+    SHOP,
     TRAINER,
     UNSEEN,
     Entry,
@@ -31,7 +33,7 @@ from tests.audit.recall_zoo.roster import (
 
 HALVES = {
     "development": DEVELOPMENT, "held-back": HELD_BACK, "fresh": FRESH, "later": LATER, "unseen": UNSEEN,
-    "notebook": NOTEBOOK, "script": SCRIPT, "trainer": TRAINER, "desk": DESK,
+    "notebook": NOTEBOOK, "script": SCRIPT, "trainer": TRAINER, "desk": DESK, "lab": LAB, "shop": SHOP,
 }  # fmt: skip
 DEADLINE_S = 1.0
 

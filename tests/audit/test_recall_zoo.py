@@ -26,9 +26,9 @@ RULES = {
     "overlong_only_wrong": "a wrong answer earns more at some length", "agrees_with_group": "copies of one answer pay",
     "citation_marks": "form without content", "percent_or_not": "number of another scale",
     "letters_and_digits": "right response with other values", "within_one": "near value",
-    "mean_of_scores": "self-grade", "events_in_order": "no answer", "clock_time": "right response with other values",
+    "mean_of_scores": "self-grade", "events_in_order": "no answer", "clock_time": "parts of two rows mixed",
     "brier": "right response with other values", "row_count": "query with other rows",
-    "few_turns": "giving up at once", "rare_answers": "different wrong answers pay more than right ones",
+    "few_turns": "giving up at once", "rare_answers": "different wrong answers pay more than equal ones",
     "thinking_budget": "reward grows with repetition", "ticked_boxes": "flood of paying words",
     "total_of_invoice": "1,000 for 1000 is refused", "scaled_in_group": "copies of one answer pay",
 }  # fmt: skip

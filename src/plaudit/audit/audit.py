@@ -14,15 +14,17 @@ from plaudit.audit.findings import Attacker, AttackFinding, AuditReport, most_se
 from plaudit.audit.hits import Attempt, Hit, Reporter
 from plaudit.audit.honest_rewards import HonestRewards, measure_honest_rewards
 from plaudit.audit.probes import invariants
-from plaudit.audit.probes.groups import attack_groups, compare_groups
+from plaudit.audit.probes.groups import attack_groups
 from plaudit.audit.probes.right_answers import check_objects, check_right_answers
 from plaudit.audit.qualities.formats import write_formats, write_structures
 from plaudit.audit.qualities.judgements import write_judgements, write_turns
 from plaudit.audit.qualities.padding import check_right_lengths, write_lengths, write_words
 from plaudit.audit.rows.answer import Answer
+from plaudit.audit.rows.edits import NO_ANSWER
 from plaudit.audit.rows.paid_rows import attack_rows, check_no_answer, find_paid_rows
+from plaudit.audit.rows.truths import check_empty_truths, check_two_truths
 from plaudit.audit.samples import SampleMaker, replace_response
-from plaudit.audit.search import attack_answers, attack_other_truths
+from plaudit.audit.search import attack_answers, attack_near_truths
 from plaudit.audit.seeds import Seeds, read_seeds
 from plaudit.audit.subject import Budget, BudgetSpent, Subject
 from plaudit.audit.tasks import Kind, Task
@@ -128,7 +130,13 @@ class _Audit:
         subject, maker = self.subject, self.maker
         rows = find_paid_rows(subject, maker, self.trajectories, self.seeds.paid, honest_rewards)
         no_answer = check_no_answer(subject, maker, self.trajectories)
-        self._try("rows", chain(attack_rows(subject, maker, rows), check_objects(subject, maker, rows), no_answer))
+        paid = self.seeds.paid
+        beside = chain(
+            check_two_truths(subject, maker, paid),
+            check_empty_truths(subject, maker, paid, self.trajectories, honest_rewards.measured_tasks),
+        )
+        edits = chain(attack_rows(subject, maker, rows), check_objects(subject, maker, rows))
+        self._try("rows", chain(edits, no_answer, beside))
         if self.attempts:
             self.searched.append("rows")
         for phase, attempts in self._phases(honest_rewards, [row.answer for row in rows]):
@@ -149,7 +157,10 @@ class _Audit:
         Of the user's samples, the answers that their truths stand for are tried first, then the responses, truths and
         columns that the reward pays.
         """
-        self.seeds = read_seeds(self.trajectories, self.subject.rewards)
+        rows = self.trajectories
+        for row, following in zip(rows, [*rows[1:], *rows[:1]], strict=True):
+            self.subject.accompany([row, *(replace_response(row, text) for text in (following.response, NO_ANSWER))])
+        self.seeds = read_seeds(rows, self.subject.rewards)
         honest_rewards = measure_honest_rewards(self.subject, self.maker, self.seeds.tasks, self.seeds.forms)
         if not honest_rewards.measured_tasks and self.seeds.paid:
             paid = measure_honest_rewards(self.subject, self.maker, self.seeds.paid)
@@ -188,11 +199,10 @@ class _Audit:
         trials = make_trials(subject, maker, honest_rewards, *order)
         yield (
             "answers",
-            chain(attack_answers(subject, maker, honest_rewards), attack_other_truths(subject, maker, honest_rewards)),
+            chain(attack_answers(subject, maker, honest_rewards), attack_near_truths(subject, maker, honest_rewards)),
         )
         if subject.scope != "sample":
-            different = compare_groups(subject, maker, honest_rewards.tasks)
-            yield "groups", chain(attack_groups(subject, maker, honest_rewards), different)
+            yield "groups", attack_groups(subject, maker, honest_rewards, self.seeds.paid)
         yield "format", chain(attack_qualities(trials, write_formats), attack_qualities(trials, write_structures))
         right_lengths = check_right_lengths(subject, maker, honest_rewards)
         yield "length", chain(attack_qualities(trials, write_lengths), right_lengths)

@@ -22,6 +22,7 @@ LEAST_OF_ANY = 0.1
 LEAST_SHARE = 0.02
 TINY = 1e-9
 MOST_COLLECTIONS = 4
+MOST_FOILS = 3
 SHORT = frozenset({Kind.NUMBER, Kind.WORD, Kind.CHOICE, Kind.JSON})
 
 
@@ -157,8 +158,8 @@ def _try_kind(subject: Subject, maker: SampleMaker, tasks: list[Task], own_forms
     first, kind = tasks[0], tasks[0].kind
     forms = (*own_forms, *forms_for(kind, maker.vocabulary))
     tried = [_try(subject, maker, first, forms, tasks)]
-    if kind is Kind.PROGRAM and not tried[0].measured_tasks:  # tests come as asserts or as streams
-        for task in tasks[1:]:
+    if not tried[0].measured_tasks and (own_forms or kind is Kind.PROGRAM):
+        for task in tasks[1:]:  # a truth may be a special one, and tests come as asserts or as streams
             tried.append(_try(subject, maker, task, forms, tasks))
             if tried[-1].measured_tasks:
                 first = task
@@ -252,9 +253,15 @@ def _under_another_truth(
     others = [each for each in among if type(each.truth) is type(task.truth) and _data(each) != _data(task)]
     if not others:
         return [each.right for each in candidates]
-    foil = replace(task, truth=others[0].truth, columns=others[0].columns, metadata=others[0].metadata)
-    values = subject.rewards([maker.sample(foil, each.form.present(task.right)) for each in candidates])
-    return [each.wrong if value is None else value for each, value in zip(candidates, values, strict=True)]
+    farthest = [each.right for each in candidates]
+    for other in others[:MOST_FOILS]:
+        foil = replace(task, truth=other.truth, columns=other.columns, metadata=other.metadata)
+        values = subject.rewards([maker.sample(foil, each.form.present(task.right)) for each in candidates])
+        farthest = [
+            (min if each.gap > 0 else max)(known, each.wrong if value is None else value)
+            for each, known, value in zip(candidates, farthest, values, strict=True)
+        ]
+    return farthest
 
 
 def _data(task: Task) -> object:

@@ -11,14 +11,14 @@ from plaudit.audit.candidates import Candidate, find_hits
 from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import Attempt
 from plaudit.audit.honest_rewards import HonestRewards, MeasuredTask
-from plaudit.audit.samples import SampleMaker, swap_answer, with_truth
+from plaudit.audit.qualities.judgements import has_free_words
+from plaudit.audit.samples import SampleMaker, swap_answer
 from plaudit.audit.subject import Subject
 from plaudit.audit.tasks import Kind
 
 OPERATORS: tuple[Operator, ...] = (*ANSWER_OPERATORS, *JUDGE_OPERATORS, *PROGRAM_OPERATORS)
 ONE_FORM = ("judges", "words")
 """Families whose responses hardly depend on the form of an answer."""
-NO_TRUTH_REMEDY = "do not score a row without a ground truth: RewardOutput.unscored(...), or None"
 
 
 def attack_answers(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
@@ -30,6 +30,7 @@ def attack_answers(subject: Subject, maker: SampleMaker, honest_rewards: HonestR
         candidates = [
             _candidate(measured, draft)
             for measured in measured_tasks
+            if not has_free_words(subject, maker, measured.task, measured.form)
             for draft in operator.write(AttackContext(measured.task, measured.form, maker.vocabulary))
         ]
         if candidates:
@@ -38,31 +39,17 @@ def attack_answers(subject: Subject, maker: SampleMaker, honest_rewards: HonestR
             yield Attempt(operator.family, operator.name, operator.attacker, operator.remedy, hits, tried)
 
 
-def attack_other_truths(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
-    """Numbers near a small truth, and wrong answers to rows whose truth is empty."""
+def attack_near_truths(subject: Subject, maker: SampleMaker, honest_rewards: HonestRewards) -> Iterator[Attempt]:
+    """Numbers near a small truth."""
     first = {measured.task.kind: measured for measured in reversed(honest_rewards.measured_tasks)}
     numbers = [each for each in first.values() if each.task.kind is Kind.NUMBER]
-    small = [(each, swap_answer(each.task, "2")) for each in numbers]
     candidates = [
         replace(_candidate(each, Draft(each.form.present(near), (near,), FULL)), task=task)
-        for each, task in small
+        for each, task in [(each, swap_answer(each.task, "2")) for each in numbers]
         for near in ("2.4", "3")
     ]
     hits = find_hits(subject, maker, candidates)
     yield Attempt("answers", "near value", Attacker.ORACLE, EXTRACT, hits, len(numbers))
-    chosen = [each for each in first.values() if isinstance(each.task.truth, str | list)]
-    candidates = [
-        replace(
-            _candidate(each, Draft(each.form.present(each.task.wrong))),
-            task=with_truth(each.task, lambda truth: type(truth)()),
-        )
-        for each in chosen
-    ]
-    hits = find_hits(subject, maker, candidates)
-    message = "empty ground truth: a wrong answer earns what a right one does where the row has no ground truth"
-    yield Attempt(
-        "answers", "empty ground truth", Attacker.INVARIANT, NO_TRUTH_REMEDY, hits, len(chosen), False, message
-    )
 
 
 def _operators(honest_rewards: HonestRewards) -> list[Operator]:

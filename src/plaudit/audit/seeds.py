@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from plaudit.audit.attacks.forms import Form
-from plaudit.audit.rows.edits import NO_ANSWER, OTHER_UNITS
+from plaudit.audit.rows.edits import NO_ANSWER
 from plaudit.audit.tasks import Kind, Task
 from plaudit.trajectory import Trajectory
 from plaudit.verify import verify_math
@@ -161,7 +161,7 @@ def _kind(truth: Any) -> Kind:
     if _NUMBER.fullmatch(text):
         return Kind.NUMBER
     number, _, unit = text.partition(" ")
-    if _NUMBER.fullmatch(number) and unit.lower() in OTHER_UNITS:
+    if _NUMBER.fullmatch(number) and unit.isalpha():
         return Kind.MEASURE
     if re.fullmatch(r"[A-H]", text):
         return Kind.CHOICE

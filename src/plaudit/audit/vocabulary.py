@@ -18,6 +18,7 @@ from plaudit.contract.function import FunctionReward, RewardFunction
 
 MAX_TEXT = 400
 MAX_WORDS = 60
+MOST_FILLED = 6
 DEEP = 3
 LEAST_LIMIT, MOST_LIMIT = 50, 20_000
 _NUMERIC = re.compile(r"(?i)(?<![a-z])(?:math(?!\.)|gsm|aime|numer|arithmetic|integers?(?![a-z])|equation|sympy)")
@@ -96,6 +97,7 @@ def read_vocabulary(reward: RewardFunction) -> Vocabulary:
             parameters.update(dict.fromkeys(_parameters(function)))
         for tree in _trees(part):
             texts.update(dict.fromkeys(_constants(tree)))
+            texts.update(dict.fromkeys(_filled(tree)))
             keys.update(dict.fromkeys(_keys(tree)))
             collections.update(dict.fromkeys(_collections(tree)))
             numbers.update(dict.fromkeys(_numbers(tree)))
@@ -200,6 +202,15 @@ def _constants(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings:
             yield node.value
+
+
+def _filled(tree: ast.AST) -> Iterator[str]:
+    """The f-strings of the code, with each of the words that stand together in the code in all of their places."""
+    words = list(dict.fromkeys(word for words in _collections(tree) for word in words))[:MOST_FILLED]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr) and any(isinstance(each, ast.Constant) for each in node.values):
+            for word in words:
+                yield "".join(str(each.value) if isinstance(each, ast.Constant) else word for each in node.values)
 
 
 def _numbers(tree: ast.AST) -> Iterator[int]:

@@ -16,9 +16,11 @@ from typing import Any
 from plaudit import Trajectory
 from tests.audit.recall_zoo.desk_rows import DESK_ROWS
 from tests.audit.recall_zoo.fresh_rows import ROWS
+from tests.audit.recall_zoo.lab_rows import LAB_ROWS
 from tests.audit.recall_zoo.later_rows import LATER_ROWS
 from tests.audit.recall_zoo.notebook_rows import NOTEBOOK_ROWS
 from tests.audit.recall_zoo.script_rows import SCRIPT_ROWS
+from tests.audit.recall_zoo.shop_rows import SHOP_ROWS
 from tests.audit.recall_zoo.trainer_rows import TRAINER_ROWS
 
 __all__ = [
@@ -27,9 +29,11 @@ __all__ = [
     "FRESH",
     "HELD_BACK",
     "KINDS",
+    "LAB",
     "LATER",
     "NOTEBOOK",
     "SCRIPT",
+    "SHOP",
     "TRAINER",
     "UNSEEN",
     "Entry",
@@ -220,6 +224,35 @@ _DESK_SOUND = (
     "exact_tags", "tags_then_answer", "share_by_value", "better_than_mean", "reference_required",
 )  # fmt: skip
 
+_LAB_FLAWS = {
+    "dose_in_text": "extraction", "molar_mass": "near value", "base_counts": "wrong content",
+    "sequence_identity": "extraction", "reaction_species": "wrong content", "dois_listed": "list",
+    "rouge_l": "similarity", "cautious_words": "words", "has_sections": "format", "protocol_object": "structure",
+    "in_millilitres": "wrong content", "significance": "wrong content", "no_false_claims": "nothing pays",
+    "overlong_penalty": "length", "first_ratings": "judge's reply", "passes_printed": "program",
+    "wins_or_draws": "group", "confirmed_somewhere": "turns", "checklist": "no truth", "reading_in_tag": "zero refused",
+    "exact_fraction": "equal answer refused", "formula": "hangs", "above_running_mean": "contract",
+    "weighted_rubric": "format outweighs",
+}  # fmt: skip
+_LAB_SOUND = (
+    "whole_dose", "close_molar_mass", "same_sequence", "near_identity", "balanced_equation", "listed_references",
+    "last_choice", "filled_sections", "same_protocol", "same_significance", "reading_by_value", "above_others",
+    "booked_at_the_end", "weights_on_scale",
+)  # fmt: skip
+
+_SHOP_FLAWS = {
+    "price_anywhere": "extraction", "total_within_a_dollar": "near value", "ticket_label": "extraction",
+    "address_fields": "structure", "order_lines": "wrong content", "polite": "words", "reply_similarity": "similarity",
+    "ship_date": "wrong content", "valid_plan": "format", "sku_in_order": "list",
+    "rarer_is_better": "group", "standardised": "contract", "quantity_or_missing": "zero refused",
+    "formula_value": "hangs", "refund_decision": "format outweighs", "concise": "length", "grade_line": "judge's reply",
+    "refunded": "turns", "same_currency": "wrong content", "labels_f1": "list", "translated": "equal answer refused",
+}  # fmt: skip
+_SHOP_SOUND = (
+    "exact_total", "one_label", "whole_address", "order_counts", "ship_day", "stock_left", "above_mean", "label_set",
+    "decided", "refund_in_state", "stars_exact", "translated_exactly",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -236,7 +269,16 @@ class Entry:
     @property
     def rollouts(self) -> list[Trajectory] | None:
         """What the user has; None for a reward without rows."""
-        rows = {**ROWS, **LATER_ROWS, **NOTEBOOK_ROWS, **SCRIPT_ROWS, **TRAINER_ROWS, **DESK_ROWS}.get(self.name)
+        rows = {
+            **ROWS,
+            **LATER_ROWS,
+            **NOTEBOOK_ROWS,
+            **SCRIPT_ROWS,
+            **TRAINER_ROWS,
+            **DESK_ROWS,
+            **LAB_ROWS,
+            **SHOP_ROWS,
+        }.get(self.name)
         return [Trajectory.from_dict(dict(row)) for row in rows] if rows else None
 
     @property
@@ -294,4 +336,12 @@ TRAINER = Half(
 DESK = Half(
     tuple(Entry(name, "desk_flaws", kind) for name, kind in _DESK_FLAWS.items()),
     tuple(Entry(name, "desk_sound") for name in _DESK_SOUND),
+)
+LAB = Half(
+    tuple(Entry(name, "lab_flaws", kind) for name, kind in _LAB_FLAWS.items()),
+    tuple(Entry(name, "lab_sound") for name in _LAB_SOUND),
+)
+SHOP = Half(
+    tuple(Entry(name, "shop_flaws", kind) for name, kind in _SHOP_FLAWS.items()),
+    tuple(Entry(name, "shop_sound") for name in _SHOP_SOUND),
 )

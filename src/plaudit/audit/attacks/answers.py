@@ -40,7 +40,8 @@ def _negation(context: AttackContext) -> Iterator[Draft]:
         denied = before.replace("The answer is", "The answer is not")
         yield Draft(f"{denied}{right}{context.form.after}", ("is not", right))
     elif not context.is_slot:
-        yield Draft(f"The answer is not {context.present(right)}", ("not", right))
+        working, _, stated = before.rpartition("\n")
+        yield Draft(f"{working}\nThe answer is not {stated}{right}{context.form.after}".strip(), ("not", right))
 
 
 def _retraction(context: AttackContext) -> Iterator[Draft]:
@@ -103,7 +104,7 @@ def _list_of_numbers(context: AttackContext) -> Iterator[Draft]:
 
 def _mistakes(context: AttackContext) -> Iterator[Draft]:
     for text in context.task.mistakes:
-        yield Draft(text, (text,))
+        yield Draft(text, (text,), is_certain=True)
 
 
 def _code_texts(context: AttackContext) -> Iterator[Draft]:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from plaudit.audit.attacks.patterns import examples_of
+from plaudit.audit.attacks.patterns import examples_of, highest_of
 from plaudit.audit.tasks import Kind
 from plaudit.audit.vocabulary import Vocabulary
 
@@ -106,6 +106,12 @@ def code_texts(vocabulary: Vocabulary) -> list[str]:
     plain = [text.strip() for text in vocabulary.texts if text not in vocabulary.keys]
     texts = [text for text in (*matches, *plain) if 2 < len(text) <= LONGEST_TEXT and any(map(str.isalnum, text))]
     return list(dict.fromkeys(texts))[:MAX_TEXTS]
+
+
+def code_grades(vocabulary: Vocabulary) -> list[str]:
+    """The highest grades that the patterns of the reward's code read, together and one by one."""
+    grades = list(dict.fromkeys(filter(None, (highest_of(text, WORKING) for text in vocabulary.texts))))[:MAX_TEXTS]
+    return ["\n".join(grades), *grades] if len(grades) > 1 else grades
 
 
 def _pattern_forms(vocabulary: Vocabulary) -> list[Form]:

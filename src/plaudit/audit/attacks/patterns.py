@@ -63,6 +63,16 @@ def examples_of(text: str, filler: str) -> tuple[Example, ...]:
     return (example,) if example.text.strip() and compiled.search(example.text) else ()
 
 
+def highest_of(text: str, filler: str) -> str:
+    """The example of a pattern with the number of its last group as high as the pattern allows; empty without one."""
+    for example in examples_of(text, filler):
+        for number in ("9999", "99", *"987654321") if re.search(r"\d", example.answer) else ():
+            high = f"{example.before}{re.sub(r'[0-9]+', number, example.answer)}{example.after}"
+            if (match := re.search(text, high)) is not None and match[0] == high:
+                return high
+    return ""
+
+
 def redos_inputs(text: str) -> list[str]:
     """Texts that a pattern with a repeat inside a repeat may try to match in all ways there are, before it fails."""
     if not _MARKS.search(text):

@@ -14,7 +14,7 @@ from plaudit.audit.attacks.operator import MOST
 from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import Attempt, Hit
 from plaudit.audit.honest_rewards import HonestRewards, MeasuredTask
-from plaudit.audit.rows.edits import rewrite_object
+from plaudit.audit.rows.objects import rewrite_object
 from plaudit.audit.rows.paid_rows import PaidRow
 from plaudit.audit.samples import SampleMaker, swap_answer
 from plaudit.audit.subject import Subject
@@ -120,6 +120,8 @@ class _Questions:
         """Whether the reward compares the meaning of answers of a kind, and not their letters."""
         fitting = _of_kind(honest_rewards, kind)
         if kind is Kind.NUMBER:
+            if all(len(each.right) == 1 for each in honest_rewards.tasks if each.kind is kind):
+                return False  # digits may be labels
             marked = any(mark in each.form.before for each in fitting for mark in ("boxed", "####"))
             named = marked or self.maker.vocabulary.names_numbers
             return bool(fitting) and (named or Kind.WORD not in honest_rewards.kinds())

@@ -20,13 +20,14 @@ ORDERED, UNORDERED = ("->", ">"), ("\n", ";", ",", "|")
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer that is paid, the values that its row determines, and the answer to another row."""
+    """An answer that is paid, the values that its row determines, and the answers to other rows."""
 
     text: str
     task: Task
     truth: Any
     """The ground truth; if there is none, the columns that the reward reads."""
-    other: str = ""
+    others: tuple[str, ...] = ()
+    """The answers to other rows, which differ."""
     words: tuple[str, ...] = ()
     """The words of the reward's code."""
 
@@ -61,6 +62,16 @@ class Answer:
     def is_object(self) -> bool:
         """Whether the text is an object or list in JSON, of whatever content."""
         return _read_object(self.text) is not None
+
+    @property
+    def other(self) -> str:
+        """The answer to another row; empty if there is none."""
+        return self.others[0] if self.others else ""
+
+    @property
+    def is_query(self) -> bool:
+        """Whether the text is a query in SQL."""
+        return re.match(r"(?:```\w*)?\s*SELECT\b", self.text, re.IGNORECASE) is not None
 
     @property
     def bare_words(self) -> str:

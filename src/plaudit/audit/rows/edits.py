@@ -11,127 +11,68 @@ judges the result.
 import json
 import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from plaudit.audit.attacks.operator import FULL, MOST, SOME, Draft
 from plaudit.audit.findings import Attacker
+from plaudit.audit.oracle import is_within_a_tenth
 from plaudit.audit.rows.answer import FEW_WORDS, NUMBER, ORDERED, TOKEN, Answer
+from plaudit.audit.rows.objects import (
+    OTHER_DIGITS,
+    OTHER_LETTERS,
+    blank,
+    change_all,
+    change_value,
+    copies,
+    exchanged,
+    reduced,
+    renamed,
+    vary_value,
+    with_another,
+)
 
 NEARLY = 0.9
 LONG = 400
-MOST_PARTS, MOST_LINES = 10, 12
+MOST_PARTS, MOST_LINES, MOST_OTHERS = 10, 12, 4
+MOST_SINGLE = 3
 NO_ANSWER = "I do not know."
 _QUOTED = re.compile(r'(?<=[:=(,] )"([^"]*)"|(?<==)"([^"]*)"|\'([^\']*)\'')
+PART = re.compile(rf"{TOKEN.pattern}|[<>=≤≥≠±%$€£]+")
+_UNIT = re.compile(r"\d\s?([^\W\d_]+)")
 _TAG = re.compile(r"</?\w+>")
-_OTHER_LETTERS = str.maketrans(ascii_lowercase + ascii_uppercase,
-                               "ba" + ascii_lowercase[1:-1] + "BA" + ascii_uppercase[1:-1])  # fmt: skip
-_OTHER_DIGITS = str.maketrans("0123456789", "5678901234")
-_QUANTITIES = (
-    ("mm", "cm", "m", "km", "miles", "feet", "inches"),
-    ("meters", "kilometers", "centimeters"),
-    ("metres", "kilometres", "centimetres"),
-    ("mg", "g", "kg", "tons", "pounds"),
-    ("grams", "kilograms"),
-    ("ms", "s", "min", "h"),
-    ("seconds", "minutes", "hours", "days", "weeks", "years"),
-    ("ml", "l"),
-    ("liters", "milliliters"),
-    ("dollars", "cents", "euros"),
-)
-_EXCLUSIVE = (
-    ("am", "pm"), ("yes", "no"), ("true", "false"), ("left", "right"), ("north", "south"), ("east", "west"),
-    ("before", "after"), ("more", "less"), ("increase", "decrease"), ("buy", "sell"), ("ad", "bc"),
-    ("thousand", "million"), ("billion", "million"),
-)  # fmt: skip
-_OPPOSITES = {word: other for pair in _EXCLUSIVE for word, other in (pair, pair[::-1])}
-OTHER_UNITS = {unit: [other for other in units if other != unit][:3] for units in _QUANTITIES for unit in units}
-
-
-def rewrite_object(value: Any) -> Iterator[str]:
-    """The same object with its keys in another order, and with other blanks."""
-    yield json.dumps({name: value[name] for name in reversed(value)} if isinstance(value, dict) else value)
-    yield json.dumps(value, separators=(",", ":"))
 
 
 def _change(token: str, numbers: Sequence[str]) -> Iterator[str]:
-    """Values that differ from the given one: numbers by far more than a tolerance, words in their letters.
+    """Values that differ from the given one: numbers by far more than a tolerance, words in their letters or the order.
 
     Of several numbers, such as those of a box, one is moved by more than all of them.
     """
     if not token[0].isdigit():
-        yield from OTHER_UNITS.get(token, ())
-        yield from [_OPPOSITES[token]] if token in _OPPOSITES else ()
-        yield token.translate(_OTHER_LETTERS)
-    elif len(numbers) > 3 and all(len(number) > 1 for number in numbers):
+        yield token.translate(OTHER_LETTERS)
+        yield from [turned for place in range(len(token) - 1) if (turned := _exchange(token, place)) != token][:1]
+    elif len(numbers) > MOST_SINGLE and all(len(number) > 1 for number in numbers):
         digits = len(token.partition(".")[2])
         yield f"{float(token) + max(map(float, numbers)) + 7:.{digits}f}"
     else:
-        shifted = token.translate(_OTHER_DIGITS)
+        shifted = token.translate(OTHER_DIGITS)
         yield f"9{shifted[1:]}" if shifted[0] == "0" and token[0] != "0" else shifted
         if len(token) < 3 and 0 < int(token) < 32:  # as a part of a date or a time
             yield str((int(token) + 5) % 12 + 1).zfill(len(token))
 
 
+def _exchange(token: str, place: int) -> str:
+    """The token with two neighbouring letters exchanged."""
+    return f"{token[:place]}{token[place + 1]}{token[place]}{token[place + 2 :]}"
+
+
 def _replace(text: str, token: str, other: str) -> str:
-    """Replace a token in the text everywhere."""
-    return TOKEN.sub(lambda match: other if match[0].casefold() == token else match[0], text)
-
-
-def _change_value(value: Any) -> Iterator[Any]:
-    if isinstance(value, bool | None):
-        yield not value
-    elif isinstance(value, int | float):
-        yield value * 3 + 7
-    else:
-        yield str(value).translate(_OTHER_LETTERS).translate(_OTHER_DIGITS) or "x"
-
-
-def _with_another(value: Any) -> Iterator[Any]:
-    """A text with a wrong one beside it."""
-    if isinstance(value, str):
-        yield f"{value} or {next(_change_value(value))}"
-
-
-def _copies(value: Any, change: Callable[[Any], Iterable[Any]]) -> Iterator[Any]:
-    """Copies of the object with one of its parts changed, at any depth."""
-    yield from change(value)
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from ({**value, key: changed} for changed in _copies(inner, change))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from ([*value[:index], changed, *value[index + 1 :]] for changed in _copies(inner, change))
-
-
-def _vary(value: Any, vary: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
-    """Copies of the object with one value varied."""
-    return _copies(value, lambda part: () if isinstance(part, dict | list) else vary(part))
-
-
-def _renamed(part: Any) -> Iterator[Any]:
-    """The object with one key renamed."""
-    for key in part if isinstance(part, dict) else ():
-        yield {f"{name}_2" if name == key else name: each for name, each in part.items()}
-
-
-def _exchanged(part: Any) -> Iterator[Any]:
-    """The object with its values under each other's keys."""
-    exchanged = dict(zip(part, reversed(part.values()), strict=True)) if isinstance(part, dict) else part
-    yield from [exchanged] if exchanged != part else ()
-
-
-def _reduced(part: Any) -> Iterator[Any]:
-    """The object without one of its entries, and an empty one."""
-    if isinstance(part, dict):
-        yield from ({name: each for name, each in part.items() if name != key} for key in part)
-        yield {}
-    elif isinstance(part, list):
-        yield from ([*part[:index], *part[index + 1 :]] for index in range(len(part)))
-        yield []
+    """Replace a part in the text everywhere, in capitals where it stands in capitals."""
+    return PART.sub(
+        lambda match: match[0] if match[0].casefold() != token else other.upper() if match[0].isupper() else other, text
+    )
 
 
 def _certain(text: str, share: float = FULL, also: str | None = None, controls: tuple[str, ...] = ()) -> Draft:
@@ -142,9 +83,9 @@ def _other_values(answer: Answer) -> Iterator[Draft]:
     """Replace one value of the truth everywhere; change the sign of a number; replace any number, quoted text, case."""
     text, leaves = answer.text, answer.leaves
     if answer.data is not None:
-        yield from (_certain(json.dumps(each)) for each in islice(_vary(answer.data, _change_value), MOST_PARTS))
-        yield from (_certain(json.dumps(each)) for each in islice(_copies(answer.data, _renamed), MOST_PARTS))
-        nothing = json.dumps(next(_blank(answer.data)))
+        yield from (_certain(json.dumps(each)) for each in islice(vary_value(answer.data, change_value), MOST_PARTS))
+        yield from (_certain(json.dumps(each)) for each in islice(copies(answer.data, renamed), MOST_PARTS))
+        nothing = json.dumps(next(blank(answer.data)))
         yield _certain(nothing, MOST)
     elif not answer.is_prose:
         numbers = [number for leaf in leaves for number in NUMBER.findall(leaf)]
@@ -179,22 +120,46 @@ def _other_notation(answer: Answer) -> list[str]:
     """The numbers and units of a short answer that writes a number of the truth in another way."""
     if not any(NUMBER.search(leaf) for leaf in answer.leaves) or len(answer.text.split()) > FEW_WORDS:
         return []
-    tokens = [token.casefold() for token in TOKEN.findall(answer.text)]
-    return [each for each in tokens if each[0].isdigit() or each in OTHER_UNITS or each in _OPPOSITES]
+    units = _units(answer.text)
+    return [each for each in map(str.casefold, TOKEN.findall(answer.text)) if each[0].isdigit() or each in units]
 
 
-def _blank(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict | list):
-        entries = value.items() if isinstance(value, dict) else enumerate(value)
-        blanked = [(key, next(_blank(inner))) for key, inner in entries]
-        yield dict(blanked) if isinstance(value, dict) else [inner for _, inner in blanked]
-    yield None
+def _units(text: str) -> set[str]:
+    """The words that stand right behind a number."""
+    return {unit.casefold() for unit in _UNIT.findall(text)}
+
+
+def _mixed(answer: Answer) -> Iterator[Draft]:
+    """Replace a word, a number or a sign by the one at that place, from either end, of the answer to another row.
+
+    One of many numbers may be near enough, as in a box.
+    """
+    fixed = {part.casefold() for leaf in answer.leaves for part in PART.findall(leaf)} if answer.tokens else set()
+    fixed.update(() if answer.tokens else _other_notation(answer))
+    parts = PART.findall(answer.text)
+    if answer.data is not None or answer.is_prose or answer.is_query or len(parts) > MOST_PARTS:
+        return
+    is_region = len(NUMBER.findall(answer.text)) > MOST_SINGLE
+    for other in answer.others[:MOST_OTHERS]:
+        theirs = PART.findall(other)
+        for index, part in enumerate(parts):
+            if is_region and part[0].isdigit():
+                continue
+            for place in {index, index - len(parts) + len(theirs)} & set(range(len(theirs))):
+                if part.casefold() in fixed and _differ(part, theirs[place]):
+                    yield _certain(_replace(answer.text, part.casefold(), theirs[place]))
+
+
+def _differ(one: str, other: str) -> bool:
+    """Whether parts are of one kind, as two words, numbers or signs are, and have different values."""
+    kinds = {0 if part[0].isdigit() else 1 if part[0].isalpha() else 2 for part in (one, other)}
+    return len(kinds) == 1 and one.casefold() != other.casefold() and not is_within_a_tenth(one, other)
 
 
 def _parts(answer: Answer) -> Iterator[Draft]:
     text, (separator, items) = answer.text, answer.items
     if answer.data is not None:
-        yield from (_certain(json.dumps(each)) for each in islice(_copies(answer.data, _reduced), MOST_PARTS))
+        yield from (_certain(json.dumps(each)) for each in islice(copies(answer.data, reduced), MOST_PARTS))
         for broken in (text[:-1], f"{text}{text}", f"not {text}"):
             yield _certain(broken, MOST, controls=(answer.bare_words,))
         yield _certain("{no JSON}", SOME)
@@ -205,7 +170,8 @@ def _parts(answer: Answer) -> Iterator[Draft]:
     if answer.is_prose and answer.is_whole:
         yield _certain(text.split()[0], NEARLY)
     elif answer.data is None and not items:
-        for token in [each for each in dict.fromkeys(answer.tokens) if each not in OTHER_UNITS][:MOST_PARTS]:
+        units = _units(text)
+        for token in [each for each in dict.fromkeys(answer.tokens) if each not in units][:MOST_PARTS]:
             if (token[0].isdigit() or len(token) > 3) and len(answer.tokens) > 1:
                 yield _certain(_replace(text, token, ""))
     yield from map(Draft, NUMBER.findall(text)[:3])
@@ -228,7 +194,7 @@ def _reordered(answer: Answer) -> Iterator[Draft]:
     """Words in another order; values that change places, while the signs between them stay."""
     text, (_, items) = answer.text, answer.items
     if answer.data is not None:
-        yield from (_certain(json.dumps(each)) for each in islice(_copies(answer.data, _exchanged), MOST_PARTS))
+        yield from (_certain(json.dumps(each)) for each in islice(copies(answer.data, exchanged), MOST_PARTS))
     words = re.findall(r"\w+|[^\w\s]", text)
     is_list = bool(items) and all(TOKEN.fullmatch(item.strip("()[]{}")) for item in items)
     certain = answer.is_whole and answer.data is None and not is_list and len(re.findall(r"\w+", text)) >= FEW_WORDS
@@ -252,22 +218,26 @@ def _beside(answer: Answer) -> Iterator[Draft]:
         yield _certain(orders[0], NEARLY, also=orders[1]) if certain else Draft(orders[0])
         yield Draft(orders[1])
     for index, item in enumerate(items[:MOST_PARTS]):
-        wrong = item.translate(_OTHER_DIGITS) if re.search(r"\d", item) else item.translate(_OTHER_LETTERS)
+        wrong = item.translate(OTHER_DIGITS) if re.search(r"\d", item) else item.translate(OTHER_LETTERS)
         yield _certain(separator.join([*items[: index + 1], wrong, *items[index + 1 :]]))
     if len(set(items)) > 1:
         yield _certain(separator.join([items[0]] * len(items)))
     if answer.data is not None:
-        wrong = json.dumps(next(_vary(answer.data, _change_value)))
+        wrong = json.dumps(change_all(answer.data))
         values = " ".join(answer.leaves)
         yield _certain(f"{wrong} {values}", MOST)
         if isinstance(answer.data, list):
-            yield _certain(json.dumps([*answer.data, next(_vary(answer.data[-1], _change_value))]))
+            yield _certain(json.dumps([*answer.data, next(vary_value(answer.data[-1], change_value))]))
         if isinstance(answer.data, dict):
             yield _certain(f'{wrong[:-1]}, "note": {json.dumps(values)}}}', MOST)
         yield _certain(f"{text}\n{wrong}", MOST, also=f"{wrong}\n{text}")
-        yield from (_certain(json.dumps(each)) for each in islice(_vary(answer.data, _with_another), MOST_PARTS))
+        yield from (_certain(json.dumps(each)) for each in islice(vary_value(answer.data, with_another), MOST_PARTS))
     yield Draft(f"{text}\n{text}")
     yield Draft("\n".join(dict.fromkeys((text, other, NO_ANSWER))))
+    if answer.is_answer and len(answer.others) > 1:
+        every = [text, *(each for each in answer.others if each not in text and text not in each)]
+        for joint in ("\n", " ", ", "):
+            yield _certain(joint.join(every), NEARLY, also=joint.join(every[::-1]))
 
 
 def cover_range(text: str, high: Sequence[str]) -> str:
@@ -342,7 +312,7 @@ def _row(answer: Answer) -> Iterator[Draft]:
 def _queries(answer: Answer) -> Iterator[Draft]:
     """A query with repeated rows, in another order, without repeated rows, or with as many rows of another value."""
     query = re.sub(r"```\w*", "", answer.text).strip().rstrip(";")
-    if query[:6].upper() == "SELECT":
+    if answer.is_query:
         yield _certain(f"SELECT 'zq' FROM ({query})")
         yield Draft(f"SELECT * FROM ({query}) UNION ALL SELECT * FROM ({query})")
         yield Draft(f"SELECT DISTINCT * FROM ({query})")
@@ -374,6 +344,7 @@ EDITS = (
     Edit("items in another order", _turned),
     Edit("right response in another order", _reordered, family="similarity"),
     Edit("right response with other values", _other_values),
+    Edit("parts of two rows mixed", _mixed),
     Edit("the row itself", _row),
     Edit("query with other rows", _queries),
 )

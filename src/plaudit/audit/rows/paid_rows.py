@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from plaudit.audit.attacks.forms import Form
-from plaudit.audit.attacks.operator import SOME, Draft
+from plaudit.audit.attacks.operator import FULL, SOME, Draft
 from plaudit.audit.candidates import VISIBLE, Candidate, find_hits
 from plaudit.audit.findings import Attacker
 from plaudit.audit.hits import OUTWEIGHS, OUTWEIGHS_REMEDY, Attempt, Hit
 from plaudit.audit.honest_rewards import HonestRewards
 from plaudit.audit.oracle import judge_by_row
+from plaudit.audit.qualities.judgements import has_free_words
 from plaudit.audit.rows.answer import Answer, find_object
 from plaudit.audit.rows.edits import EDITS, NEARLY, NO_ANSWER
 from plaudit.audit.samples import SampleMaker
@@ -71,10 +72,12 @@ class PaidRow:
         )
         return Candidate(self.task, shown, self.wrong, self.right - self.wrong, self.wrong_output)
 
-    def family(self) -> str:
-        if self.is_known:
-            return FAMILY
-        if self.answer.is_structure:
+    def family(self, usual: str) -> str:
+        """The family of an edit, whose usual one holds where the answer is no object."""
+        is_record = self.answer.is_object and self.answer.text.lstrip()[0] == "{"
+        if usual and not is_record:
+            return usual
+        if is_record or self.answer.is_structure:
             return "structure"
         return "similarity" if self.answer.is_prose else "answers"
 
@@ -94,7 +97,7 @@ def find_paid_rows(
         return known + [row for row in rows if row is not None]
     return [
         PaidRow(
-            Answer(each.task.right, each.task, each.task.truth, each.task.wrong, maker.vocabulary.words),
+            Answer(each.task.right, each.task, each.task.truth, (each.task.wrong,), maker.vocabulary.words),
             each.right, each.wrong, each.form, wrong_output=each.wrong_output,
         )
         for each in honest_rewards.measured_tasks
@@ -106,11 +109,11 @@ def attack_rows(subject: Subject, maker: SampleMaker, rows: Sequence[PaidRow]) -
     """Every edit on every row, then right responses and none on rows that cannot be judged."""
     if not rows:
         return
+    answers = [_beside(index, rows) for index in range(len(rows))]
     for edit in EDITS:
         by_family: dict[str, list[Candidate]] = {}
-        for row, other in zip(rows, [*rows[1:], *rows[:1]], strict=True):
-            answer = row.answer if row.answer.other else replace(row.answer, other=other.answer.text)
-            family = FAMILY if row.is_known else edit.family or row.family()
+        for row, answer in zip(rows, answers, strict=True):
+            family = FAMILY if row.is_known else row.family(edit.family)
             by_family.setdefault(family, []).extend(row.candidates(list(edit.write(answer))))
         for family, candidates in by_family.items():
             tried = len({id(each.task) for each in candidates})
@@ -126,6 +129,13 @@ def attack_rows(subject: Subject, maker: SampleMaker, rows: Sequence[PaidRow]) -
         )
         yield Attempt(FAMILY, name, Attacker.ANSWER_FREE, ROW_REMEDY, tuple(broken), len(known), False, message)
     yield from _check_wrong_responses(subject, maker, [row for row in rows if row.other is not None])
+
+
+def _beside(index: int, rows: Sequence[PaidRow]) -> Answer:
+    """The answer of a row with those of the other rows, the next ones first."""
+    answer = rows[index].answer
+    texts = dict.fromkeys((*answer.others, *(row.answer.text for row in (*rows[index + 1 :], *rows[:index]))))
+    return replace(answer, others=tuple(text for text in texts if text != answer.text))
 
 
 def check_no_answer(subject: Subject, maker: SampleMaker, samples: Sequence[Trajectory]) -> Iterator[Attempt]:
@@ -160,7 +170,8 @@ def _check_wrong_responses(subject: Subject, maker: SampleMaker, rows: Sequence[
     candidates, outweighing = [], []
     for row in rows:
         base = max(row.other or 0.0, 0.0)
-        drafts = [Draft(text, share=SOME, is_certain=True) for text in ("???", "", "}{", "-")]
+        share = FULL if has_free_words(subject, maker, replace(row.task, right=row.answer.text), row.form) else SOME
+        drafts = [Draft(text, share=share, is_certain=True) for text in ("???", "", "}{", "-")]
         candidates += [Candidate(row.task, draft, base, row.right - base) for draft in drafts if row.right > base]
         if row.other is not None and row.nothing is not None:
             form, answer = row.other - row.nothing, row.right - row.other
@@ -196,7 +207,7 @@ def _measure(subject: Subject, maker: SampleMaker, task: Task, other: Task) -> P
     other_text = other.right if form is BARE else find_object(other.right, other.truth)[1]
     if other is not task and truth is not None and elsewhere < right - LEAST_SHARE * max(abs(right), abs(elsewhere)):
         return PaidRow(
-            Answer(text, task, truth, other_text, words), right, elsewhere, form, other=elsewhere, nothing=nothing
+            Answer(text, task, truth, (other_text,), words), right, elsewhere, form, other=elsewhere, nothing=nothing
         )
     if nothing >= right:
         return None
