@@ -21,7 +21,7 @@ from plaudit.harbor.audit.mutants import mutants_of
 from plaudit.harbor.audit.probing import Prober
 from plaudit.harbor.audit.products import Product, Products, Version, products_of, read_archive
 from plaudit.harbor.audit.surface import Surface, find_surface
-from plaudit.harbor.images import Runtime
+from plaudit.harbor.images import CannotRun, Runtime
 from plaudit.harbor.reporting import State, TaskFinding, TaskReport
 from plaudit.harbor.task import Task
 from plaudit.harbor.trial import Solution, TaskRunner, Trial, solution_of
@@ -49,6 +49,8 @@ def audit_task(task: Task, runtime: Runtime, *, mode: str | None = None, key: st
     report = TaskReport(task.name, State.RAN, mode or task.mode)
     start = time.monotonic()
     try:
+        if task.steps != (task,):
+            raise CannotRun("tasks with steps are run and checked, but not audited")
         with TaskRunner(task, runtime, mode, key) as runner:
             _Audit(runner, report).run()
     except SandboxError as error:

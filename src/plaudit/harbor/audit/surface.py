@@ -114,6 +114,6 @@ def _controlled(runner: TaskRunner, paths: list[str]) -> tuple[list[str], list[s
         workspace.run(_WRITES, cwd=config.workdir, user=runner.task.user("agent") or config.user, seconds=60)
         lines = workspace.read("/logs/artifacts/written")[1].decode(errors="replace").splitlines()
         if runner.mode == "separate":
-            crossed = read_archive(runner.collect(workspace, []))
+            crossed = read_archive(runner.collect(runner.task, workspace, []))
             lines = [line for line in lines if line[1:] in crossed]
     return [line[1:] for line in lines if line[0] == "e"], [line[1:] for line in lines if line[0] == "m"]
