@@ -307,9 +307,13 @@ def test_databases_are_changed_by_value_and_rewritten_with_the_same_rows():
     [
         (b'{"remark": "easy"}', "any remark", set()),
         (b'{"remark": "easy"}', "write the remark easy", {"remark changed"}),
-        (b'{"sum": 62, "even": true}', "sum even", {"sum changed", "even changed"}),
+        (b'{"sum": 62, "even": true}', "sum even", {"sum changed", "sum became nan", "even changed"}),
         (b"# Tea\n- green\n- black\n", "any topic", set()),
-        (b"Ada\nBo\n", "Ada Bo", {"line 1 removed", "line 2 removed", "line 1 changed", "line 2 changed"}),
+        (
+            b"Ada\nBo\n",
+            "Ada Bo",
+            {"line 1 removed", "line 2 removed", "line 1 changed", "line 2 changed", "a line added"},
+        ),
         (b"Ada\nBo\n", "sort names", {"lines in reverse order"}),
         (b"name,points\nAda,3\n", "", {"the number 3 changed", "line 2 removed"}),
         (b"62\n", "", {"the number 62 changed", "a digit added", "the number became nan"}),

@@ -72,6 +72,8 @@ class Trial:
     """Commands of the verifier that failed, in an observed trial."""
     events: tuple[Event, ...] = field(default=(), repr=False)
     """Which files the verifier's processes used, in an observed trial."""
+    left: bytes = field(default=b"", repr=False)
+    """The files after the verifier, in an observed trial."""
 
     @property
     def reward(self) -> float | None:
@@ -167,6 +169,7 @@ class TaskRunner(Closing):
             "failed_commands": phase.failed_commands,
             "events": phase.done.events,
             "artifacts": artifacts,
+            "left": phase.left,
         }
         output = combine_steps(self.task, self.key, [each.output for each in phases])
         return Trial(self.task.name, solution.name, self.mode, output, tuple(notes), log, times, **observed)
@@ -231,6 +234,7 @@ class _VerifierPhase:
     )
     done: Finished = field(default=Finished(0, "", 0.0))
     failed_commands: tuple[str, ...] = ()
+    left: bytes = b""
 
     def prepare(self, workspace: Workspace) -> None:
         """Put the files of a step into the agent's workspace, without the tests and rewards of the step before it."""
@@ -301,6 +305,9 @@ class _VerifierPhase:
             lines = workspace.read(f"{TRACE}.failed")[1].decode(errors="replace").splitlines()
             lines += [path for _, _, use, path, _ in self.done.events if use == "fail"]
             self.failed_commands = tuple(dict.fromkeys(lines))
+            workspace.run(f"rm -f {TRACE} {TRACE}.failed")
+            places = [config.workdir] if config.workdir != "/" else []
+            self.left, _ = workspace.get([*places, "/tmp", "/var/tmp"], with_changes=True, most=1 << 24)
         if self.done.timed_out:
             self.output = RewardOutput.unscored(Status.TIMEOUT, f"the verifier took more than {limit:g} s")
             return

@@ -15,7 +15,7 @@ from itertools import zip_longest
 
 from plaudit.errors import SandboxError
 from plaudit.findings import Severity
-from plaudit.harbor.audit.attacks import IMITATED, Seen, all_attacks, test_texts
+from plaudit.harbor.audit.attacks import IMITATED, JUNK, Seen, all_attacks, test_texts
 from plaudit.harbor.audit.equivalents import equivalents_of
 from plaudit.harbor.audit.mutants import mutants_of
 from plaudit.harbor.audit.probing import Prober
@@ -36,6 +36,7 @@ MOST_OF_A_KIND = 3
 MOST_TRIALS, MOST_SECONDS = 120, 180.0
 """Of the trials of a task, and of the time of its mutants."""
 LEFT_OUT = "left out"
+MOST_WRONG = 3
 PASSING = 1.0
 _CHECKER = re.compile(r"\b(?:python3?|pytest|diff|cmp|grep|test|node|jq|bash|sh|awk|make)\b|\[|/")
 _IMAGE_FILES = (
@@ -86,7 +87,7 @@ class _Audit:
         self.runner.most_s = 10 + 5 * max(oracle.seconds["agent"], oracle.seconds["verifier"])
         products = products_of(nop.artifacts, oracle.artifacts, self.task.instruction, self.workdir)
         self.prober.beside = products.files
-        self._attack(products, find_surface(self.runner, (oracle.events, nop.events), products))
+        self._attack(products, find_surface(self.runner, (oracle, nop), products))
         self._overfitting(products)
         self._mutants(products)
         self.report.notes += self.prober.notes
@@ -105,9 +106,12 @@ class _Audit:
         image_files = self._image_files()
         texts = (content.decode(errors="replace") for content in image_files.values())
         self.known = "\n".join([self.task.instruction, *texts])
-        shown = [text for each in products.required if (text := self.prober.on_samples(each))]
+        shown, usual = (
+            list(dict.fromkeys(text for each in products.required for text in results(each)))
+            for results in (self.prober.on_samples, self.prober.usual_results)
+        )
         answering = [self.prober.with_shown_answers(each) for each in products.required]
-        seen = Seen(image_files, shown, answering)
+        seen = Seen(image_files, shown, answering, usual, self._wrong_results(products))
         for attack in all_attacks(self.task, self.runner.mode, products, surface, seen):
             if attack.kind not in self.report.tried:
                 self.report.tried.append(attack.kind)
@@ -119,6 +123,16 @@ class _Audit:
                 self._add(attack.kind, message, attack.witness, attack.remedy, attack.severity)
                 if attack.kind in IMITATED:
                     self._find_ignored(attack.solution, attack.witness)
+
+    def _wrong_results(self, products: Products) -> dict[str, bytes]:
+        """A changed version of each result, which the verifier rejects together; junk where it pays those."""
+        junk = f"{JUNK}\n".encode()
+        mutants = {each.path: mutants_of(each, self.task.instruction) for each in products.required}
+        for index in range(MOST_WRONG):
+            files = {path: each[index].content if index < len(each) else junk for path, each in mutants.items()}
+            if not _is_paid(self._trial(Solution("wrong results", files))):
+                return files
+        return dict.fromkeys(mutants, junk)
 
     def _image_files(self) -> dict[str, bytes]:
         """The files outside system folders that the agent can read before it begins."""

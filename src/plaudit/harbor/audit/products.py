@@ -17,16 +17,19 @@ from plaudit.harbor.workspace import Entry
 MOST_BYTES = 1 << 18
 MOST_UNDONE = 20
 _MODES = re.compile(r"\b(?:mode|permission|executable|chmod|readable|writable)s?\b|\b0?[0-7]{3}\b", re.IGNORECASE)
-# By the end of its name, a program of another language that prints a text.
+# By the end of its name, a program of another language that prints a text, and one that prints what it reads.
 PROGRAMS = {
-    ".awk": "BEGIN {{ print {0}; exit }}\nEND {{ exit }}\n",
-    ".c": "#include <stdio.h>\nint main(void) {{ puts({0}); return 0; }}\n",
-    ".js": "console.log({0});\n",
-    ".pl": 'print {0}, "\\n";\n',
-    ".rb": "puts {0}\n",
-    ".sed": "",
-    ".sh": "#!/bin/bash\nprintf '%s\\n' {0}\nexit 0\n",
-    ".sql": "SELECT {0};\n",
+    ".awk": ("BEGIN {{ print {0}; exit }}\nEND {{ exit }}\n", "{ print }\n"),
+    ".c": (
+        "#include <stdio.h>\nint main(void) {{ puts({0}); return 0; }}\n",
+        "#include <stdio.h>\nint main(void) { int c; while ((c = getchar()) != EOF) putchar(c); return 0; }\n",
+    ),
+    ".js": ("console.log({0});\n", "process.stdin.pipe(process.stdout);\n"),
+    ".pl": ('print {0}, "\\n";\n', "print while <STDIN>;\n"),
+    ".rb": ("puts {0}\n", "print STDIN.read\n"),
+    ".sed": ("", "\n"),
+    ".sh": ("#!/bin/bash\nprintf '%s\\n' {0}\nexit 0\n", "#!/bin/bash\ncat\n"),
+    ".sql": ("SELECT {0};\n", ""),
 }
 SQLITE = b"SQLite format 3\0"
 
@@ -40,6 +43,8 @@ class Version:
     value: str = ""
     state: Entry | None = None
     """The new state of the file, if more than its content changed."""
+    is_cut: bool = False
+    """Whether a part of a program was left out."""
 
     def is_wrong(self, known: str) -> bool:
         """Whether the task determines the value: a number does not change freely, nor do words that the task has."""
@@ -131,8 +136,31 @@ class Product:
         if self.path.endswith(".sql") and isinstance(value, list):
             rows = ", ".join(f"({', '.join(map(_sql, row))})" for row in value)
             return f"VALUES {rows};\n".encode() if rows else None
-        template = PROGRAMS.get(self.suffix)
+        template, _ = PROGRAMS.get(self.suffix, ("", ""))
         return template.format(json.dumps(str(value))).encode() if template else None
+
+    def echoing(self) -> bytes | None:
+        """A program that gives back its first argument, or what it reads; None for a file that is no program."""
+        if self.tree is None:
+            return PROGRAMS.get(self.suffix, ("", ""))[1].encode() or None
+        tree = self.tree
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        for node in functions:
+            node.body = list(ast.parse(f"return {node.args.args[0].arg if node.args.args else None}").body)
+        return self.write_python(tree if functions else ast.parse("import sys\nsys.stdout.write(sys.stdin.read())"))
+
+    def disguised(self, known: str) -> bytes | None:
+        """Data of the same form whose numbers are others, and whose words too unless the task has them."""
+        if self.language not in ("text", "json"):
+            return None
+
+        def other(match: re.Match[str]) -> str:
+            word = match[0]
+            if word.isdecimal():
+                return "".join(str((int(digit) + 1) % 10 or 1) for digit in word)
+            return word if re.search(rf"\b{re.escape(word)}\b", known) else f"{word[::-1]}x"
+
+        return re.sub(r"\w+", other, self.content.decode(errors="replace")).encode()
 
     def with_answers(self, answers: dict[tuple[str, str], object]) -> bytes | None:
         """A program whose functions look up their results, by name and arguments; None where a constant is the same."""
