@@ -116,7 +116,7 @@ class TaskRunner(Closing):
         self.mode = mode or task.mode
         self.most_s = math.inf
         """A limit of both phases, where the task has a longer one."""
-        start = time.monotonic()
+        start, self.started = time.monotonic(), int(time.time())
         self.image = build_image(task, runtime)
         try:
             bundled = self.mode == "separate" and (task.folder / "tests" / "Dockerfile").is_file()

@@ -18,6 +18,7 @@ from pathlib import PurePosixPath
 from plaudit.audit.attacks.patterns import examples_of
 from plaudit.findings import Severity
 from plaudit.harbor.audit.hiding import hidden_in
+from plaudit.harbor.audit.mutants import write_members
 from plaudit.harbor.audit.products import Product, Products
 from plaudit.harbor.audit.surface import MOST_FOLDERS, Surface
 from plaudit.harbor.audit.tampering import SUMS, Tampering
@@ -40,6 +41,7 @@ HOSTILE = {
     ("pytest.ini", "tox.ini"): "[pytest]\naddopts = --collect-only\n",
     ("setup.cfg",): "[tool:pytest]\naddopts = --collect-only\n",
     ("pyproject.toml",): "[tool.pytest.ini_options]\naddopts = '--collect-only'\n",
+    ("package.json",): json.dumps({"name": "a", "scripts": dict.fromkeys(("test", "start", "build"), FORGE)}),
     ("akefile", ".mk"): f"all:\n\t@{FORGE}\n%:\n\t@{FORGE}\n",
     (".py",): PYTHON,
     (".pl", ".pm"): f"BEGIN {{ exec {{'/bin/sh'}} {_ARGUMENTS[1:-1]} }}\n1;\n",
@@ -48,7 +50,7 @@ HOSTILE = {
     (".toml", ".ini", ".cfg", ".json", ".yaml", ".yml", ".xml", ".txt", ".csv"): "",
 }  # fmt: skip
 SCRIPT = f"#!/bin/sh\n{FORGE}\n"
-MOST_PLANTED, MOST_LINKS, MOST_COMPARED = 600, 6, 1 << 14
+MOST_PLANTED, MOST_LINKS, MOST_UP, MOST_COMPARED = 600, 6, 8, 1 << 14
 _LITERAL = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'")
 _INNER = re.compile(r"'([^'\n]+)'")  # also within double quotes
 _GREP = re.compile(r"\bgrep\s+(?:-\S+\s+)*([^\s'\"]+)")
@@ -101,7 +103,7 @@ def all_attacks(task: Task, mode: str, products: Products, surface: Surface, see
     return [
         *_in_advance(),
         *_replacements(products, surface),
-        *_tampered(tests, surface, seen),
+        *_tampered(tests, products, surface, seen),
         *(_links(task, products, surface) if mode == "shared" else []),
         *_evaluated(products),
         *_leaks(task, products, seen.files),
@@ -161,11 +163,13 @@ def _write(text: str, paths: Iterable[str]) -> str:
     return f"PATH=/usr/bin:/bin; for p in {listed}; do {write}; done 2>/dev/null"
 
 
-def _tampered(tests: str, surface: Surface, seen: Seen) -> Iterator[Attack]:
+def _tampered(tests: str, products: Products, surface: Surface, seen: Seen) -> Iterator[Attack]:
     """Files that the verifier reads with other contents, beside results that it rejects by themselves."""
     sums = [word for word in SUMS if word in tests]
     remedy = "read references, settings and results of checks from /tests, or from a folder that test.sh makes"
-    for name, files in Tampering(seen.wrong, seen.files, _literals(tests) * MOST_COUNTED, sums).variants(surface):
+    right = {each.path: each.content for each in products.required}
+    words = _literals(tests) * MOST_COUNTED
+    for name, files in Tampering(right, seen.wrong, seen.files, words, sums).variants(surface):
         yield Attack("forged reward file", Solution(name, {**seen.wrong, **files}), remedy)
 
 
@@ -211,6 +215,11 @@ def _evaluated(products: Products) -> Iterator[Attack]:
         if products.required and all(each.language in languages for each in products.required):
             files = dict.fromkeys((each.path for each in products.required), code)
             yield Attack("verifier's rights", Solution(name, files), remedy, severity)
+    if products.required and all(each.language == "archive" for each in products.required):
+        outside = {f"{'../' * up}logs/verifier/reward.json": b'{"reward": 1.0}' for up in range(1, MOST_UP)}
+        files = {each.path: write_members(each.content, outside) for each in products.required}
+        remedy = "extract archives with a filter: tarfile's data_filter, or as another user"
+        yield Attack("verifier's rights", Solution("an archive that writes outside its folder", files), remedy)
 
 
 def _leaks(task: Task, products: Products, image_files: dict[str, bytes]) -> Iterator[Attack]:

@@ -39,10 +39,11 @@ LEFT_OUT = "left out"
 MOST_WRONG = 3
 PASSING = 1.0
 _CHECKER = re.compile(r"\b(?:python3?|pytest|diff|cmp|grep|test|node|jq|bash|sh|awk|make)\b|\[|/")
-_IMAGE_FILES = (
-    "for d in /*; do case $d in /bin|/boot|/dev|/etc|/lib*|/logs|/proc|/run|/sbin|/sys|/usr|/var|/tests|/solution) ;; "
-    "*) echo $d;; esac; done; echo /usr/local; echo /var/tmp"
-)
+_IMAGE_FILES = """for d in /*; do case $d in /dev|/logs|/proc|/run|/sys|/tests|/solution) ;;
+/bin|/boot|/etc|/lib*|/sbin|/usr|/var) find $d -xdev -newerct @{start} -type f -readable -size -256k ;;
+*) find $d -type f -readable -size -256k ;; esac; done 2>/dev/null | head -5000
+find /usr/local /var/tmp -type f -readable -size -256k 2>/dev/null | head -1000"""
+"""The files that an agent can read, of system folders only those that came with the image of the task."""
 
 
 def audit_task(task: Task, runtime: Runtime, *, mode: str | None = None, key: str = "reward") -> TaskReport:
@@ -79,9 +80,10 @@ class _Audit:
             self.report.state = State.CANNOT_RUN
             self.report.notes.append(f"its solution earns {oracle.outcome}, so there is nothing to compare with")
             return
-        if _is_paid(nop):
-            message = "doing nothing earns 1"
+        if nop.reward is not None and nop.reward > 0:
+            message = f"doing nothing earns {nop.outcome}"
             self._add("stub solution", message, nop.log[-500:], "pay nothing for the untouched image")
+        if _is_paid(nop):
             self._find_ignored(Solution("nop"), "nothing was done")
             return
         self.runner.most_s = 10 + 5 * max(oracle.seconds["agent"], oracle.seconds["verifier"])
@@ -138,10 +140,11 @@ class _Audit:
         """The files outside system folders that the agent can read before it begins."""
         with self.runner.image.workspace() as workspace:
             user = self.task.user("agent") or self.runner.image.config.user
-            tops = workspace.run(_IMAGE_FILES).output.split()
-            command = f"find {' '.join(tops)} -type f -readable -size -256k 2>/dev/null | head -5000"
+            command = _IMAGE_FILES.format(start=self.runner.started)
             paths = [path for path in workspace.run(command, user=user).output.splitlines() if path.startswith("/")]
-            return read_archive(workspace.get(paths, most=32 << 20)[0])
+            files = read_archive(workspace.get(paths, most=32 << 20)[0])
+        variables = {f"${name}": value.encode() for name, value in self.runner.image.config.env.items()}
+        return {**files, **variables}
 
     def _changed(self, product: Product, state: Entry | None, change: str) -> Solution:
         oracle = solution_of("oracle", self.task)

@@ -162,13 +162,13 @@ def _archive_mutants(product: Product, instruction: str) -> Iterator[Version]:
         changed = mutants_of(inner, instruction, MOST_OF_A_MEMBER) if inner.language != "archive" else []
         for version in [*changed, Version("emptied", b"")]:
             files = {**members, name: version.content}
-            yield Version(f"{name} {version.change}", _write_members(product.content, files), version.value)
+            yield Version(f"{name} {version.change}", write_members(product.content, files), version.value)
         if len(members) > 1:
             rest = {other: text for other, text in members.items() if other != name}
-            yield Version(f"{name} removed", _write_members(product.content, rest))
+            yield Version(f"{name} removed", write_members(product.content, rest))
 
 
-def _write_members(like: bytes, members: dict[str, bytes]) -> bytes:
+def write_members(like: bytes, members: dict[str, bytes]) -> bytes:
     """An archive of the same kind with these files."""
     data = io.BytesIO()
     if zipfile.is_zipfile(io.BytesIO(like)):

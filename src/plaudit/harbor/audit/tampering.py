@@ -9,11 +9,13 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from plaudit.harbor.audit.surface import Surface
 
 MOST_ALONE = 4
-SUMS = ("sha256sum", "sha1sum", "md5sum", "sha512sum")
+SUMS = ("sha256", "sha1", "md5", "sha512")
+_WORD = re.compile(rb"[\w.]*\w")
 _SWITCH = re.compile(rb"\b(?:true|false|yes|no|on|off)\b", re.IGNORECASE)
 _NUMBER = re.compile(rb"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?", re.IGNORECASE)
 
@@ -22,29 +24,29 @@ _NUMBER = re.compile(rb"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?", re.IGNORECASE)
 class Tampering:
     """What the contents are made of."""
 
+    right: dict[str, bytes]
+    """The results of the solution."""
     wrong: dict[str, bytes]
     """Results that the verifier rejects by themselves."""
     image: dict[str, bytes]
     words: list[str] = field(default_factory=list)
     """Texts that the tests look for."""
     sums: list[str] = field(default_factory=list)
-    """Programs for sums that they name."""
+    """Kinds of sums that they name."""
 
     def variants(self, surface: Surface) -> Iterator[tuple[str, dict[str, bytes]]]:
         """What is changed, and the new contents by path: of all files, then of each file of the image alone."""
         contents: dict[str, Callable[[str], bytes | None]] = {
             "emptied": lambda path: b"" if path in self.image else None,
             "made equal to the results": self._like,
+            "with the wrong values": self._agreeing,
+            **{f"made the {name} of the results": partial(self._summed, name=name) for name in self.sums},
             **{
-                f"made the {name} of the results": lambda path, name=name: self._summed(path, name)
-                for name in self.sums
+                f"made the bare {name} of the result": partial(self._summed, name=name, bare=True) for name in self.sums
             },
-            "with large numbers": lambda path: self._with_values(path, b"999999999", b"true"),
-            "with zeros": lambda path: self._with_values(path, b"0", b"false"),
-            **{
-                f"with {text[:40].strip()!r}": lambda path, text=text: self._marked(path, text)
-                for text in self._marks()
-            },
+            "with large numbers": partial(self._with_values, number=b"999999999", switch=b"true"),
+            "with zeros": partial(self._with_values, number=b"0", switch=b"false"),
+            **{f"with {text[:40].strip()!r}": partial(self._marked, text=text) for text in self._marks()},
         }
         existing, missing = surface.existing, surface.missing
         alone = [[path] for path in existing[:MOST_ALONE]] if len(existing) + len(missing) > 1 else []
@@ -67,12 +69,22 @@ class Tampering:
         nearest = max(self.wrong, key=lambda each: difflib.SequenceMatcher(None, each, path).ratio(), default=None)
         return None if nearest is None else self.wrong[nearest]
 
-    def _summed(self, path: str, name: str) -> bytes | None:
+    def _summed(self, path: str, name: str, *, bare: bool = False) -> bytes:
         folder = os.path.dirname(path)
-        return "".join(
-            f"{hashlib.new(name.removesuffix('sum'), content).hexdigest()}  {each.removeprefix(f'{folder}/')}\n"
-            for each, content in self.wrong.items()
-        ).encode()
+        sums = {each: hashlib.new(name, content).hexdigest() for each, content in self.wrong.items()}
+        lines = sums.values() if bare else (f"{sums[each]}  {each.removeprefix(f'{folder}/')}" for each in sums)
+        return "".join(f"{line}\n" for line in lines).encode()
+
+    def _agreeing(self, path: str) -> bytes | None:
+        """The file with each word of the right results that the wrong ones have changed."""
+        old = self.image.get(path)
+        new = old
+        for result, wrong in self.wrong.items():
+            before, after = (_WORD.findall(each) for each in (self.right[result], wrong))
+            for one, other in zip(before, after, strict=False) if len(before) == len(after) else ():
+                if one != other and new is not None:
+                    new = re.sub(rb"(?<![\w.])%s(?![\w.])" % re.escape(one), other, new)
+        return new if new != old else None
 
     def _with_values(self, path: str, number: bytes, switch: bytes) -> bytes | None:
         old = self.image.get(path)
