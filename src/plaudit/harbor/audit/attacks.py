@@ -4,7 +4,6 @@ Each attack is a solution that is wrong by construction. Those that forge a verd
 for; those that imitate a solution write its files with a content that cannot be right.
 """
 
-import ast
 import difflib
 import json
 import re
@@ -91,6 +90,8 @@ class Seen:
     """What the solution gives for data of the image, as Python literals."""
     answering: list[bytes | None]
     """For each required product, a program that gives the results which the instruction shows."""
+    shown: list[str] = field(default_factory=list)
+    """Values that the instruction shows, first those that the solution gives."""
     usual: list[str] = field(default_factory=list)
     """Its most frequent results, where it has several."""
     wrong: dict[str, bytes] = field(default_factory=dict)
@@ -281,7 +282,7 @@ def _imitations(task: Task, tests: str, products: Products, seen: Seen) -> Itera
         return
     constants = {"stub solution": [*("None", "0", "1", "True", "''", "[]"), *seen.usual]}
     if all(each.reads_input for each in required):
-        constants["hard-coded output"] = list(dict.fromkeys([*seen.results, *_visible_constants(task.instruction)]))
+        constants["hard-coded output"] = list(dict.fromkeys([*seen.results, *seen.shown]))
     made: dict[str, dict[str, Callable[[Product], bytes | None]]] = {
         kind: {f"programs that give {each}": partial(Product.with_constant, constant=each) for each in listed}
         for kind, listed in constants.items()
@@ -308,25 +309,6 @@ def _imitations(task: Task, tests: str, products: Products, seen: Seen) -> Itera
         for name, contents in versions.items():
             solution = Solution(name, dict(zip((each.path for each in required), contents, strict=True)))
             yield Attack(kind, solution, IMITATED[kind])
-
-
-def _visible_constants(instruction: str) -> list[str]:
-    """Values that an instruction shows, as Python literals."""
-    shown = re.findall(
-        r"`([^`\n]{1,60})`|(?:->|=>|→|returns?|prints?|outputs?|gives?|==?)\s+(-?\d+(?:\.\d+)?|\"[^\"\n]*\"|'[^'\n]*'|\[[^\]\n]*\])",
-        instruction,
-    )
-    constants = []
-    for text in (first or second for first, second in shown):
-        try:
-            constants.append(repr(ast.literal_eval(text.strip())))
-        except (ValueError, SyntaxError):
-            if re.fullmatch(r"[\w .,!-]{1,40}", text) and not re.search(r"[/()]", text):
-                constants.append(repr(text))
-    for block in re.findall(r"```\w*\n(.*?)```", instruction, re.DOTALL):
-        lines = [line.strip() for line in block.splitlines() if line.strip()]
-        constants += [repr(text) for text in (*lines[-2:], block.strip())]
-    return list(dict.fromkeys(constants))[:6]
 
 
 def _literals(tests: str) -> list[str]:

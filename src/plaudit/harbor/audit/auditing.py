@@ -108,12 +108,12 @@ class _Audit:
         image_files = self._image_files()
         texts = (content.decode(errors="replace") for content in image_files.values())
         self.known = "\n".join([self.task.instruction, *texts])
-        shown, usual = (
+        samples, shown, usual = (
             list(dict.fromkeys(text for each in products.required for text in results(each)))
-            for results in (self.prober.on_samples, self.prober.usual_results)
+            for results in (self.prober.on_samples, self.prober.shown_values, self.prober.usual_results)
         )
         answering = [self.prober.with_shown_answers(each) for each in products.required]
-        seen = Seen(image_files, shown, answering, usual, self._wrong_results(products))
+        seen = Seen(image_files, samples, answering, shown, usual, self._wrong_results(products))
         for attack in all_attacks(self.task, self.runner.mode, products, surface, seen):
             if attack.kind not in self.report.tried:
                 self.report.tried.append(attack.kind)

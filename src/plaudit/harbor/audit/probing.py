@@ -110,8 +110,9 @@ elif not functions:
         seen[f"arguments {arguments}" + (f" and {text[:60]!r} as input" if text != usual else "")] = outcome
 print("\n" + json.dumps(seen))
 """
-MOST_USUAL = 3
+MOST_USUAL, MOST_SHOWN = 3, 8
 _VALUE = re.compile(r"-?\d+(?:\.\d+)?|\"[^\"\n]{0,60}\"|'[^'\n]{0,60}'|\[[^\[\]\n]{0,80}\]")
+_SPAN = re.compile(r"`([\w .,!-]{1,40})`")
 _TABLE = re.compile(r"\b([A-Za-z_]\w*)\s?\(([A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)+)\)")
 _ADDRESS = re.compile(r"(?:\b(?:GET|POST)\s+|:\d+|'|\")(/[a-z][\w/{}<>-]*)")
 
@@ -131,7 +132,7 @@ class Prober:
         mentioned = {"values": _values(f"{instruction}\n{tests}"), "addresses": list(addresses), "tables": tables}
         self.beside: list[Product] = []
         """What the solution left, for programs that import each other."""
-        self._shown = _values(instruction)
+        self._instruction, self._shown = instruction, _values(instruction)
         self.notes: dict[str, None] = {}
         """The comparisons that were not possible, each once."""
         self._mentioned = json.dumps(mentioned).encode()
@@ -159,6 +160,13 @@ class Prober:
         """The most frequent results of a program, as Python literals; none where it has only one."""
         counts = Counter(self._literals(self._seen(product).values()))
         return [each for each, _ in counts.most_common(MOST_USUAL)] if len(counts) > 1 else []
+
+    def shown_values(self, product: Product) -> list[str]:
+        """Values that the instruction shows, as Python literals: first those that the program gives."""
+        given = (
+            each for each in self._literals(self._seen(product).values()) if each.strip("'\"") in self._instruction
+        )
+        return list(dict.fromkeys([*given, *map(repr, reversed(self._shown))]))[:MOST_SHOWN]
 
     def _seen(self, product: Product) -> Mapping[str, str]:
         return self._behaviour(product.path, product.content) if product.is_program else {}
@@ -210,4 +218,5 @@ def _values(text: str) -> list[object]:
         with suppress(ValueError, SyntaxError, TypeError):
             value = ast.literal_eval(match)
             values[json.dumps(value)] = value
+    values |= {json.dumps(span): span for span in _SPAN.findall(text) if not _VALUE.fullmatch(span)}
     return list(values.values())[:30]
