@@ -112,7 +112,7 @@ print("\n" + json.dumps(seen))
 """
 MOST_USUAL, MOST_SHOWN = 3, 8
 _VALUE = re.compile(r"-?\d+(?:\.\d+)?|\"[^\"\n]{0,60}\"|'[^'\n]{0,60}'|\[[^\[\]\n]{0,80}\]")
-_SPAN = re.compile(r"`([\w .,!-]{1,40})`")
+_SPAN = re.compile(r"`+(?:\w*\n)?([\w .,!-][\w .,!\n-]{0,60}?)\n?`+")
 _TABLE = re.compile(r"\b([A-Za-z_]\w*)\s?\(([A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)+)\)")
 _ADDRESS = re.compile(r"(?:\b(?:GET|POST)\s+|:\d+|'|\")(/[a-z][\w/{}<>-]*)")
 
