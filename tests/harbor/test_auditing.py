@@ -412,7 +412,7 @@ def test_a_stub_gives_back_what_it_gets(path, content):
     assert Product("/app/x.txt", b"5").echoing() is None
 
 
-def test_other_values_in_the_same_form_keep_the_words_of_the_task():
-    product = Product("/app/x.json", b'{"total": 62, "name": "Ada"}')
-    assert json.loads(product.disguised("keys total and name")) == {"total": 73, "name": "adAx"}
+def test_other_numbers_in_the_same_form_keep_those_of_the_task():
+    product = Product("/app/x.json", b'{"total": 62, "name": "Ada", "limit": 5}')
+    assert json.loads(product.disguised("keys total, name and limit (5)")) == {"total": 73, "name": "Ada", "limit": 5}
     assert Product("/app/x.py", CODE).disguised("") is None

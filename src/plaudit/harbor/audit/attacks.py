@@ -290,7 +290,7 @@ def _imitations(task: Task, tests: str, products: Products, seen: Seen) -> Itera
     made["stub solution"] |= {
         "empty files": lambda _: b"",
         "programs that give back what they get": Product.echoing,
-        "other values in the same form": partial(Product.disguised, known=task.instruction),
+        "other numbers in the same form": partial(Product.disguised, instruction=task.instruction),
     }
     answering = dict(zip((each.path for each in required), seen.answering, strict=False))
     made.setdefault("hard-coded output", {})["programs that give the shown results only"] = lambda each: answering.get(

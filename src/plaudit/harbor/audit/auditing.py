@@ -106,7 +106,8 @@ class _Audit:
 
     def _attack(self, products: Products, surface: Surface) -> None:
         image_files = self._image_files()
-        texts = (content.decode(errors="replace") for content in image_files.values())
+        own = (content for path, content in image_files.items() if not path.startswith(("$", "/etc/")))
+        texts = (content.decode(errors="replace") for content in own)
         self.known = "\n".join([self.task.instruction, *texts])
         samples, shown, usual = (
             list(dict.fromkeys(text for each in products.required for text in results(each)))

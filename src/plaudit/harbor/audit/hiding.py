@@ -48,7 +48,7 @@ def hidden_in(content: bytes, depth: int = 2) -> dict[str, bytes]:
 
 
 def _decoded(content: bytes) -> dict[str, bytes]:
-    decoded = {}
+    decoded: dict[str, bytes] = {}
     joined = b"".join(content.split())
     for word in list(dict.fromkeys([joined, *_ENCODED.findall(content)]))[:MOST_DECODED]:
         for decode in _DECODERS:

@@ -277,8 +277,8 @@ def _other(value: object) -> object:
 
 def _python_mutants(product: Product, instruction: str) -> Iterator[Version]:
     """Each node of the program in place of which another one can stand, changed alone."""
-    tree = product.tree
-    for parent in ast.walk(tree) if tree else ():
+    tree = product.tree or ast.Module([], [])
+    for parent in ast.walk(tree):
         for name, value in ast.iter_fields(parent):
             for index, old in enumerate(value if isinstance(value, list) else [value]):
                 for change, new, is_cut in _edits(old) if isinstance(old, ast.AST) else ():

@@ -149,18 +149,17 @@ class Product:
             node.body = list(ast.parse(f"return {node.args.args[0].arg if node.args.args else None}").body)
         return self.write_python(tree if functions else ast.parse("import sys\nsys.stdout.write(sys.stdin.read())"))
 
-    def disguised(self, known: str) -> bytes | None:
-        """Data of the same form whose numbers are others, and whose words too unless the task has them."""
+    def disguised(self, instruction: str) -> bytes | None:
+        """Data of the same form in which each number that the instruction does not have is another one."""
         if self.language not in ("text", "json"):
             return None
 
         def other(match: re.Match[str]) -> str:
-            word = match[0]
-            if word.isdecimal():
-                return "".join(str((int(digit) + 1) % 10 or 1) for digit in word)
-            return word if re.search(rf"\b{re.escape(word)}\b", known) else f"{word[::-1]}x"
+            number = match[0]
+            is_free = re.search(rf"(?<!\d){number}(?!\d)", instruction) is None
+            return "".join(str(int(digit) % 9 + 1) for digit in number) if is_free else number
 
-        return re.sub(r"\w+", other, self.content.decode(errors="replace")).encode()
+        return re.sub(r"\d+", other, self.content.decode(errors="replace")).encode()
 
     def with_answers(self, answers: dict[tuple[str, str], object]) -> bytes | None:
         """A program whose functions look up their results, by name and arguments; None where a constant is the same."""
