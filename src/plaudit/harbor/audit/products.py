@@ -8,7 +8,7 @@ import json
 import os
 import re
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -126,13 +126,7 @@ class Product:
         """A program that gives one value, whatever it is asked; None for a file that is no program."""
         value = ast.literal_eval(constant)
         if self.tree is not None:
-            tree = self.tree
-            functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-            if not functions:
-                return self.write_python(ast.parse(f"print({value!r})"))
-            for node in functions:
-                node.body = [ast.Return(ast.parse(repr(value), mode="eval").body)]
-            return self.write_python(tree)
+            return self._with_bodies(lambda _: f"return {value!r}", f"print({value!r})")
         if self.path.endswith(".sql") and isinstance(value, list):
             rows = ", ".join(f"({', '.join(map(_sql, row))})" for row in value)
             return f"VALUES {rows};\n".encode() if rows else None
@@ -143,11 +137,17 @@ class Product:
         """A program that gives back its first argument, or what it reads; None for a file that is no program."""
         if self.tree is None:
             return PROGRAMS.get(self.suffix, ("", ""))[1].encode() or None
-        tree = self.tree
-        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        return self._with_bodies(
+            lambda names: f"return {names[0] if names else None}", "import sys\nsys.stdout.write(sys.stdin.read())"
+        )
+
+    def _with_bodies(self, body: Callable[[list[str]], str], script: str) -> bytes:
+        """The Python program with another body in each function, made from its parameters; a script without any."""
+        tree = self.tree or ast.Module([], [])
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
         for node in functions:
-            node.body = list(ast.parse(f"return {node.args.args[0].arg if node.args.args else None}").body)
-        return self.write_python(tree if functions else ast.parse("import sys\nsys.stdout.write(sys.stdin.read())"))
+            node.body = list(ast.parse(body([each.arg for each in node.args.args if each.arg != "self"])).body)
+        return self.write_python(tree if functions else ast.parse(script))
 
     def disguised(self, instruction: str) -> bytes | None:
         """Data of the same form in which each number that the instruction does not have is another one."""
