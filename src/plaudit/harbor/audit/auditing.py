@@ -86,7 +86,7 @@ class _Audit:
         if _is_paid(nop):
             self._find_ignored(Solution("nop"), "nothing was done")
             return
-        self.runner.most_s = 10 + 5 * max(oracle.seconds["agent"], oracle.seconds["verifier"])
+        self.runner.most_s = 4 + 4 * max(oracle.seconds["agent"], oracle.seconds["verifier"])
         products = products_of(nop.artifacts, oracle.artifacts, self.task.instruction, self.workdir)
         self.prober.beside = products.files
         self._attack(products, find_surface(self.runner, (oracle, nop), products))
@@ -106,8 +106,8 @@ class _Audit:
 
     def _attack(self, products: Products, surface: Surface) -> None:
         image_files = self._image_files()
-        own = (content for path, content in image_files.items() if not path.startswith(("$", "/etc/")))
-        texts = (content.decode(errors="replace") for content in own)
+        contents = (content for path, content in image_files.items() if not path.startswith(("$", "/etc/")))
+        texts = (content.decode(errors="replace") for content in contents)
         self.known = "\n".join([self.task.instruction, *texts])
         samples, shown, usual = (
             list(dict.fromkeys(text for each in products.required for text in results(each)))

@@ -38,13 +38,13 @@ def read_members(content: bytes) -> dict[str, bytes]:
 
 def hidden_in(content: bytes, depth: int = 2) -> dict[str, bytes]:
     """Everything that a file holds in another form, also within each other."""
-    found = read_members(content) or _decoded(content)
+    texts = read_members(content) or _decoded(content)
     inner = {
         f"{name}, {other}": text
-        for name, each in (found.items() if depth > 1 else ())
+        for name, each in (texts.items() if depth > 1 else ())
         for other, text in hidden_in(each, depth - 1).items()
     }
-    return {**found, **inner}
+    return {**texts, **inner}
 
 
 def _decoded(content: bytes) -> dict[str, bytes]:

@@ -163,10 +163,10 @@ class Prober:
 
     def shown_values(self, product: Product) -> list[str]:
         """Values that the instruction shows, as Python literals: first those that the program gives."""
-        given = (
+        results = (
             each for each in self._literals(self._seen(product).values()) if each.strip("'\"") in self._instruction
         )
-        return list(dict.fromkeys([*given, *map(repr, reversed(self._shown))]))[:MOST_SHOWN]
+        return list(dict.fromkeys([*results, *map(repr, reversed(self._shown))]))[:MOST_SHOWN]
 
     def _seen(self, product: Product) -> Mapping[str, str]:
         return self._behaviour(product.path, product.content) if product.is_program else {}

@@ -85,11 +85,11 @@ def find_surface(runner: TaskRunner, runs: Iterable[Trial], products: Products) 
 
 
 def _left_by_verifier(trial: Trial, products: Products) -> dict[str, bytes]:
-    before, own = read_archive(trial.artifacts), {each.content for each in products.files}
+    before, results = read_archive(trial.artifacts), {each.content for each in products.files}
     return {
         path: content
         for path, content in read_archive(trial.left).items()
-        if before.get(path) != content and content not in own and "__pycache__" not in path
+        if before.get(path) != content and content not in results and "__pycache__" not in path
     }
 
 
