@@ -280,33 +280,31 @@ def _imitations(task: Task, tests: str, products: Products, seen: Seen) -> Itera
     required, literals = products.required, _literals(tests)
     if not required:
         return
-    constants = {"stub solution": [*("None", "0", "1", "True", "''", "[]"), *seen.usual]}
-    if all(each.reads_input for each in required):
-        constants["hard-coded output"] = list(dict.fromkeys([*seen.results, *seen.shown]))
-    made: dict[str, dict[str, Callable[[Product], bytes | None]]] = {
-        kind: {f"programs that give {each}": partial(Product.with_constant, constant=each) for each in listed}
-        for kind, listed in constants.items()
-    }
-    made["stub solution"] |= {
-        "empty files": lambda _: b"",
-        "programs that give back what they get": Product.echoing,
-        "other numbers in the same form": partial(Product.disguised, instruction=task.instruction),
-    }
+    visible = [*seen.results, *seen.shown] if all(each.reads_input for each in required) else []
     answering = dict(zip((each.path for each in required), seen.answering, strict=False))
-    made.setdefault("hard-coded output", {})["programs that give the shown results only"] = lambda each: answering.get(
-        each.path
-    )
+    constants = [
+        *(("stub solution", each) for each in ("None", "0", "1", "True", "''", "[]")),
+        *(("hard-coded output", each) for each in visible),
+        *(("stub solution", each) for each in seen.usual),
+    ]
+    makers: list[tuple[str, str, Callable[[Product], bytes | None]]] = [
+        ("stub solution", "empty files", lambda _: b""),
+        *(
+            (kind, f"programs that give {each}", partial(Product.with_constant, constant=each))
+            for kind, each in constants
+        ),
+        ("stub solution", "programs that give back what they get", Product.echoing),
+        ("stub solution", "other numbers in the same form", partial(Product.disguised, instruction=task.instruction)),
+        ("hard-coded output", "programs that give the shown results only", lambda each: answering.get(each.path)),
+    ]
     if literals:
         every = partial(Product.stuffed, junk=JUNK, literals=literals * MOST_COUNTED)
-        made["grep-based result"] = {"files with every text that the tests look for": every}
-    files: dict[str, dict[str, list[bytes]]] = {}
-    for kind, makers in made.items():
-        for name, maker in makers.items():
-            contents = [content for each in required if (content := maker(each)) is not None]
-            if len(contents) == len(required) and contents != [each.content for each in required]:
-                files.setdefault(kind, {}).setdefault(name, contents)
-    for kind, versions in files.items():
-        for name, contents in versions.items():
+        makers.append(("grep-based result", "files with every text that the tests look for", every))
+    tried = [[each.content for each in required]]
+    for kind, name, maker in makers:
+        contents = [content for each in required if (content := maker(each)) is not None]
+        if len(contents) == len(required) and contents not in tried:
+            tried.append(contents)
             solution = Solution(name, dict(zip((each.path for each in required), contents, strict=True)))
             yield Attack(kind, solution, IMITATED[kind])
 
