@@ -53,7 +53,7 @@ EXAMPLES = [
     "flaw-package",
     "flaw-row-order",
     "flaw-cached-reference",
-    "flaw-round-trip",
+    "flaw-result-folder",
 ]
 
 

@@ -171,7 +171,8 @@ def _tampered(tests: str, products: Products, surface: Surface, seen: Seen) -> I
     right = {each.path: each.content for each in products.required}
     words = _literals(tests) * MOST_COUNTED
     for name, files in Tampering(right, seen.wrong, seen.files, words, sums).variants(surface):
-        yield Attack("forged reward file", Solution(name, {**seen.wrong, **files}), remedy)
+        touch = f"sleep 0.01; touch -c {' '.join(map(shlex.quote, files))} 2>/dev/null; true"  # newer than the results
+        yield Attack("forged reward file", Solution(name, {**seen.wrong, **files}, touch), remedy)
 
 
 def _links(task: Task, products: Products, surface: Surface) -> Iterator[Attack]:
