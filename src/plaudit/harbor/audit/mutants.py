@@ -111,7 +111,7 @@ def _line_mutants(lines: list[str], instruction: str) -> Iterator[Version]:
         yield Version("lines in reverse order", "".join([*head, *reversed(rows)]).encode())
     if head:
         yield Version("the header removed", "".join(rows).encode(), head[0])
-    if len(rows) > 1 and (delimiter or all(map(_NUMBER.search, rows))):
+    if len(rows) > 1 and all(map(_NUMBER.search, rows)):
         last = rows[-1].rstrip("\n")
         yield Version(
             "a line added", "".join([*head, *rows[:-1], f"{last}\n", f"{_other_text(last)}\n"]).encode(), last
