@@ -1,8 +1,8 @@
 """Harbor tasks: recall and false alarms of the audit on our zoo, cost of a trial, and what remains after kills.
 
-    python benchmarks/harbor.py [zoo] [further] [styles] [languages] [fifth] [sixth] [seventh] [cost] [soak]
+    python benchmarks/harbor.py [zoo] [further] [styles] [languages] [fifth] [sixth] [seventh] [eighth] [cost] [soak]
 
-The first seven audit the tasks of a table each (`harbor_zoo.py`, `harbor_zoo_more.py`, and `_third` to `_seventh`);
+The first eight audit the tasks of a table each (`harbor_zoo.py`, `harbor_zoo_more.py`, and `_third` to `_eighth`);
 `zoo:2/6` audits every sixth of them, from the second.
 `cost` runs a task whose commands take no time, alone and eight at a time.
 `soak` starts 300 runs and kills the process at a random moment of each; then it counts processes, mounts and folders.
@@ -24,6 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.harbor_zoo import FLAWED, SOUND, ZooTask, write_zoo
+from benchmarks.harbor_zoo_eighth import EIGHTH_FLAWED, EIGHTH_SOUND
 from benchmarks.harbor_zoo_fifth import FIFTH_FLAWED, FIFTH_SOUND
 from benchmarks.harbor_zoo_fourth import FOURTH_FLAWED, FOURTH_SOUND
 from benchmarks.harbor_zoo_more import MORE_FLAWED, MORE_SOUND
@@ -43,6 +44,7 @@ TABLES = {
     "fifth": [*FIFTH_FLAWED, *FIFTH_SOUND],
     "sixth": [*SIXTH_FLAWED, *SIXTH_SOUND],
     "seventh": [*SEVENTH_FLAWED, *SEVENTH_SOUND],
+    "eighth": [*EIGHTH_FLAWED, *EIGHTH_SOUND],
 }
 SOAK_RUNS, MOST_SECONDS = 300, 900
 

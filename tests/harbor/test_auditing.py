@@ -1,13 +1,18 @@
 """The audit finds planted flaws by kind and is silent on sound tasks; `benchmarks/harbor.py` runs the whole zoo."""
 
+import base64
+import codecs
 import gzip
+import hashlib
 import json
+import pickle
 import sqlite3
 from xml.etree import ElementTree
 
 import pytest
 
 from benchmarks.harbor_zoo import FLAWED, SOUND, write_zoo
+from benchmarks.harbor_zoo_eighth import EIGHTH_FLAWED, EIGHTH_SOUND
 from benchmarks.harbor_zoo_fifth import FIFTH_FLAWED, FIFTH_SOUND
 from benchmarks.harbor_zoo_fourth import FOURTH_FLAWED, FOURTH_SOUND
 from benchmarks.harbor_zoo_more import MORE_FLAWED, MORE_SOUND
@@ -21,6 +26,7 @@ from plaudit.harbor.audit.mutants import mutants_of
 from plaudit.harbor.audit.probing import Prober
 from plaudit.harbor.audit.products import Product, Products, products_of, read_archive
 from plaudit.harbor.audit.surface import Surface
+from plaudit.harbor.audit.tampering import Tampering
 from plaudit.harbor.images import build_image
 from plaudit.harbor.workspace import Entry, pack
 from tests.harbor.task_folders import write_task
@@ -46,11 +52,14 @@ EXAMPLES = [
     "flaw-both-examples",
     "flaw-package",
     "flaw-row-order",
+    "flaw-cached-reference",
+    "flaw-result-folder",
 ]
 
 
 def audit(name, folder):
     tables = (FLAWED, SOUND, MORE_FLAWED, MORE_SOUND, FOURTH_FLAWED, FOURTH_SOUND, FIFTH_FLAWED, FIFTH_SOUND)
+    tables += (EIGHTH_FLAWED, EIGHTH_SOUND)
     [task] = [each for table in tables for each in table if each.name == name]
     [path] = write_zoo(folder, [task])
     return task, audit_task(read_task(path), RUNTIME)
@@ -241,13 +250,23 @@ def test_a_program_of_shown_answers_gives_these_and_nothing_else(tmp_path):
     assert [namespace["f"](*pair) for pair in ((3, 4), (8, 1), (5, 6), (4, 3))] == [34, 81, None, None]
 
 
-@pytest.mark.parametrize("pack_answer", [gzip.compress, lambda text: pack({"old/answer": text}), lambda text: text])
+@pytest.mark.parametrize(
+    "pack_answer",
+    [
+        gzip.compress,
+        lambda text: pack({"old/answer": text}),
+        lambda text: text,
+        lambda text: b'{"result": "%s"}' % base64.b64encode(text),
+        lambda text: gzip.compress(b"\n".join((b"# dump", text.hex().encode()))),
+        lambda text: codecs.encode(text.decode(), "rot13").encode(),
+    ],
+)
 def test_an_answer_in_the_image_is_tried_however_it_is_packed(pack_answer, tmp_path):
     answer = b'{"total": 62, "names": ["a"]}'
     products = Products(
         [Product("/app/r.json", answer)], [Product("/app/r.json", b'{"names": ["a"],\n "total": 62}\n')]
     )
-    seen = Seen({"/app/.cache": pack_answer(answer), "/app/unrelated": gzip.compress(b"something else")}, [], [])
+    seen = Seen({"/app/.cache": pack_answer(answer), "$OTHER": gzip.compress(b"something else")}, [], [])
     task = read_task(write_task(tmp_path))
     attacks = all_attacks(task, "separate", products, Surface(), seen)
     [leak] = [each for each in attacks if each.kind == "answer in the image"]
@@ -307,9 +326,14 @@ def test_databases_are_changed_by_value_and_rewritten_with_the_same_rows():
     [
         (b'{"remark": "easy"}', "any remark", set()),
         (b'{"remark": "easy"}', "write the remark easy", {"remark changed"}),
-        (b'{"sum": 62, "even": true}', "sum even", {"sum changed", "even changed"}),
+        (b'{"sum": 62, "even": true}', "sum even", {"sum changed", "sum became nan", "even changed"}),
         (b"# Tea\n- green\n- black\n", "any topic", set()),
         (b"Ada\nBo\n", "Ada Bo", {"line 1 removed", "line 2 removed", "line 1 changed", "line 2 changed"}),
+        (
+            b"3\n5\n",
+            "",
+            {"the number 3 changed", "the number 5 changed", "line 1 removed", "line 2 removed", "a line added"},
+        ),
         (b"Ada\nBo\n", "sort names", {"lines in reverse order"}),
         (b"name,points\nAda,3\n", "", {"the number 3 changed", "line 2 removed"}),
         (b"62\n", "", {"the number 62 changed", "a digit added", "the number became nan"}),
@@ -319,3 +343,81 @@ def test_a_change_of_words_counts_only_where_the_task_has_them(content, known, c
     path = "/app/x.json" if content.startswith(b"{") else "/app/x.txt"
     mutants = mutants_of(Product(path, content), f"{known} remark sum even")
     assert {each.change for each in mutants if each.is_wrong(known)} == counted
+
+
+def test_what_the_verifier_reads_gets_other_contents_beside_wrong_results():
+    image = {"/app/check.json": b'{"tolerance": 0.01, "strict": true, "total": 62}', "/app/a.sum": b"-"}
+    tampering = Tampering(
+        {"/app/total.txt": b"62\n"}, {"/app/total.txt": b"63\n"}, image, words=["all passed"], sums=["md5"]
+    )
+    surface = Surface(existing=list(image), missing=["/app/.ok"], left={"/app/seen/1.xml": b"passed"})
+    variants = [*tampering.variants(surface)]
+    values = {(path, content) for _, files in variants for path, content in files.items()}
+    assert {
+        ("/app/check.json", b'{"tolerance": 999999999, "strict": true, "total": 999999999}'),
+        ("/app/check.json", b'{"tolerance": 0, "strict": false, "total": 0}'),
+        ("/app/check.json", b'{"tolerance": 0.01, "strict": true, "total": 63}'),
+        ("/app/.ok", b"63\n"),
+        ("/app/.ok", b"all passed\n"),
+        ("/app/a.sum", f"{hashlib.md5(b'63' + bytes([10])).hexdigest()}  total.txt\n".encode()),
+        ("/app/seen/1.xml", b"passed"),
+    } <= values
+    assert any(list(files) == ["/app/check.json"] for _, files in variants)
+    assert not any("/app/total.txt" in files for _, files in variants)
+
+
+def test_a_verification_that_passes_shows_what_it_leaves(tmp_path):
+    results = "mkdir -p /app/r; python3 -I /app/add.py && echo passed > /app/r/$$.txt\n"
+    verdict = "if grep -qs passed /app/r/*; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n"
+    report = audit_task(
+        read_task(write_task(tmp_path, files={"tests/test.sh": f"#!/bin/bash\n{results}{verdict}"})), RUNTIME
+    )
+    assert any("as a verification that passes leaves them" in each.message for each in report.findings)
+
+
+def test_an_answer_is_found_outside_the_folder_of_the_task_and_in_variables(tmp_path):
+    docker = "FROM debian:12\nWORKDIR /app\n{}\n"
+    files = {
+        "instruction.md": "Write the pass phrase into /app/phrase.txt.\n",
+        "solution/solve.sh": "echo 'grey heron over the weir' > /app/phrase.txt",
+        "tests/test.sh": "#!/bin/bash\n[ \"$(cat /app/phrase.txt)\" = 'grey heron over the weir' ]\n"
+        "echo $((1 - $?)) > /logs/verifier/reward.txt\n",
+    }
+    for place in ("RUN echo grey heron over the weir > /etc/phrase", 'ENV PHRASE="grey heron over the weir"'):
+        dockerfile = {"environment/Dockerfile": docker.format(place)}
+        report = audit_task(read_task(write_task(tmp_path, place[:3], files={**files, **dockerfile})), RUNTIME)
+        assert "answer in the image" in {each.kind for each in report.findings}, report
+
+
+def test_a_pickle_and_an_archive_that_do_harm_are_tried(tmp_path):
+    task = read_task(write_task(tmp_path))
+    for path, content in (("/app/m.pkl", pickle.dumps({"a": 1})), ("/app/a.tar", pack({"a.txt": b"1"}))):
+        product = Product(path, content)
+        attacks = all_attacks(task, "separate", Products([product], [product]), Surface(), Seen({}, [], []))
+        [harm] = [each.solution.files[path] for each in attacks if each.kind == "verifier's rights"]
+        assert b"logs/verifier/reward.json" in harm
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("/app/x.py", CODE),
+        ("/app/x.py", b"import sys\nprint(sys.argv[1])\n"),
+        ("/app/x.sh", b"echo $1"),
+        ("/app/x.c", b""),
+    ],
+)
+def test_a_stub_gives_back_what_it_gets(path, content):
+    stub = Product(path, content).echoing()
+    assert stub != content
+    if content == CODE:
+        namespace = {}
+        exec(stub, namespace)
+        assert namespace["largest"]([3, 1]) == [3, 1]
+    assert Product("/app/x.txt", b"5").echoing() is None
+
+
+def test_other_numbers_in_the_same_form_keep_those_of_the_task():
+    product = Product("/app/x.json", b'{"total": 62, "name": "Ada", "limit": 5}')
+    assert json.loads(product.disguised("keys total, name and limit (5)")) == {"total": 73, "name": "Ada", "limit": 5}
+    assert Product("/app/x.py", CODE).disguised("") is None

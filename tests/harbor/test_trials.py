@@ -247,13 +247,13 @@ def test_a_task_that_cannot_be_built_gives_the_reason_and_is_never_zero(dockerfi
 @pytest.mark.parametrize(
     ("toml", "reason"),
     [
-        ('[[steps]]\nname = "a"\n', "steps"),
+        ('[[steps]]\nname = "a"\n[steps.verifier]\nenvironment_mode = "separate"\n', "a step has"),
         ('[environment]\nos = "windows"\n', "Windows"),
         ("[environment]\ngpus = 1\n", "GPU"),
     ],
 )
 def test_a_task_of_another_kind_cannot_be_run(toml, reason, tmp_path):
-    trial = run(write_task(tmp_path, toml=toml))
+    trial = run(write_task(tmp_path, toml=toml), "nop")
     assert reason in trial.output.reason
     assert trial.reward is None
 
@@ -357,3 +357,64 @@ def test_the_files_that_a_command_uses_are_observed_whether_they_are_there_or_no
     assert expected <= seen
     assert ("fail", "cat made absent") in seen
     assert any(use == "run" and words == ["cat", "made", "absent"] for _, _, use, _, words in done.events)
+
+
+STEPS = """multi_step_reward_strategy = "{}"
+[verifier]
+environment_mode = "shared"
+[[steps]]
+name = "one"
+min_reward = {}
+[[steps]]
+name = "two"
+"""
+
+
+def write_steps(folder, strategy="mean", least=0.5, files=None):
+    """Two steps: a number is written, then doubled by a script that the second step brings."""
+    task = write_task(folder)
+    for name in ("instruction.md", "solution/solve.sh", "tests/test.sh"):
+        (task / name).unlink()
+    (task / "task.toml").write_text(STEPS.format(strategy, least))
+    paid = '[ "$(cat /app/number)" = {} ]; echo $((1 - $?)) > /logs/verifier/reward.txt\n'
+    for name, number in (("one", 21), ("two", 42)):
+        for part in ("solution", "tests", "workdir"):
+            (task / "steps" / name / part).mkdir(parents=True)
+        (task / "steps" / name / "instruction.md").write_text(f"Write {number} into /app/number.\n")
+        (task / "steps" / name / "tests" / "test.sh").write_text(f"#!/bin/bash\n{paid.format(number)}")
+    (task / "steps" / "one" / "solution" / "solve.sh").write_text("echo 21 > /app/number")
+    (task / "steps" / "two" / "solution" / "solve.sh").write_text("[ -e /tests/test.sh ] || bash double.sh")
+    (task / "steps" / "two" / "workdir" / "setup.sh").write_text(
+        "echo 'echo $((2 * $(cat number))) > number' > double.sh"
+    )
+    for path, text in (files or {}).items():
+        (task / path).write_text(text)
+    return task
+
+
+@pytest.mark.parametrize("mode", ["separate", "shared"])
+def test_the_steps_of_a_task_share_a_workspace_and_a_reward(mode, tmp_path):
+    trial = run(write_steps(tmp_path), mode=mode)
+    assert trial.reward == 1.0, trial
+    assert run(write_steps(tmp_path / "again"), "nop", mode=mode).reward == 0.0
+
+
+@pytest.mark.parametrize(("strategy", "reward"), [("mean", 0.5), ("final", 0.0)])
+def test_the_rewards_of_steps_are_combined_as_in_harbor(strategy, reward, tmp_path):
+    trial = run(write_steps(tmp_path, strategy, files={"steps/two/solution/solve.sh": "true"}))
+    assert trial.reward == reward
+
+
+def test_a_step_below_its_least_reward_ends_the_trial(tmp_path):
+    trial = run(write_steps(tmp_path, files={"steps/one/solution/solve.sh": "echo 42 > /app/number"}))
+    assert trial.reward == 0.0
+    assert "ended after step one: reward is below min_reward" in trial.notes
+
+
+def test_a_step_that_is_not_scored_leaves_the_whole_trial_without_a_reward(tmp_path):
+    trial = run(write_steps(tmp_path, files={"steps/two/tests/test.sh": "#!/bin/bash\ntrue\n"}))
+    assert trial.reward is None
+    assert "neither reward.json nor reward.txt" in trial.output.reason
+    trial = run(write_steps(tmp_path / "again", files={"steps/two/workdir/setup.sh": "exit 3"}))
+    assert trial.reward is None
+    assert "setup.sh of step two ended with 3" in trial.output.reason

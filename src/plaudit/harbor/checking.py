@@ -53,11 +53,14 @@ def check_task(
 
 
 def _static(task: Task) -> Iterator[TaskFinding]:
-    for name in ("instruction.md", "solution/solve.sh", "tests/test.sh"):
-        if not (task.folder / name).is_file() and not task.tables.get("steps"):
-            yield TaskFinding("files", f"there is no {name}", f"add {name}")
-    if not task.instruction.strip() and (task.folder / "instruction.md").is_file():
-        yield TaskFinding("files", "instruction.md is empty", "say what is to be done")
+    for step in task.steps:
+        place = "" if step.outer is None else f"steps/{step.name}/"
+        for name in ("instruction.md", "solution/solve.sh", "tests/test.sh"):
+            folders = [each.parent for each in step.tests] if name.startswith("tests/") else [step.folder]
+            if not any((folder / name).is_file() for folder in folders):
+                yield TaskFinding("files", f"there is no {place}{name}", f"add {place}{name}")
+        if not step.instruction.strip() and (step.folder / "instruction.md").is_file():
+            yield TaskFinding("files", f"{place}instruction.md is empty", "say what is to be done")
     for link in (path for path in task.folder.rglob("*") if path.is_symlink()):
         if not link.resolve().is_relative_to(task.folder):
             yield TaskFinding(
@@ -68,7 +71,7 @@ def _static(task: Task) -> Iterator[TaskFinding]:
     for name in ("schema_version", "task"):
         if name not in task.tables and not (name == "schema_version" and "version" in task.tables):
             yield TaskFinding("keys", f"task.toml has no {name}", f"add {name}", Severity.WARNING)
-    for path in [*task.folder.glob("*/Dockerfile"), *task.folder.glob("*/*.sh")]:
+    for path in [*task.folder.glob("*/Dockerfile"), *task.folder.glob("*/*.sh"), *task.folder.glob("steps/*/*/*.sh")]:
         yield from _sources(path, path.relative_to(task.folder).as_posix())
 
 

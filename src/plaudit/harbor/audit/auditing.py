@@ -15,13 +15,13 @@ from itertools import zip_longest
 
 from plaudit.errors import SandboxError
 from plaudit.findings import Severity
-from plaudit.harbor.audit.attacks import IMITATED, Seen, all_attacks, test_texts
+from plaudit.harbor.audit.attacks import IMITATED, JUNK, Seen, all_attacks, test_texts
 from plaudit.harbor.audit.equivalents import equivalents_of
 from plaudit.harbor.audit.mutants import mutants_of
 from plaudit.harbor.audit.probing import Prober
 from plaudit.harbor.audit.products import Product, Products, Version, products_of, read_archive
 from plaudit.harbor.audit.surface import Surface, find_surface
-from plaudit.harbor.images import Runtime
+from plaudit.harbor.images import CannotRun, Runtime
 from plaudit.harbor.reporting import State, TaskFinding, TaskReport
 from plaudit.harbor.task import Task
 from plaudit.harbor.trial import Solution, TaskRunner, Trial, solution_of
@@ -36,12 +36,14 @@ MOST_OF_A_KIND = 3
 MOST_TRIALS, MOST_SECONDS = 120, 180.0
 """Of the trials of a task, and of the time of its mutants."""
 LEFT_OUT = "left out"
+MOST_WRONG = 3
 PASSING = 1.0
 _CHECKER = re.compile(r"\b(?:python3?|pytest|diff|cmp|grep|test|node|jq|bash|sh|awk|make)\b|\[|/")
-_IMAGE_FILES = (
-    "for d in /*; do case $d in /bin|/boot|/dev|/etc|/lib*|/logs|/proc|/run|/sbin|/sys|/usr|/var|/tests|/solution) ;; "
-    "*) echo $d;; esac; done; echo /usr/local; echo /var/tmp"
-)
+_IMAGE_FILES = """for d in /*; do case $d in /dev|/logs|/proc|/run|/sys|/tests|/solution) ;;
+/bin|/boot|/etc|/lib*|/sbin|/usr|/var) find $d -xdev -newerct @{start} -type f -readable -size -256k ;;
+*) find $d -type f -readable -size -256k ;; esac; done 2>/dev/null | head -5000
+find /usr/local /var/tmp -type f -readable -size -256k 2>/dev/null | head -1000"""
+"""The files that an agent can read, of system folders only those that came with the image of the task."""
 
 
 def audit_task(task: Task, runtime: Runtime, *, mode: str | None = None, key: str = "reward") -> TaskReport:
@@ -49,6 +51,8 @@ def audit_task(task: Task, runtime: Runtime, *, mode: str | None = None, key: st
     report = TaskReport(task.name, State.RAN, mode or task.mode)
     start = time.monotonic()
     try:
+        if task.steps != (task,):
+            raise CannotRun("tasks with steps are run and checked, but not audited")
         with TaskRunner(task, runtime, mode, key) as runner:
             _Audit(runner, report).run()
     except SandboxError as error:
@@ -76,15 +80,16 @@ class _Audit:
             self.report.state = State.CANNOT_RUN
             self.report.notes.append(f"its solution earns {oracle.outcome}, so there is nothing to compare with")
             return
-        if _is_paid(nop):
-            message = "doing nothing earns 1"
+        if nop.reward is not None and nop.reward > 0:
+            message = f"doing nothing earns {nop.outcome}"
             self._add("stub solution", message, nop.log[-500:], "pay nothing for the untouched image")
+        if _is_paid(nop):
             self._find_ignored(Solution("nop"), "nothing was done")
             return
-        self.runner.most_s = 10 + 5 * max(oracle.seconds["agent"], oracle.seconds["verifier"])
+        self.runner.most_s = 4 + 4 * max(oracle.seconds["agent"], oracle.seconds["verifier"])
         products = products_of(nop.artifacts, oracle.artifacts, self.task.instruction, self.workdir)
         self.prober.beside = products.files
-        self._attack(products, find_surface(self.runner, (oracle.events, nop.events), products))
+        self._attack(products, find_surface(self.runner, (oracle, nop), products))
         self._overfitting(products)
         self._mutants(products)
         self.report.notes += self.prober.notes
@@ -101,11 +106,15 @@ class _Audit:
 
     def _attack(self, products: Products, surface: Surface) -> None:
         image_files = self._image_files()
-        texts = (content.decode(errors="replace") for content in image_files.values())
+        contents = (content for path, content in image_files.items() if not path.startswith(("$", "/etc/")))
+        texts = (content.decode(errors="replace") for content in contents)
         self.known = "\n".join([self.task.instruction, *texts])
-        shown = [text for each in products.required if (text := self.prober.on_samples(each))]
+        samples, shown, usual = (
+            list(dict.fromkeys(text for each in products.required for text in results(each)))
+            for results in (self.prober.on_samples, self.prober.shown_values, self.prober.usual_results)
+        )
         answering = [self.prober.with_shown_answers(each) for each in products.required]
-        seen = Seen(image_files, shown, answering)
+        seen = Seen(image_files, samples, answering, shown, usual, self._wrong_results(products))
         for attack in all_attacks(self.task, self.runner.mode, products, surface, seen):
             if attack.kind not in self.report.tried:
                 self.report.tried.append(attack.kind)
@@ -118,14 +127,25 @@ class _Audit:
                 if attack.kind in IMITATED:
                     self._find_ignored(attack.solution, attack.witness)
 
+    def _wrong_results(self, products: Products) -> dict[str, bytes]:
+        """A changed version of each result, which the verifier rejects together; junk where it pays those."""
+        junk = f"{JUNK}\n".encode()
+        mutants = {each.path: mutants_of(each, self.task.instruction) for each in products.required}
+        for index in range(MOST_WRONG):
+            files = {path: each[index].content if index < len(each) else junk for path, each in mutants.items()}
+            if not _is_paid(self._trial(Solution("wrong results", files))):
+                return files
+        return dict.fromkeys(mutants, junk)
+
     def _image_files(self) -> dict[str, bytes]:
         """The files outside system folders that the agent can read before it begins."""
         with self.runner.image.workspace() as workspace:
             user = self.task.user("agent") or self.runner.image.config.user
-            tops = workspace.run(_IMAGE_FILES).output.split()
-            command = f"find {' '.join(tops)} -type f -readable -size -256k 2>/dev/null | head -5000"
+            command = _IMAGE_FILES.format(start=self.runner.started)
             paths = [path for path in workspace.run(command, user=user).output.splitlines() if path.startswith("/")]
-            return read_archive(workspace.get(paths, most=32 << 20)[0])
+            files = read_archive(workspace.get(paths, most=32 << 20)[0])
+        variables = {f"${name}": value.encode() for name, value in self.runner.image.config.env.items()}
+        return {**files, **variables}
 
     def _changed(self, product: Product, state: Entry | None, change: str) -> Solution:
         oracle = solution_of("oracle", self.task)

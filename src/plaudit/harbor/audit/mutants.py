@@ -1,28 +1,30 @@
 """Versions of a file that are wrong: one value, line, row, member, operator or mode changed, or a change undone."""
 
 import ast
-import bz2
+import copy
 import gzip
 import io
 import json
-import lzma
+import math
 import re
 import sqlite3
-import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from typing import Any
 
+from plaudit.harbor.audit.hiding import read_members
 from plaudit.harbor.audit.products import Product, Version
 from plaudit.harbor.workspace import pack
 
-MOST_MUTANTS, MOST_OF_A_MEMBER, MOST_PLACES = 14, 3, 4
+MOST_MUTANTS, MOST_CUTS, MOST_OF_A_MEMBER, MOST_PLACES = 14, 10, 3, 4
 _SWAPS: dict[type, type] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Div: ast.Mult, ast.Mod: ast.Mult,
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
     ast.And: ast.Or, ast.Or: ast.And, ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
+_KEPT = (ast.Return, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass)
 _QUIET = re.compile(r"\s*(?:#|set\s|echo\b.*>&2|cd\s|mkdir\s|export\s|trap\s|fi$|done$|else$|then$|esac$|\}|$)")
 _NUMBER = re.compile(r"(?<![A-Za-z])\d+")
 _COMMENT = re.compile(r"\s*(?:#|;|//|--|<!)")
@@ -36,7 +38,8 @@ _TOKENS = {
     "==": "!=", "!=": "==", "<=": ">", ">=": "<", "&&": "||", "||": "&&", " < ": " >= ", " > ": " <= ", " + ": " - ",
     " - ": " + ", " * ": " + ", " / ": " * ", " % ": " * ", "+=": "-=", "++": "--", "SUM(": "MAX(", "COUNT(": "MAX(",
     "AVG(": "MAX(", "MAX(": "MIN(", "MIN(": "MAX(", " DESC": " ASC", " AND ": " OR ", " OR ": " AND ",
-    " JOIN ": " LEFT JOIN ", "DISTINCT ": "", "true": "false", "false": "true",
+    " JOIN ": " LEFT JOIN ", "DISTINCT ": "", "true": "false", "false": "true", " -lt ": " -ge ",
+    " -gt ": " -le ", " -le ": " -gt ", " -ge ": " -lt ", " -eq ": " -ne ", " -ne ": " -eq ",
 }  # fmt: skip
 _TOKEN = re.compile(
     "|".join(map(re.escape, sorted(_TOKENS, key=len, reverse=True))) + r"|(?<![\w.])\d+(?![\w.])", re.IGNORECASE
@@ -60,7 +63,8 @@ def mutants_of(product: Product, instruction: str, most: int = MOST_MUTANTS) -> 
     for each in makers[product.language](product, instruction):
         if each.content.strip() != product.content.strip():
             unique.setdefault(each.content, each)
-    return _spread(list(unique.values()), most)
+    cuts = [each for each in unique.values() if each.is_cut]
+    return [*_spread([each for each in unique.values() if not each.is_cut], most), *_spread(cuts, min(most, MOST_CUTS))]
 
 
 def _program_mutants(product: Product, instruction: str) -> Iterator[Version]:
@@ -96,8 +100,7 @@ def _line_mutants(lines: list[str], instruction: str) -> Iterator[Version]:
     head, rows = split_header(lines)
     delimiter = next((each for each in ",;\t|" if rows and len({row.count(each) for row in rows} | {0}) == 2), None)
     for index, line in _spread([(i, row) for i, row in enumerate(rows) if row.strip() and not _COMMENT.match(row)]):
-        if lines.count(line) == 1:
-            yield Version(f"line {index + len(head) + 1} removed", _joined(head, rows, index, ""), line)
+        yield Version(f"line {index + len(head) + 1} removed", _joined(head, rows, index, ""), line)
         cells = line.rstrip("\n").split(delimiter) if delimiter else [line.rstrip("\n")]
         for column, cell in enumerate(cells):
             changed = _other_text(cell)
@@ -106,6 +109,13 @@ def _line_mutants(lines: list[str], instruction: str) -> Iterator[Version]:
             yield Version(f"{place} changed", _joined(head, rows, index, row), cell)
     if asks_for_order(instruction):
         yield Version("lines in reverse order", "".join([*head, *reversed(rows)]).encode())
+    if head:
+        yield Version("the header removed", "".join(rows).encode(), head[0])
+    if len(rows) > 1 and all(map(_NUMBER.search, rows)):
+        last = rows[-1].rstrip("\n")
+        yield Version(
+            "a line added", "".join([*head, *rows[:-1], f"{last}\n", f"{_other_text(last)}\n"]).encode(), last
+        )
     if _UNIQUE.search(instruction):
         yield Version("the last line twice", "".join([*lines, lines[-1]]).encode(), lines[-1])
 
@@ -118,12 +128,12 @@ def split_header(lines: list[str]) -> tuple[list[str], list[str]]:
 
 def asks_for_order(instruction: str) -> bool:
     """Whether the instruction asks for a certain order."""
-    return _ORDERED.search(instruction) is not None and not order_is_free(instruction)
+    return _ORDERED.search(" ".join(instruction.split())) is not None and not order_is_free(instruction)
 
 
 def order_is_free(instruction: str) -> bool:
     """Whether the instruction says that rows may come in any order."""
-    return _UNORDERED.search(instruction) is not None
+    return _UNORDERED.search(" ".join(instruction.split())) is not None
 
 
 def _joined(head: list[str], rows: list[str], index: int, row: str) -> bytes:
@@ -152,26 +162,13 @@ def _archive_mutants(product: Product, instruction: str) -> Iterator[Version]:
         changed = mutants_of(inner, instruction, MOST_OF_A_MEMBER) if inner.language != "archive" else []
         for version in [*changed, Version("emptied", b"")]:
             files = {**members, name: version.content}
-            yield Version(f"{name} {version.change}", _write_members(product.content, files), version.value)
+            yield Version(f"{name} {version.change}", write_members(product.content, files), version.value)
         if len(members) > 1:
             rest = {other: text for other, text in members.items() if other != name}
-            yield Version(f"{name} removed", _write_members(product.content, rest))
+            yield Version(f"{name} removed", write_members(product.content, rest))
 
 
-def read_members(content: bytes) -> dict[str, bytes]:
-    """The files of an archive; the one content of a compressed file has the name `content`."""
-    with suppress(tarfile.TarError, EOFError, OSError), tarfile.open(fileobj=io.BytesIO(content)) as opened:
-        files = ((each.name, opened.extractfile(each)) for each in opened if each.isreg())
-        return {name: file.read() for name, file in files if file is not None}
-    with suppress(zipfile.BadZipFile), zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return {each.filename: archive.read(each) for each in archive.infolist() if not each.is_dir()}
-    for module in (gzip, bz2, lzma):
-        with suppress(OSError, EOFError, lzma.LZMAError):
-            return {"content": module.decompress(content)}
-    return {}
-
-
-def _write_members(like: bytes, members: dict[str, bytes]) -> bytes:
+def write_members(like: bytes, members: dict[str, bytes]) -> bytes:
     """An archive of the same kind with these files."""
     data = io.BytesIO()
     if zipfile.is_zipfile(io.BytesIO(like)):
@@ -204,32 +201,49 @@ def change_database(content: bytes, change: str) -> bytes:
     return content
 
 
-def _mutate(node: Any) -> str:
-    """Change one node in place; what was changed, or nothing."""
+def _edits(node: Any) -> Iterator[tuple[str, Any, bool]]:
+    """What may stand in place of a node: the change, the new node, and whether a part was cut away."""
+    text = ast.unparse(node) if isinstance(node, ast.If | ast.Compare) else ""
+    if "__name__" in text.partition("\n")[0]:
+        return
     operator, *more = getattr(node, "ops", [getattr(node, "op", None)])
     other = _SWAPS.get(type(operator))
-    if isinstance(node, ast.If | ast.Compare) and "__name__" in ast.unparse(getattr(node, "test", node)):
-        return ""
     if other is not None and not more:
-        setattr(node, *(("ops", [other()]) if isinstance(node, ast.Compare) else ("op", other())))
-        return f"{type(operator).__name__} became {other.__name__}"
+        operators = {"ops": [other()]} if isinstance(node, ast.Compare) else {"op": other()}
+        yield f"{type(operator).__name__} became {other.__name__}", _with(node, **operators), False
     match node:
         case ast.Return(value=value) if value is not None and not isinstance(value, ast.Constant):
-            node.value = ast.Constant(None)
-            return "returns None"
-        case ast.If():
-            node.test = ast.UnaryOp(ast.Not(), node.test)
-            return "condition negated"
+            yield "returns None", _with(node, value=ast.Constant(None)), False
+        case ast.If(test=test):
+            yield "condition negated", _with(node, test=ast.UnaryOp(ast.Not(), test)), False
         case ast.Constant(value=int() as value):
-            node.value = not value if isinstance(value, bool) else value + 1
-            return f"{value} became {node.value}"
-    return ""
+            new = not value if isinstance(value, bool) else value + 1
+            yield f"{value} became {new}", ast.Constant(new), False
+    if isinstance(node, ast.stmt) and not isinstance(node, _KEPT):
+        yield "left out", ast.Pass(), True
+    elif isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), ast.Load | None):
+        place = getattr(node, "func", node)
+        parts = [
+            each for each in (*getattr(node, "args", []), *ast.iter_child_nodes(place)) if isinstance(each, ast.expr)
+        ]
+        if parts:
+            yield f"{ast.unparse(node)[:40]} became {ast.unparse(parts[0])[:40]}", parts[0], True
+
+
+def _with(node: Any, **fields: object) -> Any:
+    """The node with other fields."""
+    new = copy.copy(node)
+    for name, value in fields.items():
+        setattr(new, name, value)
+    return new
 
 
 def _changed_values(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], Any, Any]]:
     """Each value that holds no others: the names that lead to it, the value, and the whole with another one there."""
     if not isinstance(value, dict | list):
         yield path, value, _other(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            yield path, value, math.nan
         return
     if isinstance(value, list) and _is_sorted(value):
         yield path, value, value[::-1]
@@ -249,6 +263,10 @@ def _is_sorted(items: list[Any]) -> bool:
     return False
 
 
+def _has_nan(value: object) -> bool:
+    return "NaN" in json.dumps(value)
+
+
 def _other(value: object) -> object:
     if isinstance(value, bool):
         return not value
@@ -258,11 +276,18 @@ def _other(value: object) -> object:
 
 
 def _python_mutants(product: Product, instruction: str) -> Iterator[Version]:
-    for index in range(len([*ast.walk(product.tree)]) if product.tree else 0):
-        tree = ast.parse(product.content)
-        node = list(ast.walk(tree))[index]
-        if change := _mutate(node):
-            yield Version(f"line {getattr(node, 'lineno', 0)}: {change}", product.write_python(tree))
+    """Each node of the program in place of which another one can stand, changed alone."""
+    tree = product.tree or ast.Module([], [])
+    for parent in ast.walk(tree):
+        for name, value in ast.iter_fields(parent):
+            for index, old in enumerate(value if isinstance(value, list) else [value]):
+                for change, new, is_cut in _edits(old) if isinstance(old, ast.AST) else ():
+                    place = [*value[:index], new, *value[index + 1 :]] if isinstance(value, list) else new
+                    setattr(parent, name, place)
+                    with suppress(ValueError):  # no program has this form
+                        content = product.write_python(tree)
+                        yield Version(f"line {getattr(old, 'lineno', 0)}: {change}", content, is_cut=is_cut)
+                setattr(parent, name, value)
 
 
 def _shell_mutants(product: Product, instruction: str) -> Iterator[Version]:
@@ -271,6 +296,8 @@ def _shell_mutants(product: Product, instruction: str) -> Iterator[Version]:
         if not _QUIET.match(line) and not line.startswith("#!"):
             content = "\n".join([*lines[:index], ":", *lines[index + 1 :], ""]).encode()
             yield Version(f"line {index + 1} removed", content)
+    for each in _program_mutants(product, instruction):
+        yield replace(each, is_cut=True)
 
 
 def _json_mutants(product: Product, instruction: str) -> Iterator[Version]:
@@ -278,7 +305,7 @@ def _json_mutants(product: Product, instruction: str) -> Iterator[Version]:
     with suppress(ValueError):
         for path, old, whole in _changed_values(json.loads(product.content)):
             names = [part for part in path if isinstance(part, str)]
-            change = "in reverse order" if isinstance(old, list) else "changed"
+            change = "in reverse order" if isinstance(old, list) else "became nan" if _has_nan(whole) else "changed"
             if (not names or names[-1] in instruction) and (is_ordered or not isinstance(old, list)):
                 content = json.dumps(whole, indent=2).encode()
                 name = ".".join(map(str, path)) or "the list"

@@ -3,7 +3,8 @@
 import ast
 import json
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 
@@ -99,16 +100,19 @@ elif not functions:
     usual = "\n".join(words[:8]) + "\n"
     tries = [([], usual), *(([v], usual) for v in words[:6]), *((list(pair), "") for pair in
         itertools.permutations(numbers[:4], 2)), *((words[:2], usual),), *(([s], "") for s in samples)]
-    tries += [([], open(s).read()) for s in samples]
+    texts = {open(s).read(): s for s in samples}
+    tries += [([], text) for text in texts]
     for arguments, text in tries:
         outcome = program(commands[suffix], arguments, text)
         if outcome == "served" or list(seen.values()).count("timeout") > 2: break
-        if outcome != "timeout" and arguments[:1] in [[s] for s in samples[::2]] and not text:
-            seen["sample"] = outcome
+        named = texts.get(text) if not arguments else arguments[0] if not text else None
+        if outcome != "timeout" and named in samples[::2]: seen[f"sample {len(seen)}"] = outcome
         seen[f"arguments {arguments}" + (f" and {text[:60]!r} as input" if text != usual else "")] = outcome
 print("\n" + json.dumps(seen))
 """
+MOST_USUAL, MOST_SHOWN = 3, 8
 _VALUE = re.compile(r"-?\d+(?:\.\d+)?|\"[^\"\n]{0,60}\"|'[^'\n]{0,60}'|\[[^\[\]\n]{0,80}\]")
+_SPAN = re.compile(r"`+(?:\w*\n)?([\w .,!-][\w .,!\n-]{0,60}?)\n?`+")
 _TABLE = re.compile(r"\b([A-Za-z_]\w*)\s?\(([A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)+)\)")
 _ADDRESS = re.compile(r"(?:\b(?:GET|POST)\s+|:\d+|'|\")(/[a-z][\w/{}<>-]*)")
 
@@ -128,7 +132,7 @@ class Prober:
         mentioned = {"values": _values(f"{instruction}\n{tests}"), "addresses": list(addresses), "tables": tables}
         self.beside: list[Product] = []
         """What the solution left, for programs that import each other."""
-        self._shown = _values(instruction)
+        self._instruction, self._shown = instruction, _values(instruction)
         self.notes: dict[str, None] = {}
         """The comparisons that were not possible, each once."""
         self._mentioned = json.dumps(mentioned).encode()
@@ -146,14 +150,35 @@ class Prober:
         )
         return next((f"{call} gives {other}, not {result}" for call, result, other in pairs if other != result), "")
 
-    def on_samples(self, product: Product) -> str:
-        """The results of a program for the inputs of the image, as a Python literal; empty if there are none."""
+    def on_samples(self, product: Product) -> list[str]:
+        """The results of a program for the inputs of the image, as Python literals."""
         if product.language != "program":
-            return ""
-        with suppress(ValueError, SyntaxError):
-            printed = ast.literal_eval(self._behaviour(product.path, product.content).get("sample", ""))
-            return repr(printed.strip() if isinstance(printed, str) else printed)
-        return ""
+            return []
+        return self._literals(each for call, each in self._seen(product).items() if call.startswith("sample"))
+
+    def usual_results(self, product: Product) -> list[str]:
+        """The most frequent results of a program, as Python literals; none where it has only one."""
+        counts = Counter(self._literals(self._seen(product).values()))
+        return [each for each, _ in counts.most_common(MOST_USUAL)] if len(counts) > 1 else []
+
+    def shown_values(self, product: Product) -> list[str]:
+        """Values that the instruction shows, as Python literals: first those that the program gives."""
+        results = (
+            each for each in self._literals(self._seen(product).values()) if each.strip("'\"") in self._instruction
+        )
+        return list(dict.fromkeys([*results, *map(repr, reversed(self._shown))]))[:MOST_SHOWN]
+
+    def _seen(self, product: Product) -> Mapping[str, str]:
+        return self._behaviour(product.path, product.content) if product.is_program else {}
+
+    @staticmethod
+    def _literals(results: Iterable[str]) -> list[str]:
+        literals = []
+        for each in results:
+            with suppress(ValueError, SyntaxError):
+                value = ast.literal_eval(each)
+                literals.append(repr(value.strip() if isinstance(value, str) else value))
+        return literals
 
     def with_shown_answers(self, product: Product) -> bytes | None:
         """A program that gives the results which the instruction shows, and no others; None where it shows none."""
@@ -193,4 +218,5 @@ def _values(text: str) -> list[object]:
         with suppress(ValueError, SyntaxError, TypeError):
             value = ast.literal_eval(match)
             values[json.dumps(value)] = value
+    values |= {json.dumps(span): span for span in _SPAN.findall(text) if not _VALUE.fullmatch(span)}
     return list(values.values())[:30]

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -17,16 +17,19 @@ from plaudit.harbor.workspace import Entry
 MOST_BYTES = 1 << 18
 MOST_UNDONE = 20
 _MODES = re.compile(r"\b(?:mode|permission|executable|chmod|readable|writable)s?\b|\b0?[0-7]{3}\b", re.IGNORECASE)
-# By the end of its name, a program of another language that prints a text.
+# By the end of its name, a program of another language that prints a text, and one that prints what it reads.
 PROGRAMS = {
-    ".awk": "BEGIN {{ print {0}; exit }}\nEND {{ exit }}\n",
-    ".c": "#include <stdio.h>\nint main(void) {{ puts({0}); return 0; }}\n",
-    ".js": "console.log({0});\n",
-    ".pl": 'print {0}, "\\n";\n',
-    ".rb": "puts {0}\n",
-    ".sed": "",
-    ".sh": "#!/bin/bash\nprintf '%s\\n' {0}\nexit 0\n",
-    ".sql": "SELECT {0};\n",
+    ".awk": ("BEGIN {{ print {0}; exit }}\nEND {{ exit }}\n", "{ print }\n"),
+    ".c": (
+        "#include <stdio.h>\nint main(void) {{ puts({0}); return 0; }}\n",
+        "#include <stdio.h>\nint main(void) { int c; while ((c = getchar()) != EOF) putchar(c); return 0; }\n",
+    ),
+    ".js": ("console.log({0});\n", "process.stdin.pipe(process.stdout);\n"),
+    ".pl": ('print {0}, "\\n";\n', "print while <STDIN>;\n"),
+    ".rb": ("puts {0}\n", "print STDIN.read\n"),
+    ".sed": ("", "\n"),
+    ".sh": ("#!/bin/bash\nprintf '%s\\n' {0}\nexit 0\n", "#!/bin/bash\ncat\n"),
+    ".sql": ("SELECT {0};\n", ""),
 }
 SQLITE = b"SQLite format 3\0"
 
@@ -40,6 +43,8 @@ class Version:
     value: str = ""
     state: Entry | None = None
     """The new state of the file, if more than its content changed."""
+    is_cut: bool = False
+    """Whether a part of a program was left out."""
 
     def is_wrong(self, known: str) -> bool:
         """Whether the task determines the value: a number does not change freely, nor do words that the task has."""
@@ -121,18 +126,40 @@ class Product:
         """A program that gives one value, whatever it is asked; None for a file that is no program."""
         value = ast.literal_eval(constant)
         if self.tree is not None:
-            tree = self.tree
-            functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-            if not functions:
-                return self.write_python(ast.parse(f"print({value!r})"))
-            for node in functions:
-                node.body = [ast.Return(ast.parse(repr(value), mode="eval").body)]
-            return self.write_python(tree)
+            return self._with_bodies(lambda _: f"return {value!r}", f"print({value!r})")
         if self.path.endswith(".sql") and isinstance(value, list):
             rows = ", ".join(f"({', '.join(map(_sql, row))})" for row in value)
             return f"VALUES {rows};\n".encode() if rows else None
-        template = PROGRAMS.get(self.suffix)
+        template, _ = PROGRAMS.get(self.suffix, ("", ""))
         return template.format(json.dumps(str(value))).encode() if template else None
+
+    def echoing(self) -> bytes | None:
+        """A program that gives back its first argument, or what it reads; None for a file that is no program."""
+        if self.tree is None:
+            return PROGRAMS.get(self.suffix, ("", ""))[1].encode() or None
+        return self._with_bodies(
+            lambda names: f"return {names[0] if names else None}", "import sys\nsys.stdout.write(sys.stdin.read())"
+        )
+
+    def _with_bodies(self, body: Callable[[list[str]], str], script: str) -> bytes:
+        """The Python program with another body in each function, made from its parameters; a script without any."""
+        tree = self.tree or ast.Module([], [])
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+        for node in functions:
+            node.body = list(ast.parse(body([each.arg for each in node.args.args if each.arg != "self"])).body)
+        return self.write_python(tree if functions else ast.parse(script))
+
+    def disguised(self, instruction: str) -> bytes | None:
+        """Data of the same form in which each number that the instruction does not have is another one."""
+        if self.language not in ("text", "json"):
+            return None
+
+        def other(match: re.Match[str]) -> str:
+            number = match[0]
+            is_free = re.search(rf"(?<!\d){number}(?!\d)", instruction) is None
+            return "".join(str(int(digit) % 9 + 1) for digit in number) if is_free else number
+
+        return re.sub(r"\d+", other, self.content.decode(errors="replace")).encode()
 
     def with_answers(self, answers: dict[tuple[str, str], object]) -> bytes | None:
         """A program whose functions look up their results, by name and arguments; None where a constant is the same."""

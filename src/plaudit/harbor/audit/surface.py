@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from plaudit.harbor.audit.products import Products, read_archive
 from plaudit.harbor.machine.observer import Event
 from plaudit.harbor.machine.packing import UNCROSSED
-from plaudit.harbor.trial import TaskRunner
+from plaudit.harbor.trial import TaskRunner, Trial
 from plaudit.harbor.workspace import pack
 
 MOST_PATHS, MOST_FOLDERS, MOST_EXISTING = 1500, 10, 20
@@ -43,34 +43,54 @@ class Surface:
     """Files of the image."""
     protected: list[str] = field(default_factory=list)
     """Files of the tests that were read."""
+    left: dict[str, bytes] = field(default_factory=dict)
+    """Files that a verification that passes leaves."""
 
 
-def find_surface(runner: TaskRunner, runs: Iterable[Iterable[Event]], products: Products) -> Surface:
-    """The surface of observed runs of the verifier, where the solution left `products`."""
+def find_surface(runner: TaskRunner, runs: Iterable[Trial], products: Products) -> Surface:
+    """The surface of observed runs, the first of which passes; the solution left `products`."""
     uses: dict[str, dict[str, bool]] = {}
-    for events in runs:
-        for path, kinds in _uses_of_verifier(events, products).items():
+    left: dict[str, bytes] = {}
+    for trial in runs:
+        left = left or _left_by_verifier(trial, products)
+        for path, kinds in _uses_of_verifier(trial.events, products).items():
             uses.setdefault(path, {}).update(kinds)
     searched = [path for path, kinds in uses.items() if kinds.get("list")]
-    targets = [path for path, kinds in uses.items() if "list" not in kinds][:MOST_PATHS]
+    files = {"read", "write", "change"}
+    targets = [path for path, kinds in uses.items() if "list" not in kinds or kinds.keys() & files][:MOST_PATHS]
     markers = {f"{folder}/.plaudit": folder for folder in searched}
-    there, absent = _controlled(runner, [*targets, *markers])
+    there, absent = _controlled(runner, list(dict.fromkeys([*targets, *markers, *left])))
     surface = Surface(
         run={path.rpartition("/")[2] for path, kinds in uses.items() if "run" in kinds or path.startswith(PROGRAMS)}
     )
     surface.folders = [markers[path] for path in absent if path in markers][:MOST_FOLDERS]
     imported = (match for path, kinds in uses.items() if "read" in kinds and (match := _IMPORTED.search(path)))
     surface.modules = list(dict.fromkeys(first or second for first, second in (match.groups() for match in imported)))
+    surface.left = {path: left[path] for path in (*there, *absent) if path in left}
     for path in absent:
-        if path in markers:
+        if path in markers or path not in uses:
             continue
         if uses[path].keys() & {"find", "run"} or PurePosixPath(path).name in surface.run:
             surface.programs.append(path)
         elif not path.startswith(SYSTEM) and "/.git/" not in path:
             surface.missing.append(path)
-    surface.existing = [path for path in there if not path.startswith(SYSTEM) and "/.git/" not in path][:MOST_EXISTING]
+    existing = (
+        path
+        for path in there
+        if path in uses and path not in markers and not path.startswith(SYSTEM) and "/.git/" not in path
+    )
+    surface.existing = list(existing)[:MOST_EXISTING]
     surface.protected = [path for path, kinds in uses.items() if path.startswith("/tests/") and "read" in kinds]
     return surface
+
+
+def _left_by_verifier(trial: Trial, products: Products) -> dict[str, bytes]:
+    before, results = read_archive(trial.artifacts), {each.content for each in products.files}
+    return {
+        path: content
+        for path, content in read_archive(trial.left).items()
+        if before.get(path) != content and content not in results and "__pycache__" not in path
+    }
 
 
 def _uses_of_verifier(events: Iterable[Event], products: Products) -> dict[str, dict[str, bool]]:
@@ -114,6 +134,6 @@ def _controlled(runner: TaskRunner, paths: list[str]) -> tuple[list[str], list[s
         workspace.run(_WRITES, cwd=config.workdir, user=runner.task.user("agent") or config.user, seconds=60)
         lines = workspace.read("/logs/artifacts/written")[1].decode(errors="replace").splitlines()
         if runner.mode == "separate":
-            crossed = read_archive(runner.collect(workspace, []))
+            crossed = read_archive(runner.collect(runner.task, workspace, []))
             lines = [line for line in lines if line[1:] in crossed]
     return [line[1:] for line in lines if line[0] == "e"], [line[1:] for line in lines if line[0] == "m"]
