@@ -336,7 +336,11 @@ class ReportedTests(ToolEnvironment):
         return [
             Example(
                 EpisodeStart(f"The method of str that turns {pairs[0][0]!r} into {pairs[0][1]!r}? ", pairs, seed=at),
-                [tool_call("run_tests", program=name), tool_call("hand_in", program=name, tests_passed=2), "Handed in."],
+                [
+                    tool_call("run_tests", program=name),
+                    tool_call("hand_in", program=name, tests_passed=2),
+                    "Handed in.",
+                ],
             )
             for at, (name, pairs) in enumerate(cases)
         ]
@@ -504,7 +508,7 @@ def water(state: Greenhouse, plant: str) -> str:
     return f"{plant} is watered (entry {next(RECEIPTS)} of the book)"
 
 
-def set_windows(state: Greenhouse, open: bool) -> str:  # noqa: A002 - the name that the model sees
+def set_windows(state: Greenhouse, open: bool) -> str:
     """Open or close the windows."""
     state.windows_open = open
     return "open" if open else "closed"
@@ -620,4 +624,3 @@ class FarNumbersReturnEarly(Environment):
             Example(EpisodeStart(f"Estimate the {what}. ", truth, seed=at), [str(truth)])
             for at, (what, truth) in enumerate(cases)
         ]
-

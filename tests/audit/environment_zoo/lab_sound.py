@@ -457,4 +457,3 @@ class LastLineAnswers(Environment):
             Example(EpisodeStart(f"{word} in English? ", english, seed=at), [f"answer: {english}"])
             for at, (word, english) in enumerate(cases)
         ]
-

@@ -1,4 +1,4 @@
-"""An environment of verifiers 0.1 whose rubric pays an answer that stands anywhere in the conversation, also in a list."""
+"""An environment of verifiers 0.1 whose rubric pays an answer that stands anywhere in the conversation, also in a list."""  # noqa: E501
 
 import datasets
 import verifiers as vf
