@@ -8,8 +8,8 @@ from typing import Any
 from plaudit.agents import Agent, EnvironmentHost, Example, LocalHost
 from plaudit.audit.environments.found import Found
 from plaudit.audit.environments.playing import Play, Transcript, play_all, scripted
-from plaudit.audit.environments.policies import STEPS, spam_calls
-from plaudit.audit.environments.solutions import change_solution
+from plaudit.audit.environments.policies import STEPS, spam_calls, write_call
+from plaudit.audit.environments.solutions import in_reverse, rewrite, spoil
 
 REFERENCES = 4
 """On how many examples episodes are played again."""
@@ -26,13 +26,16 @@ class Replays:
         self._plays = [
             Play(example.start, scripted([*actions, *words][:STEPS]))
             for example in chosen
-            for actions in (
-                [*example.actions, *calls], calls, *(each.actions for each in change_solution(example.actions)),
+            for actions in ([*example.actions, *calls], calls, in_reverse(example.actions), _spoiled(example.actions))
+        ]
+        self._others = [
+            Play(example.start, scripted(actions, then))
+            for example in examples
+            for actions, then in (
+                ([*calls, *example.actions][:STEPS], "Done."), (example.actions[: len(example.actions) // 2 + 1], None),
             )
         ]  # fmt: skip
-        self._others = [
-            Play(example.start, scripted([*calls, *example.actions][:STEPS], "Done.")) for example in examples
-        ]
+        """Episodes to their end, and some that are given up on the way."""
 
     def find_difference(self, host: EnvironmentHost, open_host: Callable[[], EnvironmentHost]) -> Found | None:
         """An episode that is not always the same; `host` must be new."""
@@ -87,6 +90,10 @@ class Replays:
         plays = self._plays if plays is None else plays
         self.episodes += len(plays)
         return play_all(host, plays, STEPS, self._deadline_s, at_once=at_once)
+
+
+def _spoiled(actions: Sequence[str]) -> list[str]:
+    return rewrite(actions, lambda call: write_call(call.name, {each: spoil(v) for each, v in call.arguments.items()}))
 
 
 def _found(family: str, seen: tuple[Transcript, str], message: str, remedy: str) -> Found:
