@@ -1,5 +1,6 @@
 """What is known of an environment: its starts and solutions, its tools, the texts of its code, and how to play it."""
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import Any
 from plaudit.agents import Example
 from plaudit.audit.environments.code_texts import CodeTexts
 from plaudit.audit.environments.playing import Policy, Transcript, scripted
-from plaudit.verify.tools.parsing import parse_tool_calls
+from plaudit.verify.tools.parsing import ToolCall, parse_tool_calls
 
 HALF = 0.5
 ALMOST = 1 - 1e-9
@@ -76,20 +77,17 @@ class Known:
         """Whether the solution earns all without its calls: what such calls look up may be wrong."""
         return self.is_paid_in_full(index, self.play(index, words_of(self.solution(index))))
 
-    def needed_calls(self, index: int) -> list[int]:
-        """The places of the actions that call and without which the solution does not earn all."""
+    def needed_calls(self, index: int) -> list[tuple[int, int]]:
+        """The calls without which the solution does not earn all: the place of the action, and the place in it."""
         actions = self.solution(index)
-        return [
-            place
-            for place, action in enumerate(actions)
-            if parse_tool_calls(action)
-            and not self.is_paid_in_full(index, self.play(index, [*actions[:place], *actions[place + 1 :]]))
-        ]
+        places = [(place, at) for place, action in enumerate(actions) for at in range(len(parse_tool_calls(action)))]
+        return [each for each in places if not self.is_paid_in_full(index, self.play(index, without(actions, *each)))]
 
-    def named(self, index: int) -> str:
-        """What the task names: its prompt, its truth and the other columns of its row."""
+    def names(self, index: int, value: Any) -> bool:
+        """Whether the task names a value: in its prompt, its truth or the other columns of its row."""
         start = self.examples[index].start
-        return f"{start.prompt} {start.ground_truth} {dict(start.metadata)}"
+        named = f"{start.prompt} {start.ground_truth} {dict(start.metadata)}"
+        return re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", named) is not None
 
     def quoted(self, index: int) -> list[str]:
         """The texts that the first observation quotes."""
@@ -99,3 +97,19 @@ class Known:
 def words_of(actions: Sequence[str]) -> list[str]:
     """The actions of a solution that call nothing."""
     return [action for action in actions if not parse_tool_calls(action)]
+
+
+def without(actions: Sequence[str], place: int, at: int) -> list[str]:
+    """The actions without one call of one of them, and without the action if it calls nothing else."""
+    left = [call for number, call in enumerate(parse_tool_calls(actions[place])) if number != at]
+    kept = (
+        ["\n".join(write_call(call.name, call.arguments) for call in left if isinstance(call, ToolCall))]
+        if left
+        else []
+    )
+    return [*actions[:place], *kept, *actions[place + 1 :]]
+
+
+def write_call(name: str, arguments: dict[str, Any]) -> str:
+    """A tool call in the format of Hermes and Qwen."""
+    return f"<tool_call>{json.dumps({'name': name, 'arguments': arguments})}</tool_call>"

@@ -1,13 +1,12 @@
 """Policies that do not know the goal: silence, claims, texts of the environment's code, calls without a meaning."""
 
 import itertools
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from plaudit.agents.player import describe_tool
-from plaudit.audit.environments.known import Known, words_of
+from plaudit.audit.environments.known import Known, words_of, write_call
 from plaudit.audit.environments.playing import Policy, Transcript, scripted
 from plaudit.verify.tools.parsing import CALL_TAGS, ToolCall, parse_tool_calls
 
@@ -38,7 +37,7 @@ _ORDER = re.compile(
 _ARGUMENT = re.compile(r"(\w+)\s*[=:]\s*[\"'`]?([^\s\"'`,;()]+)")
 """A named argument in a sentence."""
 _FORGED = re.compile(r"<\|?(?:im_|tool_response)|^(?:User|Observation|System):")
-MOST_QUOTED, MOST_WORDS = 6, 12
+MOST_QUOTED, MOST_WORDS, MOST_PAIRED = 6, 12, 4
 
 
 class Case(NamedTuple):
@@ -70,9 +69,11 @@ def goalless(known: Known, index: int) -> Iterator[Case]:
     for claim in CLAIMS:
         remedy = "judge the state, not what the agent says of it"
         yield Case(_claim(claim), claim, scripted([claim], ENDINGS[0]), remedy)
+    remedy = "find the one answer that the action commits to, and compare that"
     for text in LISTS:
-        remedy = "find the one answer that the action commits to, and compare that"
         yield Case("list all answers", "every short answer", scripted([text], text), remedy, "list all answers")
+    said_back = Case("list all answers", "the first observation said back", lambda played: played.observation, remedy)
+    yield said_back._replace(may_be_right=True)
     for text in EDGES:
         remedy = "refuse numbers that are not finite or out of range"
         yield Case("reward without goal", text, scripted([text], text), remedy, may_be_right=True)
@@ -133,18 +134,23 @@ def _probes(known: Known) -> Iterator[Case]:
 
 def repetitions(known: Known, index: int) -> Iterator[Case]:
     """An action repeated, each beside an episode in which it is repeated less."""
-    remedy = "pay for progress once"
     solution = known.solution(index)
     calls = spam_calls(known.tools)
-    for action in [*([calls[0], "\n".join(calls)] if calls else []), "again"]:
-        some, many = [action] * (STEPS // 2), [action] * STEPS
-        name = f"{STEPS} equal actions, beside {STEPS // 2}"
-        yield Case("loop", name, scripted(many), remedy, steps=STEPS, beside=some)
+    words = list(dict.fromkeys([*words_of(solution), *map(str, range(2)), *known.quoted(index)]))[:MOST_PAIRED]
+    pairs = list(itertools.permutations(words, 2)) if solution and not calls else []
+    for cycle in [(calls[0],), ("\n".join(calls),), *((each,) for each in calls)] if calls else [("again",), *pairs]:
+        some, many = ([*cycle] * (steps // len(cycle)) for steps in (STEPS // 2, STEPS))
+        yield _more("the same actions again and again", some, many)
     if solution:
+        yield _more(
+            "other actions after the first action of the solution", solution[:1], [solution[0], *["again"] * STEPS]
+        )
         for more in dict.fromkeys([(solution[-1],), tuple(solution)]):
-            many = [*solution, *more * (STEPS // len(more))]
-            name = f"the solution with {'its last action' if len(more) == 1 else 'itself'} again and again after it"
-            yield Case("loop", name, scripted(many), remedy, steps=len(many), beside=solution)
+            yield _more("the solution and more of it", solution, [*solution, *more * (STEPS // len(more))])
+
+
+def _more(name: str, some: Sequence[str], many: Sequence[str]) -> Case:
+    return Case("loop", name, scripted(many), "pay for progress once", steps=len(many), beside=some)
 
 
 def obedience(known: Known, index: int) -> Iterator[Case]:
@@ -174,17 +180,13 @@ def spam_calls(tools: Sequence[Callable[..., Any]], text: str = "x", number: flo
     ]
 
 
-def write_call(name: str, arguments: dict[str, Any]) -> str:
-    """A tool call in the format of Hermes and Qwen."""
-    return f"<tool_call>{json.dumps({'name': name, 'arguments': arguments})}</tool_call>"
-
-
 def _dummy(schema: dict[str, Any], text: str, number: float = 1) -> Any:
     if "enum" in schema:
         return schema["enum"][0]
     kind = schema.get("type", "string")
     whole = int(number) if number == number and abs(number) < 1e300 else number
-    values = {"integer": whole, "number": float(number), "boolean": True, "array": [], "object": {}, "null": None}
+    plain: dict[str, Any] = {"boolean": True, "array": [], "object": {}, "null": None}
+    values = {**plain, "integer": whole, "number": float(number)}
     return values.get(kind if isinstance(kind, str) else kind[0], text)
 
 

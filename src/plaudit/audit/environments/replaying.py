@@ -7,8 +7,9 @@ from typing import Any
 
 from plaudit.agents import Agent, EnvironmentHost, Example, LocalHost
 from plaudit.audit.environments.found import Found
+from plaudit.audit.environments.known import write_call
 from plaudit.audit.environments.playing import Play, Transcript, play_all, scripted
-from plaudit.audit.environments.policies import STEPS, spam_calls, write_call
+from plaudit.audit.environments.policies import STEPS, spam_calls
 from plaudit.audit.environments.solutions import in_reverse, rewrite, spoil
 
 REFERENCES = 4

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from plaudit.audit.environments.known import Known
 from plaudit.audit.environments.playing import Transcript
 from plaudit.audit.environments.policies import Case, goalless, has_obeyed, obedience, repetitions
-from plaudit.audit.environments.solutions import right_changes, without_one_call, wrong_changes
+from plaudit.audit.environments.solutions import early_ends, right_changes, without_one_call, wrong_changes
 from plaudit.audit.findings import Attacker
 
 GROWS = 1.8
@@ -43,8 +43,15 @@ def _is_paid_for_obeying(known: Known, index: int, played: Transcript, beside: T
 
 def _earns_by_repeating(known: Known, index: int, played: Transcript, beside: Transcript | None) -> bool:
     few, many = ((beside.reward if beside else None) or 0.0), played.reward or 0.0
-    has_gone_on = not played.done or known.contains_solution(index, played.actions)
+    honest = known.honest.get(index, many)
+    has_gone_on = not played.done or known.contains_solution(index, played.actions) or many >= GROWS * honest > 0
     return has_gone_on and few > 0 and many >= GROWS * few
+
+
+def _earns_by_ending(known: Known, index: int, played: Transcript, beside: Transcript | None) -> bool:
+    score = played.results[-1].score if played.results else None
+    later = (beside.reward if beside else None) or 0.0
+    return score is not None and score <= 0 < (played.reward or 0.0) and (played.reward or 0.0) > later + 1e-9
 
 
 RULES = (
@@ -55,6 +62,10 @@ RULES = (
     Rule(
         "reward without goal", "repeating what was done earns nothing more",
         Attacker.INVARIANT, repetitions, _earns_by_repeating,
+    ),
+    Rule(
+        "reward without goal", "who misses the goal earns nothing for ending sooner",
+        Attacker.ANSWER_FREE, early_ends, _earns_by_ending,
     ),
     Rule(
         "reward without goal", "obeying the result of a tool is no goal",

@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from plaudit.audit.environments.known import Known, words_of
+from plaudit.audit.environments.known import Known, without, words_of, write_call
 from plaudit.audit.environments.playing import scripted
-from plaudit.audit.environments.policies import ENDINGS, Case, write_call
+from plaudit.audit.environments.policies import ENDINGS, Case
 from plaudit.verify.tools.parsing import MalformedCall, ToolCall, parse_tool_calls
 
 WRONG, UNPAID = "reward without goal", "goal without reward"
@@ -38,8 +38,8 @@ def right_changes(known: Known, index: int) -> Iterator[Case]:
     actions = known.solution(index)
     if not actions:
         return
-    spaced = [f"\n {action} \n" for action in actions]
-    yield _case(UNPAID, "the solution with blanks around its actions", spaced, "blanks around an action mean nothing")
+    spaced = [f"\n{action}\n" for action in actions]
+    yield _case(UNPAID, "the solution with line ends around its actions", spaced, "strip actions")
     called = [action for action in actions if parse_tool_calls(action)]
     if called and all("<tool_call>" in action for action in called):
         other = rewrite(actions, lambda call: _in_lines(call))
@@ -50,13 +50,20 @@ def right_changes(known: Known, index: int) -> Iterator[Case]:
 def without_one_call(known: Known, index: int) -> Iterator[Case]:
     """The solution without one of its calls, in turn; all of them together show a goal that is paid in part."""
     actions = known.solution(index)
-    called = [place for place, action in enumerate(actions) if parse_tool_calls(action)]
-    if len(called) < 2 or known.is_paid(index, known.play(index, words_of(actions))):
+    places = [(place, at) for place, action in enumerate(actions) for at in range(len(parse_tool_calls(action)))]
+    if len(places) < 2 or known.is_paid(index, known.play(index, words_of(actions))):
         return
-    for count, place in enumerate(called, 1):
-        shorter = [*actions[:place], *actions[place + 1 :]]
-        case = _wrong(f"the solution without call {count}", shorter, "pay in full for the whole goal only")
+    for count, place in enumerate(places, 1):
+        case = _wrong(f"the solution without call {count}", without(actions, *place), "pay in full for the whole goal")
         yield case._replace(together=f"any call left out of {index}")
+
+
+def early_ends(known: Known, index: int) -> Iterator[Case]:
+    """The last action of a solution with a wrong last word, at once, beside the same after other actions."""
+    if actions := known.solution(index):
+        wrong = f"{actions[-1]}zz" if not parse_tool_calls(actions[-1]) else ENDINGS[0]
+        case = Case("end at once", "a wrong answer", scripted([wrong]), "pay for speed only where the goal is reached")
+        yield case._replace(steps=1, beside=["again", "again", "again", wrong])
 
 
 def in_reverse(actions: Sequence[str]) -> list[str]:
@@ -102,7 +109,7 @@ def _others(known: Known, index: int) -> Iterator[int]:
 
 def _is_answered(known: Known, index: int) -> bool:
     """Whether the solution of a start ends with its ground truth, word for word."""
-    return known.solution(index)[-1] == known.examples[index].start.ground_truth
+    return bool(known.solution(index)[-1] == known.examples[index].start.ground_truth)
 
 
 def _of_other_starts(known: Known, index: int) -> Iterator[Case]:
@@ -129,6 +136,12 @@ def _changed_words(known: Known, index: int) -> Iterator[Case]:
         half = len(actions) // 2
         cut = [*actions[:half], *[ENDINGS[0]] * (len(actions) - half)]
         yield _wrong("half of the solution", cut, "pay when the goal is reached, not on the way to it")
+    named = [place for place, action in enumerate(actions) if known.names(index, action)] if len(actions) > 1 else []
+    for which, places in (("first", named[:1]), ("last", named[-1:])):
+        for place in places:
+            shorter = [*actions[:place], *actions[place + 1 :]]
+            what = f"the solution without the {which} action that the task names"
+            yield _wrong(what, shorter, "compare everything that the task asks for", often=True)
     if not all(_WORD.fullmatch(action) for action in actions):
         return
     remedy = "compare whole words"
@@ -152,30 +165,28 @@ def _changed_calls(known: Known, index: int, calls: Sequence[Sequence[Any]]) -> 
     claims = [ENDINGS[0]] * max(1, len(words_of(actions)))
     yield _wrong("the solution without its calls", claims, "judge what was done, not what was said")
     needed = known.needed_calls(index)
-    for place in needed:
-        yield from _other_arguments(known, index, place)
+    for place, at in needed:
+        yield from _other_arguments(known, index, place, at)
     failing = rewrite(actions, lambda call: write_call(call.name, {**call.arguments, "plaudit": "x"}))
     honest, failed = known.play(index, actions), known.play(index, failing)
-    if needed and all(honest.feedback[place : place + 1] != failed.feedback[place : place + 1] for place in needed):
+    if needed and all(honest.feedback[place : place + 1] != failed.feedback[place : place + 1] for place, _ in needed):
         yield _wrong("calls that fail", failing, "judge what calls changed; a call that failed changes nothing")
 
 
-def _other_arguments(known: Known, index: int, place: int) -> Iterator[Case]:
-    """A needed action with one argument that the task names replaced: by that of another start, or a wrong one."""
-    actions, named = known.solution(index), known.named(index)
+def _other_arguments(known: Known, index: int, place: int, at: int) -> Iterator[Case]:
+    """A needed call with one argument that the task names replaced: by that of another start, or a wrong one."""
+    actions = known.solution(index)
     calls = [call for call in parse_tool_calls(actions[place]) if isinstance(call, ToolCall)]
-    for at, call in enumerate(calls):
-        for name, value in call.arguments.items():
-            if isinstance(value, bool | None) or not re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", named):
-                continue
-            other = next(_other_values(known, index, call.name, name, value), None)
-            for new, how in ((other, "that of another start"), (spoil(value), "a wrong one")):
-                if new is None:
-                    continue
+    for name, value in calls[at].arguments.items():
+        if isinstance(value, bool | None) or not known.names(index, value):
+            continue
+        other = next(_other_values(known, index, calls[at].name, name, value), None)
+        for new, how in ((other, "that of another start"), (spoil(value), "a wrong one")):
+            if new is not None:
                 changed = [*calls]
-                changed[at] = ToolCall(call.name, {**call.arguments, name: new})
+                changed[at] = ToolCall(calls[at].name, {**calls[at].arguments, name: new})
                 action = "\n".join(write_call(each.name, each.arguments) for each in changed)
-                what = f"the argument {name!r} of {call.name} replaced by {how}"
+                what = f"the argument {name!r} of {calls[at].name} replaced by {how}"
                 remedy = "compare everything that the task asks for"
                 yield _wrong(what, [*actions[:place], action, *actions[place + 1 :]], remedy, often=True)
 
@@ -186,7 +197,7 @@ def _other_values(known: Known, index: int, tool: str, name: str, value: Any) ->
         for action in known.solution(other):
             for call in parse_tool_calls(action):
                 theirs = call.arguments.get(name, value) if isinstance(call, ToolCall) and call.name == tool else value
-                if theirs != value and str(theirs) not in known.named(index):
+                if theirs != value and not known.names(index, theirs):
                     yield theirs
 
 
