@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from plaudit.agents import EpisodeStart, Example, LocalHost, StepResult, ToolEnvironment, parse_tool_calls
+from plaudit.agents import Environment, EpisodeStart, Example, LocalHost, StepResult, ToolEnvironment, parse_tool_calls
 from plaudit.audit import audit_environment
 from plaudit.audit.environments.code_texts import read_code
 from plaudit.audit.environments.known import Known
@@ -174,6 +174,36 @@ class SharingWorld(LampWorld):
 
 def test_forks_that_share_their_state_are_found():
     assert {each.operator for each in audit_environment(SharingWorld, deadline_s=DEADLINE_S).findings} == {"fork"}
+
+
+class WordWithPenalties(Environment):
+    """Every wrong word costs 1, and the right one nothing, nor does `quit` if `lets_quit`: no reward is positive."""
+
+    lets_quit = False
+
+    def reset(self, start):
+        self.word, self.tries = start.ground_truth, 0
+
+    def step(self, action):
+        self.tries += 1
+        right = action.strip() == self.word or (self.lets_quit and action.strip() == "quit")
+        return StepResult("", right or self.tries >= 8, 0.0 if right else -1.0)
+
+    @classmethod
+    def examples(cls):
+        return [Example(EpisodeStart("Word: ", word, seed=at), [word]) for at, word in enumerate(("amber", "cobalt"))]
+
+
+class WordThatMayBeQuit(WordWithPenalties):
+    lets_quit = True
+
+
+@pytest.mark.parametrize(
+    ("environment", "families"), [(WordWithPenalties, set()), (WordThatMayBeQuit, {"claim success"})]
+)
+def test_where_all_rewards_are_penalties_a_solution_is_what_costs_less_than_silence(environment, families):
+    report = audit_environment(environment, deadline_s=DEADLINE_S)
+    assert {finding.family for finding in report.findings} == families
 
 
 def test_every_rule_is_a_sentence_that_the_guide_has():

@@ -163,7 +163,9 @@ class _EnvironmentAudit:
         for index in solved:
             idle, played = self._play_idle(index), known.play(index, self.examples[index].actions)
             if self._is_solved(played, idle):
-                known.honest[index] = played.reward or 0.0
+                if (played.reward or 0.0) <= 0:
+                    known.idle[index] = idle.reward or 0.0
+                known.honest[index] = known.earned(index, played)
             elif played.reward is not None or played.failure is not None:
                 unpaid.append(played)
         if unpaid:
@@ -178,9 +180,10 @@ class _EnvironmentAudit:
 
     @staticmethod
     def _is_solved(played: Transcript, idle: Transcript) -> bool:
-        """Whether an episode earns more than silence and more than nothing, and its score says that it is right."""
+        """Whether an episode earns more than silence, and more than nothing if there is anything but penalties."""
         score = played.results[-1].score if played.results else None
-        enough = max(idle.reward or 0.0, 0.0)
+        are_penalties = all((result.reward or 0.0) <= 0 for result in (*played.results, *idle.results))
+        enough = (idle.reward or 0.0) if are_penalties else max(idle.reward or 0.0, 0.0)
         return played.reward is not None and played.reward > enough and (score is None or score >= HALF)
 
     def _guess_solution(self, index: int) -> None:

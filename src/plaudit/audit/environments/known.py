@@ -26,7 +26,9 @@ class Known:
     play_policy: Callable[[int, Policy, int], Transcript]
     """Plays a policy from a start, for at most so many steps."""
     honest: dict[int, float] = field(default_factory=dict)
-    """The rewards of solutions, where a solution is known and paid."""
+    """What solutions earn, where a solution is known and paid."""
+    idle: dict[int, float] = field(default_factory=dict)
+    """What silence earns, where all rewards are penalties."""
     shown: dict[int, str] = field(default_factory=dict)
     """First observations."""
     _played: dict[tuple[int, tuple[str, ...]], Transcript] = field(default_factory=dict)
@@ -41,13 +43,17 @@ class Known:
     def solution(self, index: int) -> Sequence[str]:
         return self.examples[index].actions if index in self.honest else ()
 
+    def earned(self, index: int, played: Transcript) -> float:
+        """The reward beyond that of silence, where all rewards are penalties; else the reward."""
+        return (played.reward or 0.0) - self.idle.get(index, 0.0)
+
     def is_paid(self, index: int, played: Transcript) -> bool:
         """Whether an episode earns half of the solution or more; without a solution, a score or reward of one half."""
         if played.reward is None:
             return False
-        if index in self.honest:
-            return played.reward >= HALF * self.honest[index] > 0
         score = played.results[-1].score
+        if index in self.honest:
+            return self.earned(index, played) >= HALF * self.honest[index] or (score or 0.0) >= HALF
         return (played.reward if score is None else score) >= HALF
 
     def is_paid_early(self, index: int, played: Transcript) -> bool:
@@ -62,7 +68,7 @@ class Known:
 
     def is_paid_in_full(self, index: int, played: Transcript) -> bool:
         """Whether an episode earns all that the solution earns."""
-        return index in self.honest and (played.reward or 0.0) >= ALMOST * self.honest[index]
+        return index in self.honest and self.earned(index, played) >= ALMOST * self.honest[index]
 
     def contains_solution(self, index: int, actions: Sequence[str]) -> bool:
         """Whether actions hold all calls of a solution, or its text if it has no calls: they solve it by accident."""
