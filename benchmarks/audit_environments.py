@@ -26,6 +26,8 @@ from tests.audit.environment_zoo.roster import (
     SOUND,
     THIRD_FLAWED,
     THIRD_SOUND,
+    YARD_FLAWED,
+    YARD_SOUND,
     Entry,
 )
 
@@ -35,6 +37,7 @@ SETS = {
     "third": (THIRD_FLAWED, THIRD_SOUND),
     "fourth": (FOURTH_FLAWED, FOURTH_SOUND),
     "lab": (LAB_FLAWED, LAB_SOUND),
+    "yard": (YARD_FLAWED, YARD_SOUND),
     "lab-verifiers": (LAB_VERIFIERS_FLAWED, LAB_VERIFIERS_SOUND),
 }
 
