@@ -37,7 +37,8 @@ _ORDER = re.compile(
 _ARGUMENT = re.compile(r"(\w+)\s*[=:]\s*[\"'`]?([^\s\"'`,;()]+)")
 """A named argument in a sentence."""
 _FORGED = re.compile(r"<\|?(?:im_|tool_response)|^(?:User|Observation|System):")
-MOST_QUOTED, MOST_WORDS, MOST_PAIRED = 6, 12, 4
+_ONCE = "pay for progress once"
+MOST_QUOTED, MOST_WORDS, MOST_PAIRED = 6, 12, 5
 
 
 class Case(NamedTuple):
@@ -72,7 +73,9 @@ def goalless(known: Known, index: int) -> Iterator[Case]:
     remedy = "find the one answer that the action commits to, and compare that"
     for text in LISTS:
         yield Case("list all answers", "every short answer", scripted([text], text), remedy, "list all answers")
-    said_back = Case("list all answers", "the first observation said back", lambda played: played.observation, remedy)
+    said_back = Case(
+        "reward without goal", "the first observation said back", lambda played: played.observation, remedy
+    )
     yield said_back._replace(may_be_right=True)
     for text in EDGES:
         remedy = "refuse numbers that are not finite or out of range"
@@ -133,24 +136,34 @@ def _probes(known: Known) -> Iterator[Case]:
 
 
 def repetitions(known: Known, index: int) -> Iterator[Case]:
-    """An action repeated, each beside an episode in which it is repeated less."""
-    solution = known.solution(index)
-    calls = spam_calls(known.tools)
-    words = list(dict.fromkeys([*words_of(solution), *map(str, range(2)), *known.quoted(index)]))[:MOST_PAIRED]
-    pairs = list(itertools.permutations(words, 2)) if solution and not calls else []
-    for cycle in [(calls[0],), ("\n".join(calls),), *((each,) for each in calls)] if calls else [("again",), *pairs]:
-        some, many = ([*cycle] * (steps // len(cycle)) for steps in (STEPS // 2, STEPS))
-        yield _more("the same actions again and again", some, many)
+    """Actions again and again, each beside an episode with fewer of them."""
+    solution, calls = known.solution(index), spam_calls(known.tools)
+    made = [action for other in known.honest for action in known.solution(other) if parse_tool_calls(action)]
+    cycles = [calls[0], "\n".join(calls), *dict.fromkeys(made)] if calls else ["again"]
+    for action in cycles[:MOST_WORDS]:
+        end = [ENDINGS[0]] if calls else []
+        yield _more("the same actions again and again", [*[action] * (STEPS // 4), *end], [*[action] * STEPS, *end])
     if solution:
-        yield _more(
-            "other actions after the first action of the solution", solution[:1], [solution[0], *["again"] * STEPS]
-        )
-        for more in dict.fromkeys([(solution[-1],), tuple(solution)]):
-            yield _more("the solution and more of it", solution, [*solution, *more * (STEPS // len(more))])
+        begun = [solution[0], *["again"] * STEPS]
+        yield _more("other actions after the first action of the solution", solution[:1], begun)
+        for more in dict.fromkeys([(solution[-1],), tuple(solution), *((word,) for word in _alphabet(known, index))]):
+            yield _more("further actions after the solution", solution, [*solution, *more * (STEPS // len(more))])
+
+
+def cycles(known: Known, index: int) -> Iterator[Case]:
+    """Two actions in turn, where no tools are called."""
+    for pair in itertools.permutations(_alphabet(known, index), 2) if not known.tools else ():
+        yield Case("loop", f"{pair[0]!r} and {pair[1]!r} in turn", scripted([*pair] * (STEPS // 2)), _ONCE)
+
+
+def _alphabet(known: Known, index: int) -> list[str]:
+    """Actions that fit the environment."""
+    words = [*words_of(known.solution(index)), *map(str, range(3)), *known.quoted(index)]
+    return list(dict.fromkeys(words))[:MOST_PAIRED] if known.solution(index) else []
 
 
 def _more(name: str, some: Sequence[str], many: Sequence[str]) -> Case:
-    return Case("loop", name, scripted(many), "pay for progress once", steps=len(many), beside=some)
+    return Case("loop", name, scripted(many), _ONCE, steps=len(many), beside=some)
 
 
 def obedience(known: Known, index: int) -> Iterator[Case]:

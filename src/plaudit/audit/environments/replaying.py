@@ -74,6 +74,10 @@ class Replays:
             together = self._record(host, seed=2, at_once=len(self._plays))
         finally:
             random.setstate(state)
+        for played in records[0]:
+            if played.changed_start:
+                message = "an episode changes its start, which others share"
+                return _found("state between episodes", (played, "its ground truth or metadata"), message, "copy it")
         if seen := _first_difference(*records):
             return _found(
                 "chance", seen, "the same seed and actions led to another episode", "take all chance from `start.seed`"

@@ -5,12 +5,14 @@ from typing import NamedTuple
 
 from plaudit.audit.environments.known import Known
 from plaudit.audit.environments.playing import Transcript
-from plaudit.audit.environments.policies import Case, goalless, has_obeyed, obedience, repetitions
+from plaudit.audit.environments.policies import Case, cycles, goalless, has_obeyed, obedience, repetitions
 from plaudit.audit.environments.solutions import early_ends, right_changes, without_one_call, wrong_changes
 from plaudit.audit.findings import Attacker
 
 GROWS = 1.8
 """A reward that grows by this factor while the actions are repeated is paid for them."""
+
+CYCLES = 3
 
 
 class Rule(NamedTuple):
@@ -42,10 +44,20 @@ def _is_paid_for_obeying(known: Known, index: int, played: Transcript, beside: T
 
 
 def _earns_by_repeating(known: Known, index: int, played: Transcript, beside: Transcript | None) -> bool:
-    few, many = ((beside.reward if beside else None) or 0.0), played.reward or 0.0
-    honest = known.honest.get(index, many)
-    has_gone_on = not played.done or known.contains_solution(index, played.actions) or many >= GROWS * honest > 0
-    return has_gone_on and few > 0 and many >= GROWS * few
+    if beside is None or (beside.reward or 0.0) <= 0 or (played.reward or 0.0) < GROWS * (beside.reward or 0.0):
+        return False
+    ended_by_itself = played.done and beside.done and len(beside.actions) == len(played.actions)
+    is_solved = known.contains_solution(index, played.actions) and not known.is_paid_in_full(index, beside)
+    return not ended_by_itself and not (is_solved and (played.reward or 0.0) < GROWS * known.honest.get(index, 0.0))
+
+
+def _earns_by_coming_back(known: Known, index: int, played: Transcript, beside: Transcript | None) -> bool:
+    """Whether each of the first cycles of two actions earned something, and led to the same two observations."""
+    rounds = [played.results[place : place + 2] for place in range(0, 2 * CYCLES, 2)]
+    if len(rounds[-1]) < 2 or len({tuple(result.feedback for result in each) for each in rounds}) > 1:
+        return False
+    earned = [sum(result.reward or 0.0 for result in each) for each in rounds]
+    return rounds[0][0].feedback != rounds[0][1].feedback and min(earned) > 0
 
 
 def _earns_by_ending(known: Known, index: int, played: Transcript, beside: Transcript | None) -> bool:
@@ -62,6 +74,10 @@ RULES = (
     Rule(
         "reward without goal", "repeating what was done earns nothing more",
         Attacker.INVARIANT, repetitions, _earns_by_repeating,
+    ),
+    Rule(
+        "reward without goal", "coming back to where one was earns nothing",
+        Attacker.INVARIANT, cycles, _earns_by_coming_back,
     ),
     Rule(
         "reward without goal", "who misses the goal earns nothing for ending sooner",

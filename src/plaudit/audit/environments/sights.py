@@ -22,7 +22,7 @@ def find_truths(known: Known) -> Iterator[Found]:
     starts = 0
     for index, example in enumerate(known.examples):
         for truth in _forms(example.start.ground_truth):
-            if _place(truth, example.start.prompt) is not None:
+            if not truth.strip() or _place(truth, example.start.prompt) is not None:
                 continue
             starts += 1
             for how, text, played in _texts(known, index, truth):
@@ -42,7 +42,7 @@ def _forms(truth: Any) -> list[str]:
     if isinstance(truth, bool) or truth is None:
         return []
     if isinstance(truth, str | int | float):
-        return [str(truth)] if len(str(truth)) >= (2 if isinstance(truth, int | float) else LEAST) else []
+        return [str(truth)]
     return [str(truth)] if isinstance(truth, list | tuple | dict) and truth else []
 
 

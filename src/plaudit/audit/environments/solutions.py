@@ -15,7 +15,6 @@ NEXT = 3
 """How many other starts lend their solutions and values to a start."""
 _ORDERED = re.compile(r"(?i)\bin (?!any\b|no\b|whatever\b)(?:\w+ ){0,2}(?:order|sequence)\b(?! to\b)")
 """The steps of the task have an order."""
-_WORD = re.compile(r"\w+")
 
 
 def wrong_changes(known: Known, index: int) -> Iterator[Case]:
@@ -117,7 +116,7 @@ def _of_other_starts(known: Known, index: int) -> Iterator[Case]:
     mine = known.solution(index)
     for other in _others(known, index):
         theirs = known.solution(other)
-        if not known.contains_solution(index, theirs):
+        if list(theirs[: len(mine)]) != list(mine):
             remedy = "judge the goal of this task, not one of any task"
             yield _wrong("the solution of a start that asks for something else", theirs, remedy, often=True)
         if _is_answered(known, index) and _is_answered(known, other):
@@ -142,17 +141,18 @@ def _changed_words(known: Known, index: int) -> Iterator[Case]:
             shorter = [*actions[:place], *actions[place + 1 :]]
             what = f"the solution without the {which} action that the task names"
             yield _wrong(what, shorter, "compare everything that the task asks for", often=True)
-    if not all(_WORD.fullmatch(action) for action in actions):
-        return
-    remedy = "compare whole words"
-    if all(len(action) >= 4 for action in actions):
+    remedy = "compare the whole answer"
+    if all(re.fullmatch(r"\w{4,}", action) for action in actions):
         cut = [f"{action[: len(action) // 2]}zz" for action in actions]
         yield _wrong("words with another second half", cut, remedy)
-    if _is_answered(known, index) and not actions[-1].isdecimal():
-        yield _wrong("words with more behind them", [f"{action}zz" for action in actions], remedy)
-        yield _wrong("words with more before them", [f"zz{action}" for action in actions], remedy)
-        denied = [*actions[:-1], f"It is not {actions[-1]}."]
-        yield _wrong("the answer denied", denied, "compare the whole answer", often=True)
+    if _is_answered(known, index):
+        answer, before = actions[-1], actions[:-1]
+        first, *more = answer.split()
+        wrong = {"the answer denied": f"It is not {answer}.", **({"a part of the answer": first} if more else {})}
+        if not answer.isdecimal():
+            wrong |= {"more behind the answer": f"{answer}zz", "more before the answer": f"zz{answer}"}
+        for name, text in wrong.items():
+            yield _wrong(name, [*before, text], remedy, often=True)
 
 
 def _changed_calls(known: Known, index: int, calls: Sequence[Sequence[Any]]) -> Iterator[Case]:
