@@ -19,10 +19,14 @@ from tests.audit.environment_zoo.roster import (
     FLAWED,
     FOURTH_FLAWED,
     FOURTH_SOUND,
+    LAB_FLAWED,
+    LAB_SOUND,
     LEAK,
     SECOND_FLAWED,
     SECOND_SOUND,
     SOUND,
+    YARD_FLAWED,
+    YARD_SOUND,
     Entry,
 )
 from tests.audit.environment_zoo.sound import LampWorld
@@ -59,19 +63,31 @@ FOURTH = {
     for name in ("GymEitherEnd", "AnyOrderOfSteps", "AnyRecipient", "OptionSetsAnything", "EndsOneStepLate")
 }
 FOURTH |= {name: FOURTH_FLAWED[name] for name in ("LeavingPays", "SearchesPay")}
+LAB = {name: LAB_FLAWED[name] for name in ("FirstStepsOnly", "SpeedBonus", "GymProgressOnly", "KeywordsNamed")}
+LAB |= {name: LAB_FLAWED[name] for name in ("RunningTotal", "FarNumbersReturnEarly")}
+YARD = {name: YARD_FLAWED[name] for name in ("SecondChance", "LooseCounter", "MovesArePaid", "GymNoEnd", "MostOfThem")}
+YARD |= {name: YARD_FLAWED[name] for name in ("SaysSo", "PlanOfTheTask")}
+BUGS = {**FLAWED, **SECOND, **FOURTH, **LAB, **YARD}
+ODD = {**SOUND, **SECOND_SOUND, **FOURTH_SOUND, **LAB_SOUND, **YARD_SOUND}
 
 
-@pytest.mark.parametrize("name", [*quick(FLAWED), *SECOND, *FOURTH])
+@pytest.mark.parametrize("name", [*quick(FLAWED), *SECOND, *FOURTH, *LAB, *YARD])
 def test_a_planted_bug_is_found(name):
-    entry = {**FLAWED, **SECOND, **FOURTH}[name]
+    entry = BUGS[name]
     report = audit(entry)
     families = {finding.family for finding in report.findings}
     assert families & entry.families, [finding.message for finding in report.findings]
 
 
-@pytest.mark.parametrize("name", [*part(SOUND, 3), "Storeroom", "HigherLower", "GymMaze", "Recipe", "SafeOptions"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *part(SOUND, 3), "Storeroom", "HigherLower", "GymMaze", "Recipe", "SafeOptions", "GymShapedWalk", "RefundWorld",
+        "LastLineAnswers", "ExactCounter", "GymFlag",
+    ],
+)  # fmt: skip
 def test_nothing_is_found_in_a_sound_environment(name):
-    report = audit({**SOUND, **SECOND_SOUND, **FOURTH_SOUND}[name])
+    report = audit(ODD[name])
     assert [finding.message for finding in report.findings] == []
     assert report.searched
 

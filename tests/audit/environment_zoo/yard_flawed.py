@@ -150,7 +150,7 @@ class Yard(ToolEnvironment):
     @classmethod
     def examples(cls):
         return [
-            Example(EpisodeStart(f"Bring {' and '.join(f'{crate} to bay {bay}' for crate, bay in plan.items())}. ", plan, seed=at),
+            Example(EpisodeStart(f"Bring {' and '.join(f'{crate} to bay {bay}' for crate, bay in plan.items())}. ", plan, seed=at),  # noqa: E501
                     [*(tool_call("move", crate=crate, bay=bay) for crate, bay in plan.items()), "Done."])
             for at, plan in enumerate(cls.plans)
         ]  # fmt: skip

@@ -26,7 +26,7 @@ class ThreeWords(Environment):
     def examples(cls):
         notes = (["gate", "key", "monday"], ["pump", "oil", "valve"], ["crane", "rope", "hook"])
         return [
-            Example(EpisodeStart(f"Use these words in one sentence of at most 12 words: {', '.join(words)}. ", words, seed=at),
+            Example(EpisodeStart(f"Use these words in one sentence of at most 12 words: {', '.join(words)}. ", words, seed=at),  # noqa: E501
                     [f"A {words[0]} has one {words[1]} and its {words[2]}."])
             for at, words in enumerate(notes)
         ]  # fmt: skip
@@ -131,7 +131,7 @@ class WholeYard(ToolEnvironment):
     @classmethod
     def examples(cls):
         return [
-            Example(EpisodeStart(f"Bring {' and '.join(f'{crate} to bay {bay}' for crate, bay in plan.items())}. ", plan, seed=at),
+            Example(EpisodeStart(f"Bring {' and '.join(f'{crate} to bay {bay}' for crate, bay in plan.items())}. ", plan, seed=at),  # noqa: E501
                     [*(tool_call("move", crate=crate, bay=bay) for crate, bay in plan.items()), "Done."])
             for at, plan in enumerate(cls.plans)
         ]  # fmt: skip
