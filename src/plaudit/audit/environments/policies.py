@@ -68,7 +68,8 @@ def goalless(known: Known, index: int) -> Iterator[Case]:
     yield Case("do nothing", "silence, then the end", scripted([""] * 3, ENDINGS[0]), idle)
     for family, texts, remedy, may_be_right in _SAID:
         for text in texts:
-            yield Case(family, text, scripted([text], text), remedy, may_be_right=may_be_right)
+            said = scripted([text], text if text in ENDINGS else ENDINGS[0])
+            yield Case(family, text, said, remedy, may_be_right=may_be_right)
     remedy = "find the one answer that the action commits to, and compare that"
     for text in LISTS:
         yield Case("list all answers", "every short answer", scripted([text], text), remedy, "list all answers")
@@ -136,12 +137,13 @@ def repetitions(known: Known, index: int) -> Iterator[Case]:
     cycles = [calls[0], "\n".join(calls), *dict.fromkeys(made)] if calls else ["again"]
     for action in cycles[:MOST_WORDS]:
         end = [ENDINGS[0]] if calls else []
-        yield _more("the same actions again and again", [*[action] * (STEPS // 4), *end], [*[action] * STEPS, *end])
+        yield _more(f"{action} again and again", [*[action] * (STEPS // 4), *end], [*[action] * STEPS, *end])
     if solution:
         begun = [solution[0], *["again"] * STEPS]
         yield _more("other actions after the first action of the solution", solution[:1], begun)
         for more in dict.fromkeys([(solution[-1],), tuple(solution), *((word,) for word in _alphabet(known, index))]):
-            yield _more("further actions after the solution", solution, [*solution, *more * (STEPS // len(more))])
+            how = "itself" if len(more) > 1 else repr(more[0])
+            yield _more(f"the solution and {how} again and again", solution, [*solution, *more * (STEPS // len(more))])
 
 
 def cycles(known: Known, index: int) -> Iterator[Case]:
