@@ -97,12 +97,12 @@ async def _play(
 ) -> Transcript:
     transcript = Transcript(start)
     calls = EnvironmentCalls(host, deadline_s)
-    given = copy.deepcopy(start)
+    own_start = copy.deepcopy(start)
     text = start.prompt if issubclass(host.environment, Environment) or not start.messages else _join(start)
     try:
         await calls.open()
         first = await calls.call("create")
-        first = first if isinstance(first, RewardOutput) else await calls.call("reset", given)
+        first = first if isinstance(first, RewardOutput) else await calls.call("reset", own_start)
         if isinstance(first, RewardOutput):
             transcript.failure = first
             return transcript
@@ -111,7 +111,7 @@ async def _play(
             action = policy(transcript)
             if action is None:
                 break
-            states = ActionStates(text, action or " ", given.ground_truth, SamplingParams())
+            states = ActionStates(text, action or " ", own_start.ground_truth, SamplingParams())
             result = await calls.call("step", states)
             transcript.actions.append(action)
             if isinstance(result, RewardOutput):
@@ -121,7 +121,7 @@ async def _play(
             text += action + result.feedback
         return transcript
     finally:
-        transcript.changed_start = given != start
+        transcript.changed_start = own_start != start
         await calls.end()
 
 

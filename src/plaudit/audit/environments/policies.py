@@ -68,8 +68,8 @@ def goalless(known: Known, index: int) -> Iterator[Case]:
     yield Case("do nothing", "silence, then the end", scripted([""] * 3, ENDINGS[0]), idle)
     for family, texts, remedy, may_be_right in _SAID:
         for text in texts:
-            said = scripted([text], text if text in ENDINGS else ENDINGS[0])
-            yield Case(family, text, said, remedy, may_be_right=may_be_right)
+            policy = scripted([text], text if text in ENDINGS else ENDINGS[0])
+            yield Case(family, text, policy, remedy, may_be_right=may_be_right)
     remedy = "find the one answer that the action commits to, and compare that"
     for text in LISTS:
         yield Case("list all answers", "every short answer", scripted([text], text), remedy, "list all answers")
