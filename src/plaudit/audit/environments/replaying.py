@@ -98,7 +98,9 @@ class Replays:
 
 
 def _spoiled(actions: Sequence[str]) -> list[str]:
-    return rewrite(actions, lambda call: write_call(call.name, {each: spoil(v) for each, v in call.arguments.items()}))
+    """The actions with other arguments in calls, and with other words."""
+    written = rewrite(actions, lambda call: write_call(call.name, spoil(call.arguments)))
+    return [f"{action}zz" if action in actions else action for action in written]
 
 
 def _found(family: str, seen: tuple[Transcript, str], message: str, remedy: str) -> Found:
