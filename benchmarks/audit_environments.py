@@ -1,8 +1,8 @@
 """How many planted bugs of environments the audit finds, by a family that names the bug, and its false alarms.
 
 `python benchmarks/audit_environments.py` audits the zoo of `tests/audit/environment_zoo` and the ready-made worlds,
-each in processes of its own, as `plaudit audit` does; with `second`, `third` or `fourth`
-only that set of the zoo. `fourth` needs verifiers 0.1.
+each in processes of its own, as `plaudit audit` does; with the name of a later
+set only that set of the zoo. `fourth` and `lab-verifiers` need verifiers 0.1.
 """
 
 import argparse
@@ -17,11 +17,17 @@ from tests.audit.environment_zoo.roster import (
     FLAWED,
     FOURTH_FLAWED,
     FOURTH_SOUND,
+    LAB_FLAWED,
+    LAB_SOUND,
+    LAB_VERIFIERS_FLAWED,
+    LAB_VERIFIERS_SOUND,
     SECOND_FLAWED,
     SECOND_SOUND,
     SOUND,
     THIRD_FLAWED,
     THIRD_SOUND,
+    YARD_FLAWED,
+    YARD_SOUND,
     Entry,
 )
 
@@ -30,6 +36,9 @@ SETS = {
     "second": (SECOND_FLAWED, SECOND_SOUND),
     "third": (THIRD_FLAWED, THIRD_SOUND),
     "fourth": (FOURTH_FLAWED, FOURTH_SOUND),
+    "lab": (LAB_FLAWED, LAB_SOUND),
+    "yard": (YARD_FLAWED, YARD_SOUND),
+    "lab-verifiers": (LAB_VERIFIERS_FLAWED, LAB_VERIFIERS_SOUND),
 }
 
 

@@ -1,6 +1,7 @@
 """Play an episode with a policy that is a function, and record its messages and rewards."""
 
 import asyncio
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -22,6 +23,8 @@ class Transcript:
     actions: list[str] = field(default_factory=list)
     results: list[StepResult] = field(default_factory=list)
     failure: RewardOutput | None = None
+    changed_start: bool = False
+    """Whether the environment changed the start that it was given, in this process."""
 
     @property
     def feedback(self) -> list[str]:
@@ -94,11 +97,12 @@ async def _play(
 ) -> Transcript:
     transcript = Transcript(start)
     calls = EnvironmentCalls(host, deadline_s)
+    own_start = copy.deepcopy(start)
     text = start.prompt if issubclass(host.environment, Environment) or not start.messages else _join(start)
     try:
         await calls.open()
         first = await calls.call("create")
-        first = first if isinstance(first, RewardOutput) else await calls.call("reset", start)
+        first = first if isinstance(first, RewardOutput) else await calls.call("reset", own_start)
         if isinstance(first, RewardOutput):
             transcript.failure = first
             return transcript
@@ -107,7 +111,7 @@ async def _play(
             action = policy(transcript)
             if action is None:
                 break
-            states = ActionStates(text, action or " ", start.ground_truth, SamplingParams())
+            states = ActionStates(text, action or " ", own_start.ground_truth, SamplingParams())
             result = await calls.call("step", states)
             transcript.actions.append(action)
             if isinstance(result, RewardOutput):
@@ -117,6 +121,7 @@ async def _play(
             text += action + result.feedback
         return transcript
     finally:
+        transcript.changed_start = own_start != start
         await calls.end()
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from plaudit.agents import Agent, EnvironmentHost, Example, LocalHost
 from plaudit.audit.environments.found import Found
+from plaudit.audit.environments.known import write_call
 from plaudit.audit.environments.playing import Play, Transcript, play_all, scripted
 from plaudit.audit.environments.policies import STEPS, spam_calls
-from plaudit.audit.environments.solutions import change_solution
+from plaudit.audit.environments.solutions import in_reverse, rewrite, spoil
 
 REFERENCES = 4
 """On how many examples episodes are played again."""
@@ -26,13 +27,16 @@ class Replays:
         self._plays = [
             Play(example.start, scripted([*actions, *words][:STEPS]))
             for example in chosen
-            for actions in (
-                [*example.actions, *calls], calls, *(each.actions for each in change_solution(example.actions)),
+            for actions in ([*example.actions, *calls], calls, in_reverse(example.actions), _spoiled(example.actions))
+        ]
+        self._others = [
+            Play(example.start, scripted(actions, then))
+            for example in examples
+            for actions, then in (
+                ([*calls, *example.actions][:STEPS], "Done."), (example.actions[: len(example.actions) // 2 + 1], None),
             )
         ]  # fmt: skip
-        self._others = [
-            Play(example.start, scripted([*calls, *example.actions][:STEPS], "Done.")) for example in examples
-        ]
+        """Episodes to their end, and some that are given up on the way."""
 
     def find_difference(self, host: EnvironmentHost, open_host: Callable[[], EnvironmentHost]) -> Found | None:
         """An episode that is not always the same; `host` must be new."""
@@ -70,6 +74,10 @@ class Replays:
             together = self._record(host, seed=2, at_once=len(self._plays))
         finally:
             random.setstate(state)
+        for played in records[0]:
+            if played.changed_start:
+                message = "an episode changes its start, which others share"
+                return _found("state between episodes", (played, "its ground truth or metadata"), message, "copy it")
         if seen := _first_difference(*records):
             return _found(
                 "chance", seen, "the same seed and actions led to another episode", "take all chance from `start.seed`"
@@ -87,6 +95,12 @@ class Replays:
         plays = self._plays if plays is None else plays
         self.episodes += len(plays)
         return play_all(host, plays, STEPS, self._deadline_s, at_once=at_once)
+
+
+def _spoiled(actions: Sequence[str]) -> list[str]:
+    """The actions with other arguments in calls, and with other words."""
+    written = rewrite(actions, lambda call: write_call(call.name, spoil(call.arguments)))
+    return [f"{action}zz" if action in actions else action for action in written]
 
 
 def _found(family: str, seen: tuple[Transcript, str], message: str, remedy: str) -> Found:

@@ -1,38 +1,71 @@
-"""Changes of a known solution: some must still be paid, others must not."""
+"""Changes of known solutions: of what the task names, which must cost the reward, and of the form, which must not."""
 
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from plaudit.audit.environments.policies import ENDINGS, write_call
-from plaudit.verify.tools.parsing import MalformedCall, parse_tool_calls
+from plaudit.audit.environments.known import Known, without, words_of, write_call
+from plaudit.audit.environments.playing import scripted
+from plaudit.audit.environments.policies import ENDINGS, Case
+from plaudit.verify.tools.parsing import MalformedCall, ToolCall, parse_tool_calls
 
+WRONG, UNPAID = "reward without goal", "goal without reward"
+NEXT = 3
+"""How many other starts lend their solutions and values to a start."""
 _ORDERED = re.compile(r"(?i)\bin (?!any\b|no\b|whatever\b)(?:\w+ ){0,2}(?:order|sequence)\b(?! to\b)")
 """The steps of the task have an order."""
 
 
-class ChangedSolution(NamedTuple):
-    """Actions made from a solution; `is_right` if they still reach the goal."""
-
-    name: str
-    actions: list[str]
-    is_right: bool
-    remedy: str
-
-
-def words_of(actions: Sequence[str]) -> list[str]:
-    """The actions of a solution that call nothing."""
-    return [action for action in actions if not parse_tool_calls(action)]
-
-
-def without_one_call(actions: Sequence[str]) -> list[list[str]]:
-    """The actions without one of those that call, in turn; empty if fewer than two call."""
-    called = [index for index, action in enumerate(actions) if parse_tool_calls(action)]
-    return [[*actions[:index], *actions[index + 1 :]] for index in called] if len(called) > 1 else []
+def wrong_changes(known: Known, index: int) -> Iterator[Case]:
+    """Changes of a solution after which it must not earn all."""
+    actions = known.solution(index)
+    if not actions:
+        return
+    calls = [parse_tool_calls(action) for action in actions]
+    if _ORDERED.search(known.examples[index].start.prompt) and (reverse := in_reverse(actions)) != list(actions):
+        yield _wrong("the steps in reverse", reverse, "compare the steps with their order")
+    yield from _of_other_starts(known, index)
+    if not any(calls):
+        yield from _changed_words(known, index)
+    elif not any(isinstance(call, MalformedCall) for each in calls for call in each):
+        yield from _changed_calls(known, index, calls)
 
 
-def _in_reverse(actions: Sequence[str]) -> list[str]:
+def right_changes(known: Known, index: int) -> Iterator[Case]:
+    """Changes of a solution that mean nothing."""
+    actions = known.solution(index)
+    if not actions:
+        return
+    spaced = [f"\n{action}\n" for action in actions]
+    yield _case(UNPAID, "the solution with line ends around its actions", spaced, "strip actions")
+    called = [action for action in actions if parse_tool_calls(action)]
+    if called and all("<tool_call>" in action for action in called):
+        other = rewrite(actions, lambda call: _in_lines(call))
+        remedy = "parse calls: spaces and the order of keys in JSON mean nothing"
+        yield _case(UNPAID, "the same calls in other JSON", other, remedy)
+
+
+def without_one_call(known: Known, index: int) -> Iterator[Case]:
+    """The solution without one of its calls, in turn; all of them together show a goal that is paid in part."""
+    actions = known.solution(index)
+    places = [(place, at) for place, action in enumerate(actions) for at in range(len(parse_tool_calls(action)))]
+    if len(places) < 2 or known.is_paid(index, known.play(index, words_of(actions))):
+        return
+    for count, place in enumerate(places, 1):
+        case = _wrong(f"the solution without call {count}", without(actions, *place), "pay in full for the whole goal")
+        yield case._replace(together=f"any call left out of {index}")
+
+
+def early_ends(known: Known, index: int) -> Iterator[Case]:
+    """The last action of a solution with a wrong last word, at once, beside the same after other actions."""
+    if actions := known.solution(index):
+        wrong = f"{actions[-1]}zz" if not parse_tool_calls(actions[-1]) else ENDINGS[0]
+        case = Case("end at once", "a wrong answer", scripted([wrong]), "pay for speed only where the goal is reached")
+        yield case._replace(steps=1, beside=["again", "again", "again", wrong])
+
+
+def in_reverse(actions: Sequence[str]) -> list[str]:
     """The calls in reverse and the words where they were, or all actions in reverse if none calls."""
     called = [index for index, action in enumerate(actions) if parse_tool_calls(action)] or range(len(actions))
     reverse = list(actions)
@@ -41,71 +74,148 @@ def _in_reverse(actions: Sequence[str]) -> list[str]:
     return reverse
 
 
-def change_solution(
-    actions: Sequence[str], *, prompt: str = "", calls_matter: bool = True
-) -> Iterator[ChangedSolution]:
-    """The changes of a solution whose effect is known.
-
-    Where the prompt asks for an order, it matters.
-    Calls do not matter where the words of the solution alone earn as much: what such calls look up may be wrong.
-    """
+def rewrite(actions: Sequence[str], write: Callable[[ToolCall], str]) -> list[str]:
+    """The actions with each call written anew."""
     calls = [parse_tool_calls(action) for action in actions]
-    if _ORDERED.search(prompt) and (reverse := _in_reverse(actions)) != list(actions):
-        yield ChangedSolution("the steps in reverse", reverse, False, "compare the steps with their order")
-    if not any(calls) and len(actions) > 2:
-        half = [*actions[: len(actions) // 2], *[ENDINGS[0]] * (len(actions) - len(actions) // 2)]
-        yield ChangedSolution("half of the solution", half, False, "pay when the goal is reached, not on the way to it")
+    return [
+        "\n".join(write(call) for call in each if isinstance(call, ToolCall)) or action
+        for action, each in zip(actions, calls, strict=True)
+    ]
+
+
+def _case(family: str, name: str, actions: Sequence[str], remedy: str) -> Case:
+    return Case(family, name, scripted(actions), remedy, steps=len(actions))
+
+
+def _wrong(name: str, actions: Sequence[str], remedy: str, *, often: bool = False) -> Case:
+    return _case(WRONG, name, actions, remedy)._replace(may_be_right=often)
+
+
+def _others(known: Known, index: int) -> Iterator[int]:
+    """Other starts that ask for something else and have another solution."""
+    count = len(known.examples)
+    mine = known.examples[index]
+    different = (
+        other
+        for other in ((index + step) % count for step in range(1, count))
+        if known.solution(other)
+        and list(known.solution(other)) != list(mine.actions)
+        and known.examples[other].start.ground_truth != mine.start.ground_truth
+    )
+    for _, other in zip(range(NEXT), different, strict=False):
+        yield other
+
+
+def _is_answered(known: Known, index: int) -> bool:
+    """Whether the solution of a start ends with its ground truth, word for word."""
+    return bool(known.solution(index)[-1] == known.examples[index].start.ground_truth)
+
+
+def _of_other_starts(known: Known, index: int) -> Iterator[Case]:
+    """The solutions of starts that ask for something else, and the answers to both in one action."""
+    mine = known.solution(index)
+    for other in _others(known, index):
+        theirs = known.solution(other)
+        if list(theirs[: len(mine)]) != list(mine):
+            remedy = "judge the goal of this task, not one of any task"
+            yield _wrong("the solution of a start that asks for something else", theirs, remedy, often=True)
+        if _is_answered(known, index) and _is_answered(known, other):
+            remedy = "find the one answer that the action commits to, and compare that"
+            for how, both in (("first", f"{mine[-1]} or {theirs[-1]}"), ("last", f"{theirs[-1]} or {mine[-1]}")):
+                name = f"the answers of two starts in one action, the right one {how}"
+                case = _wrong(name, [*mine[:-1], both], remedy, often=True)
+                yield case._replace(family="list all answers", together="two answers")
+            return
+
+
+def _changed_words(known: Known, index: int) -> Iterator[Case]:
+    """Changes of a solution that calls nothing."""
+    actions = known.solution(index)
+    if len(actions) > 2:
+        half = len(actions) // 2
+        cut = [*actions[:half], *[ENDINGS[0]] * (len(actions) - half)]
+        yield _wrong("half of the solution", cut, "pay when the goal is reached, not on the way to it")
+    named = [place for place, action in enumerate(actions) if known.names(index, action)] if len(actions) > 1 else []
+    for which, places in (("first", named[:1]), ("last", named[-1:])):
+        for place in places:
+            shorter = [*actions[:place], *actions[place + 1 :]]
+            what = f"the solution without the {which} action that the task names"
+            yield _wrong(what, shorter, "compare everything that the task asks for", often=True)
+    remedy = "compare the whole answer"
     if all(re.fullmatch(r"\w{4,}", action) for action in actions):
         cut = [f"{action[: len(action) // 2]}zz" for action in actions]
-        yield ChangedSolution("words with another second half", cut, False, "compare whole words")
-    if any(isinstance(call, MalformedCall) for each in calls for call in each) or not any(calls):
-        return
+        yield _wrong("words with another second half", cut, remedy)
+    if _is_answered(known, index):
+        answer, before = actions[-1], actions[:-1]
+        first, *more = answer.split()
+        wrong = {"the answer denied": f"It is not {answer}.", **({"a part of the answer": first} if more else {})}
+        if not answer.isdecimal():
+            wrong |= {"more behind the answer": f"{answer}zz", "more before the answer": f"zz{answer}"}
+        for name, text in wrong.items():
+            yield _wrong(name, [*before, text], remedy, often=True)
+
+
+def _changed_calls(known: Known, index: int, calls: Sequence[Sequence[Any]]) -> Iterator[Case]:
+    actions = known.solution(index)
     remedy = "compare the arguments of calls, or better what the calls changed"
-    if calls_matter and any(call.arguments for each in calls for call in each):  # type: ignore[union-attr]
-        yield ChangedSolution("calls with wrong arguments", _rewrite(actions, calls, _spoil), False, remedy)
-        yield ChangedSolution("calls without arguments", _rewrite(actions, calls, lambda _: {}), False, remedy)
+    if any(call.arguments for each in calls for call in each) and not known.words_alone_are_paid(index):
+        wrong = rewrite(actions, lambda call: write_call(call.name, _spoil(call.arguments)))
+        yield _wrong("calls with wrong arguments", wrong, remedy)
+        yield _wrong("calls without arguments", rewrite(actions, lambda call: write_call(call.name, {})), remedy)
     claims = [ENDINGS[0]] * max(1, len(words_of(actions)))
-    yield ChangedSolution("the solution without its calls", claims, False, "judge what was done, not what was said")
-    other = [
-        "\n".join(f"<tool_call>\n{json.dumps(_as_object(call), indent=1)}\n</tool_call>" for call in each) or action
-        for action, each in zip(actions, calls, strict=True)
-    ]
-    if all("<tool_call>" in action for action, each in zip(actions, calls, strict=True) if each):
-        remedy = "parse calls: spaces and the order of keys in JSON mean nothing"
-        yield ChangedSolution("the same calls in other JSON", other, True, remedy)
+    yield _wrong("the solution without its calls", claims, "judge what was done, not what was said")
+    needed = known.needed_calls(index)
+    for place, at in needed:
+        yield from _other_arguments(known, index, place, at)
+    failing = rewrite(actions, lambda call: write_call(call.name, {**call.arguments, "plaudit": "x"}))
+    honest, failed = known.play(index, actions), known.play(index, failing)
+    if needed and all(honest.feedback[place : place + 1] != failed.feedback[place : place + 1] for place, _ in needed):
+        yield _wrong("calls that fail", failing, "judge what calls changed; a call that failed changes nothing")
 
 
-def contains_solution(actions: Sequence[str], solution: Sequence[str]) -> bool:
-    """Whether actions contain all calls of a solution, or its text if it has no calls: they solve it by accident."""
-    calls = [call for action in solution for call in parse_tool_calls(action)]
-    if not calls:
-        return bool(solution) and all(action in actions for action in solution)
-    made = [call for action in actions for call in parse_tool_calls(action)]
-    return all(call in made for call in calls)
+def _other_arguments(known: Known, index: int, place: int, at: int) -> Iterator[Case]:
+    """A needed call with one argument that the task names replaced: by that of another start, or a wrong one."""
+    actions = known.solution(index)
+    calls = [call for call in parse_tool_calls(actions[place]) if isinstance(call, ToolCall)]
+    for name, value in calls[at].arguments.items():
+        if isinstance(value, bool | None) or not known.names(index, value):
+            continue
+        other = next(_other_values(known, index, calls[at].name, name, value), None)
+        for new, how in ((other, "that of another start"), (spoil(value), "a wrong one")):
+            if new is not None:
+                changed = [*calls]
+                changed[at] = ToolCall(calls[at].name, {**calls[at].arguments, name: new})
+                action = "\n".join(write_call(each.name, each.arguments) for each in changed)
+                what = f"the argument {name!r} of {calls[at].name} replaced by {how}"
+                remedy = "compare everything that the task asks for"
+                yield _wrong(what, [*actions[:place], action, *actions[place + 1 :]], remedy, often=True)
 
 
-def _as_object(call: Any) -> dict[str, Any]:
-    return {"arguments": call.arguments, "name": call.name}
+def _other_values(known: Known, index: int, tool: str, name: str, value: Any) -> Iterator[Any]:
+    """The values of the same argument in the solutions of other starts, which this task does not name."""
+    for other in known.honest:
+        for action in known.solution(other):
+            for call in parse_tool_calls(action):
+                theirs = call.arguments.get(name, value) if isinstance(call, ToolCall) and call.name == tool else value
+                if theirs != value and not known.names(index, theirs):
+                    yield theirs
 
 
-def _rewrite(
-    actions: Sequence[str], calls: Sequence[Sequence[Any]], change: Callable[[dict[str, Any]], dict[str, Any]]
-) -> list[str]:
-    return [
-        "\n".join(write_call(call.name, change(call.arguments)) for call in each) if each else action
-        for action, each in zip(actions, calls, strict=True)
-    ]
+def _in_lines(call: ToolCall) -> str:
+    body = json.dumps({"arguments": call.arguments, "name": call.name}, indent=1)
+    return f"<tool_call>\n{body}\n</tool_call>"
 
 
 def _spoil(arguments: dict[str, Any]) -> dict[str, Any]:
-    return {name: _spoil_value(value) for name, value in arguments.items()}
+    return {name: spoil(value) for name, value in arguments.items()}
 
 
-def _spoil_value(value: Any) -> Any:
+def spoil(value: Any) -> Any:
+    """Another value of the same type."""
     if isinstance(value, bool) or value is None:
         return value is not True
     if isinstance(value, int | float):
         return value + 7919
     if isinstance(value, list):
-        return list(map(_spoil_value, value))
+        return list(map(spoil, value))
     return _spoil(value) if isinstance(value, dict) else f"{value}zz"
