@@ -107,7 +107,10 @@ def _count_unknowns(node: Node) -> int:
     node = value_of(node) if is_definition(node) else node
     if Op.RELATION in operations(node):
         return -1
-    return sum(inner.op in (Op.NAME, Op.WORD) and inner.leaf not in CONSTANTS for inner in nodes(node))
+    return sum(
+        inner.op in (Op.NAME, Op.WORD) and inner.leaf not in CONSTANTS and " " not in inner.leaf
+        for inner in nodes(node)
+    )
 
 
 def _is_transcendental(node: Node) -> bool:
