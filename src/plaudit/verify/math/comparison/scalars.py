@@ -13,7 +13,6 @@ from plaudit.verify.math.exact.values import agree_as_shown, hash_to_fraction, i
 from plaudit.verify.math.parsing.tree import (
     Node,
     Op,
-    call,
     name,
     nodes,
     number,
@@ -78,20 +77,11 @@ def _has_angle(node: Node) -> bool:
 
 
 def _with_natural_logarithm(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """Read "log" as "ln" if only one side specifies it, or if a logarithm is one of e."""
-    used = [{inner.leaf for inner in nodes(side)} & {"ln", "log"} for side in (truth, answer)]
-    is_open = {frozenset(names) for names in used} == {frozenset({"ln"}), frozenset({"log"})}
-    if not is_open and not any(_is_logarithm_of_e(inner) for side in (truth, answer) for inner in nodes(side)):
-        return None
-    sides = [
-        rewrite(side, lambda inner: call("ln", *inner.args) if inner.leaf == "log" else inner)
-        for side in (truth, answer)
-    ]
-    return same_value(sides[0], sides[1])
-
-
-def _is_logarithm_of_e(node: Node) -> bool:
-    return node.leaf == "log" and node.op is Op.CALL and name("e") in nodes(node)
+    """Read "log" as "ln", as programs print it."""
+    one, other = (
+        rewrite(side, lambda node: node._replace(leaf=_NATURAL.get(node.leaf, node.leaf))) for side in (truth, answer)
+    )
+    return same_value(one, other)
 
 
 def _up_to_constant(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
@@ -215,6 +205,7 @@ def _may_read_otherwise(truth: Node, answer: Node, policy: MathPolicy) -> bool:
     return not _CALLING.isdisjoint([inner.leaf for inner in everything]) or Op.DEGREE in operations(truth, answer)
 
 
+_NATURAL = {"log": "ln"}
 _CALLING = {"π", "log"} | _FREE_CONSTANTS
 Reading = Callable[[Node, Node, MathPolicy], bool | None]
 # Other ways to read two values that differ as they stand.

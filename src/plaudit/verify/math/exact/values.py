@@ -30,9 +30,8 @@ from plaudit.verify.numbers import last_place
 
 COMPARISON = 20  # nodes that a comparison counts for, however small it is
 MAX_POINTS = 5  # where expressions in whole numbers are compared
-_SEED = b"plaudit"
-_SEEDS = tuple(blake2b(_SEED + attempt, digest_size=16).digest() for attempt in (b"1", b"2"))
-_MARKED = {Op.UNIT, Op.PERCENT, Op.DEGREE, Op.PLUS_MINUS, Op.WORD, Op.BASED, Op.RATIO, Op.RELATION}
+
+_SEEDS = tuple(blake2b(b"plaudit" + attempt, digest_size=16).digest() for attempt in (b"1", b"2"))
 _VALUELESS = {Op.SERIES, Op.INDEX, Op.WORD, Op.INFINITY}  # what has no value though no unknown is left
 _BENT = {"abs", "max", "min"}
 _MEASURING = set("xyzt")  # letters that usually measure something
@@ -52,16 +51,6 @@ def same_value(left: Node, right: Node) -> bool | None:
     names = sorted(symbols(left) | symbols(right))
     verdict = _at_whole_numbers(left, right, names) if names and counts_something(left, right) else None
     return _at_points(left, right, names) if verdict is None else verdict
-
-
-def fingerprint(node: Node) -> int | None:
-    """A number that equal rational functions share, for finding equal items in long lists; None if marks count."""
-    if not _MARKED.isdisjoint(operations(node)):
-        return None
-    try:
-        return evaluate(fold(node), Residues(_SEED))
-    except Undefined:
-        return None
 
 
 def sign_of(node: Node, point: Point | None = None) -> int | None:

@@ -104,19 +104,18 @@ LONGEST_KEPT = 40  # letters of a command or word whose tokens are kept
 _LONGER = {"-": ">", "=": "=>", "*": "*", "/": "", "<": "=", ">": "=", "!": "="}  # signs, and what makes others of them
 
 
-def tokenize(text: str, *, thousands: bool = True) -> list[Token]:
-    """The tokens of a unified text; raises OverBudget for one too long. `thousands` reads 1,000 as one number."""
+def tokenize(text: str) -> list[Token]:
+    """The tokens of a unified text; raises OverBudget for one too long."""
     if len(text) > MAX_LENGTH:
         raise OverBudget(f"{len(text)} characters, more than the {MAX_LENGTH} that are read as mathematics")
-    return _merge_words(_Lexer(text, thousands).tokens())
+    return _merge_words(_Lexer(text).tokens())
 
 
 class _Lexer:
     """One pass over a text; remembers how many brackets are open, as commas inside them part items."""
 
-    def __init__(self, text: str, thousands: bool) -> None:
-        self.text, self.thousands = text, thousands
-        self.depth, self.spaced = 0, False
+    def __init__(self, text: str) -> None:
+        self.text, self.depth, self.spaced = text, 0, False
         self.output: list[Token] = []
 
     def tokens(self) -> list[Token]:
@@ -147,7 +146,7 @@ class _Lexer:
         kind, text, end = match.lastgroup, match[0], match.end()
         if kind == "number":
             if "," in text:
-                end -= len(text) - text.index(",") if self.depth or not self.thousands else 0
+                end -= len(text) - text.index(",") if self.depth else 0
                 text = self.text[match.start() : end].replace(",", "")
             self.output.append(Token(Kind.NUMBER, text, self.spaced))
         elif kind == "command":
@@ -175,7 +174,7 @@ class _Lexer:
             if len(inside) == 1 and inside.isalpha() and inside not in "ei":
                 self.output.append(Token(Kind.WORD, inside, self.spaced))
             else:
-                self.output.extend(_Lexer(inside, self.thousands).tokens())
+                self.output.extend(_Lexer(inside).tokens())
         else:
             measured = bool(self.output) and (self.output[-1].kind in _MEASURED or self.output[-1].text == "/")
             self.output.extend(_tokens_of_words(inside, self.spaced, measured=measured))
@@ -238,7 +237,7 @@ def _tokens_of_words(text: str, spaced: bool, *, measured: bool) -> list[Token]:
     if text in FUNCTIONS and not (measured and is_unit(text)):
         return [Token(Kind.FUNCTION, FUNCTIONS[text])]
     if re.search(r"[\d\\]", text):
-        return _Lexer(text, True).tokens()
+        return _Lexer(text).tokens()
     return [Token(Kind.WORD, text, spaced)]
 
 
