@@ -50,8 +50,6 @@ def find_open_operation(truth: Node, answer: Node) -> str | None:
         left.add(_FUNCTIONS)
     if _count_unknowns(answer) > _count_unknowns(truth) >= 0:
         left.add("more unknowns than the ground truth")
-    if _FUNCTIONS in left and _is_rounded(truth, answer):
-        left.discard(_FUNCTIONS)
     if not left and _is_in_other_notation(truth, answer):
         return "a change of notation"
     return min(left, default=None)
@@ -89,11 +87,6 @@ def _any_side(has_form: Callable[[Node], bool], truth: Node, answer: Node) -> bo
     if truth.op is not Op.RELATION:
         terms = [list(node) for node in sides]
     return any(map(has_form, terms[0])) and not any(map(has_form, terms[1]))
-
-
-def _is_rounded(truth: Node, answer: Node) -> bool:
-    """Whether the truth is a decimal that only rounds the answer: 0.69 for `\\ln 2`."""
-    return fold(truth).value is not None and same_value(truth, answer) is not True
 
 
 def _has_other_functions(truth: Node, answer: Node) -> bool:

@@ -78,10 +78,11 @@ def _has_angle(node: Node) -> bool:
 
 def _with_natural_logarithm(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     """Read "log" as "ln", as programs print it."""
-    one, other = (
-        rewrite(side, lambda node: node._replace(leaf=_NATURAL.get(node.leaf, node.leaf))) for side in (truth, answer)
-    )
-    return same_value(one, other)
+    return same_value(*(rewrite(side, _read_log_as_ln) for side in (truth, answer)))
+
+
+def _read_log_as_ln(node: Node) -> Node:
+    return node._replace(leaf="ln") if node.leaf == "log" else node
 
 
 def _up_to_constant(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
@@ -205,7 +206,6 @@ def _may_read_otherwise(truth: Node, answer: Node, policy: MathPolicy) -> bool:
     return not _CALLING.isdisjoint([inner.leaf for inner in everything]) or Op.DEGREE in operations(truth, answer)
 
 
-_NATURAL = {"log": "ln"}
 _CALLING = {"π", "log"} | _FREE_CONSTANTS
 Reading = Callable[[Node, Node, MathPolicy], bool | None]
 # Other ways to read two values that differ as they stand.
