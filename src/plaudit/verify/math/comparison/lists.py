@@ -49,31 +49,17 @@ def _only_element(node: Node) -> Node:
 def same_items(truth: Sequence[Node], answer: Sequence[Node], same: Same) -> bool | None:
     """Whether two lists hold the same items in any order; an answer may repeat what the truth says once."""
     left, right = _without_matches(truth, answer)
-    if len(left) > len(right):
-        return False
     if len(left) * len(right) > MAX_PAIRS:
         return None
-    verdicts = []
-    for item in left:
-        verdict, partner = _find_partner(item, right, same)
-        if partner is not None:
-            right.remove(partner)
-        verdicts.append(verdict)
-    if False in verdicts:
-        return False
-    verdicts += [_find_partner(extra, truth, lambda extra, item: same(item, extra))[0] for extra in right]
-    return all_of(verdicts)
+    missing = (_is_among(item, right, same) for item in left)
+    extra = (_is_among(item, truth, lambda extra, item: same(item, extra)) for item in right)
+    return all_of([*missing, *extra])
 
 
-def _find_partner(item: Node, others: Sequence[Node], same: Same) -> tuple[bool | None, Node | None]:
-    """Whether one of the others equals an item, and which; None if that is undecided for one of them."""
-    verdict: bool | None = False
-    for other in others:
-        equal = same(item, other)
-        if equal:
-            return True, other
-        verdict = None if equal is None else verdict
-    return verdict, None
+def _is_among(item: Node, others: Sequence[Node], same: Same) -> bool | None:
+    """Whether one of the others equals an item; None if that is undecided."""
+    verdicts = [same(item, other) for other in others]
+    return True if True in verdicts else None if None in verdicts else False
 
 
 def _without_matches(truth: Sequence[Node], answer: Sequence[Node]) -> tuple[list[Node], list[Node]]:

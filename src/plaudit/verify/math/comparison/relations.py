@@ -79,8 +79,6 @@ def _is_named(node: Node) -> bool:
         return node.leaf.endswith("()") or (
             node.leaf in ("abs", "norm", "prime", "star", "det", "dim", "derivative") and bool(symbols(node))
         )
-    if node.op is Op.POWER:
-        return _is_named(node.args[0]) and fold(node.args[1]).value == -1
     if node.op is Op.MULTIPLY and len(node.args) == 2 and node.args[0].leaf in ("Delta", "delta", "∂"):
         return _is_named(node.args[1])
     if node.op in (Op.RATIO, Op.TUPLE) or (node.op is Op.MULTIPLY and _is_segment(node)):
@@ -99,27 +97,10 @@ def _against_value(relation: Node, value: Node, same: Same) -> bool | None:
     if is_definition(relation):
         if not is_true(relation, same):
             return False
-        if "~" in relation.leaf:
-            return any(same(side, value) is True for side in relation.args[1:])
         return same(value_of(relation), value)
-    sides = relation.args
-    if not symbols(relation):
-        return is_true(relation, same) and any(same(side, value) is True for side in sides)
-    unknowns = symbols(relation) - symbols(value)
-    if len(sides) != 2 or len(unknowns) != 1:
-        return False
-    return _solves(sides, unknowns.pop(), value)
-
-
-def _solves(sides: tuple[Node, ...], unknown: str, value: Node) -> bool | None:
-    """Whether a value is the only solution of an equation that is linear in the unknown."""
-    difference = Node(Op.ADD, (sides[0], Node(Op.NEGATE, (sides[1],))))
-    at = [substitute(difference, {unknown: number(integer)}) for integer in range(3)]
-    bend = Node(Op.ADD, (at[0], at[2], Node(Op.MULTIPLY, (number(-2), at[1]))))
-    zero = number(0)
-    if same_value(bend, zero) is not True or same_value(at[0], at[1]) is not False:
-        return False
-    return same_value(substitute(difference, {unknown: value}), zero)
+    return (
+        not symbols(relation) and is_true(relation, same) and any(same(side, value) is True for side in relation.args)
+    )
 
 
 def _two_relations(truth: Node, answer: Node, same: Same, *, named: bool) -> bool | None:
@@ -173,8 +154,6 @@ def _name_different_unknowns(truth: Node, answer: Node) -> bool:
     left, right = truth.args[0], answer.args[0]
     if left.op is not Op.NAME or right.op is not Op.NAME or left == right:
         return False
-    if not symbols(truth) & symbols(answer):
-        return True
     is_quantity = left.leaf[0].isupper() or right.leaf[0].isupper()
     return not is_quantity and left.leaf not in symbols(answer) and right.leaf not in symbols(truth)
 

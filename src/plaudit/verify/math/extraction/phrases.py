@@ -7,11 +7,9 @@ import re
 from itertools import pairwise
 
 from plaudit.verify.math.extraction.marks import (
-    DIGIT,
     Mark,
     Source,
     end_of_statement,
-    find_formulas,
     find_last,
     without_formulas,
 )
@@ -101,7 +99,7 @@ def _read_phrase(match: re.Match[str], text: str) -> Mark:
     clause = _CLAUSE_END.search(covered, 1)
     end = clause.start() if clause else len(whole)
     copula = _COPULA.match(covered, 0, end)
-    head = _cut_prose(_unquote(whole[copula.end() if copula and copula.end() < end else 0 : end]))
+    head = _unquote(whole[copula.end() if copula and copula.end() < end else 0 : end])
     return Mark(head, Source.PHRASE, match.start(), start + end, whole=_unquote(whole), denied=denied)
 
 
@@ -117,12 +115,3 @@ def _count(text: str, pair: tuple[str, str]) -> int:
     """How many more brackets of a kind are closed than opened."""
     closing, opening = (sum(map(text.count, brackets)) for brackets in pair)
     return closing - opening
-
-
-def _cut_prose(head: str) -> str:
-    """A formula without the prose that continues after it; up to two words may be its unit."""
-    formulas = find_formulas(head)
-    if len(formulas) != 1 or formulas[0].start() > len("**"):
-        return head
-    rest = head[formulas[0].end() :]
-    return head[: formulas[0].end()] if len(rest.split()) > 2 and not DIGIT.search(rest) else head

@@ -163,10 +163,6 @@ _WHOLE_RULES: tuple[Rule, ...] = (
     _rule("'", r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])", lambda match: match[0].replace("'", "")),  # 1'234'567
     _rule("minus", r"\Aminus\s+(?=[\d\\])", "-"),
     _rule("egative", r"\A[nN]egative\s+(?=[\d\\])", "-"),
-    *(
-        _rule(f" {word} ", rf"\A(-?[\d./]+) {word} (-?[\d./]+)\Z", r"\1 and \2")
-        for word in ("y", "e", "o", "und", "et", "ou", "oder")
-    ),
     _rule("to", r"\A(\d+) to (\d+)\Z", r"\1:\2"),
 )
 

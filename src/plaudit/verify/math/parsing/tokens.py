@@ -97,7 +97,6 @@ _REPEATS = re.compile(r"\.\d*(?:\\|\()")
 _VOWEL = re.compile(r"[aeiouyAEIOUY]")
 _LETTERS_ALONE = re.compile(r"[^\W\d_]{2,}")
 _GLUED = re.compile(r"((?:arc|a)?(?:sin|cos|tan|cot)h?|sec|csc|ln|log|exp)([xyz]|pi|theta|alpha|beta)")  # sinx
-_FACTOR_GLUED = re.compile(r"([a-zA-Z])((?:arc|a)?(?:sin|cos|tan)h?|cot|sec|csc|sech|csch|ln|log|exp|sqrt)")  # xsin
 _MEASURED = (Kind.NUMBER, Kind.WORD, Kind.CLOSE)  # what a unit follows
 _QUOTED = re.compile(r'"')
 LONGEST_KEPT = 40  # letters of a command or word whose tokens are kept
@@ -156,8 +155,6 @@ class _Lexer:
             return self._take_text(end)
         elif kind == "repeating":
             self.output.append(Token(Kind.NUMBER, text, self.spaced))
-        elif kind == "letters" and self.text.startswith(("(", "["), end) and (named := _read_called(text)):
-            self.output += [Token(kind, part, self.spaced) for kind, part in named]
         elif kind == "letters":
             read = _split_letters if len(text) <= LONGEST_KEPT else _split_letters.__wrapped__
             self.output += read(text)[self.spaced]
@@ -266,12 +263,6 @@ def _read_letters(text: str) -> list[tuple[Kind, str]]:
     if is_unit(text) or not text.isascii() or (len(text) >= 3 and _VOWEL.search(text) and not _is_product(text)):
         return [(Kind.WORD, text)]
     return [(Kind.NAME, letter) for letter in text]
-
-
-def _read_called(text: str) -> list[tuple[Kind, str]] | None:
-    """Letters before a bracket that end in the name of a function: `xsin(`."""
-    glued = _FACTOR_GLUED.fullmatch(text) if text not in FUNCTIONS else None
-    return [(Kind.NAME, glued[1]), (Kind.FUNCTION, FUNCTIONS[glued[2]])] if glued else None
 
 
 def _is_product(text: str) -> bool:
