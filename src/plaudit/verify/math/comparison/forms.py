@@ -41,8 +41,6 @@ class Forms:
     def compare(self, truth: Node, answer: Node) -> tuple[bool | None, Method]:
         """The same, with the way it was found out."""
         truth, answer = _without_remarks(truth), _without_remarks(answer)
-        if truth == answer:
-            return True, Method.TEXT
         for applies, compare, method in _TABLE:
             if applies(truth) or applies(answer):
                 return compare(self, truth, answer), method
@@ -105,10 +103,8 @@ def _has_open_sign(node: Node) -> bool:
 
 def _expand_signs(node: Node) -> Node:
     """The tree with every item that has open signs written out as two; all signs of an item go together."""
-    if node.op in (Op.LIST, Op.SET):
-        items = [item for arg in node.args for item in _two(arg)]
-        return node._replace(args=tuple(items))
-    return Node(Op.LIST, tuple(_two(node)), ",")
+    outer = node if node.op in (Op.LIST, Op.SET) else Node(Op.LIST, (node,), ",")
+    return outer._replace(args=tuple(item for arg in outer.args for item in _two(arg)))
 
 
 def _two(node: Node) -> list[Node]:

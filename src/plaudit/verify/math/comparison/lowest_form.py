@@ -73,8 +73,6 @@ def _open_in_relation(node: Node) -> set[str]:
     """Of `x = 2 + 2` the value counts, of `2x + 1 > 5` that it is not solved."""
     if is_definition(node):
         return open_operations(value_of(node))
-    if not symbols(node):
-        return min((open_operations(side) for side in node.args), key=len)
     is_solved = any(arg.op in (Op.NAME, Op.INDEX, Op.TUPLE, Op.WORD) for arg in node.args)
     left = set() if is_solved else {_EQUATION}
     return left.union(*(open_operations(arg) for arg in node.args))
@@ -228,9 +226,9 @@ def _open_in_product(node: Node) -> Iterable[str]:
     sums = [factor for factor in others if factor.op is Op.ADD]
     if sums and (len(others) > 1 or symbols(sums[0])):
         yield _PRODUCT_OF_SUMS
-    matrices = [factor for factor in others if factor.op is Op.MATRIX]
-    scalars = [factor for factor in node.args if factor.op not in (Op.MATRIX, Op.DIVIDE)]
-    if len(matrices) > 1 or (matrices and scalars):
+    if any(factor.op is Op.MATRIX for factor in others) and any(
+        factor.op not in (Op.MATRIX, Op.DIVIDE) for factor in node.args
+    ):
         yield "a product of matrices"
 
 

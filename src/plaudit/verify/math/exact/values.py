@@ -169,8 +169,6 @@ def _rounds_an_unknown(left: Node, right: Node) -> bool:
 
 MIN_DECIMALS = 2  # of a decimal that may be rounded
 MIN_DIGITS = 10  # significant ones of a decimal that may stand for an exact number without a finite decimal
-_FLOAT_DIGITS = 15
-_NOISE = number(Fraction(10) ** (1 - _FLOAT_DIGITS))
 
 
 def rounds_to(truth: Node, answer: Node, min_decimals: int = MIN_DECIMALS) -> bool:
@@ -180,13 +178,9 @@ def rounds_to(truth: Node, answer: Node, min_decimals: int = MIN_DECIMALS) -> bo
 
 
 def is_computed(truth: Node, answer: Node) -> bool:
-    """Whether the answer is a decimal of at least `MIN_DIGITS` digits that all agree with an exact truth."""
-    written, value = _digits_of(answer), fold(truth).value
-    if written < MIN_DIGITS or _digits_of(truth) > _FLOAT_DIGITS - 3:
-        return False
-    if written < _FLOAT_DIGITS:
-        return (value is None or not _is_finite(value)) and rounds_to(answer, truth, 1)
-    return _is_within(Node(Op.MULTIPLY, (_NOISE, call("abs", truth))), truth, answer)
+    """Whether the answer is a decimal of at least `MIN_DIGITS` digits that rounds a truth without a finite decimal."""
+    value = fold(truth).value if _digits_of(answer) >= MIN_DIGITS else 0
+    return (value is None or not _is_finite(value)) and rounds_to(answer, truth, 1)
 
 
 def agree_as_shown(truth: Node, answer: Node, min_decimals: int = 1) -> bool:
