@@ -46,6 +46,7 @@ _LEAD = compile_late(
 )
 _CLAUSE_END = compile_late(
     r"\s*(?:;|,(?:\s|$)|[，；]|\s[(]|\s[-–—]+\s"
+    r"|\s(?<=xx\s)(?=[^\W\d]+\s\w+\s\w+[^\d]*\Z)"  # three words after a formula, which is masked
     r"|\b(?:because|since|which|where|when|but|as|(?<!or )so|if|rather than|instead of|and not|in total|wait|actually"
     r"|car|weil|da|porque|因为)\b)",
     re.IGNORECASE,
@@ -95,7 +96,7 @@ def _read_phrase(match: re.Match[str], text: str) -> Mark:
         start, whole, denied = start + turn.end(), whole[turn.end() :], False
     if not _PROSE.search(whole):
         return Mark(_unquote(whole), Source.PHRASE, match.start(), start + len(whole), whole=whole, denied=denied)
-    covered = _BRACKETED.sub(lambda match: "x" * len(match[0]), without_formulas(whole))
+    covered = _BRACKETED.sub(lambda match: "y" * len(match[0]), without_formulas(whole))
     clause = _CLAUSE_END.search(covered, 1)
     end = clause.start() if clause else len(whole)
     copula = _COPULA.match(covered, 0, end)
