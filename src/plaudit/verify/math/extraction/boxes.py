@@ -69,7 +69,7 @@ def find_boxes(text: str, *, closed: bool = True) -> list[Mark]:
 def _widen(box: Mark, text: str) -> Mark:
     r"""The box with what its formula makes of it: `-\boxed{3}`, `\boxed{3}\sqrt{2}`; a mere part is no answer."""
     before, end = text[max(0, box.start - BEFORE) : box.start], box.end
-    if "\\" not in before and before.rstrip()[-1:].isalpha():  # prose
+    if before.rstrip().endswith(("$", "=", ":", "\\[", "\\(")) or before.replace(" ", "").isalpha():
         before = ""
     while before and not _PART.search(before) and (opened := _OPENED.search(before)):
         closed = _CLOSED.match(text, end)
