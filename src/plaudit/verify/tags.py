@@ -16,8 +16,8 @@ from plaudit.verify.text import words
 HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 """A heading in markdown; its group is the title."""
 THOUGHT = re.compile(
-    r"<\s*+(?:\|\s*+)?(?:(?P<end>/|end_of_)\s*+)?(?:begin_of_|[a-z]+:)?(?P<name>think|thought|reasoning|reflection|scratchpad"
-    r"|analysis|inner_monologue|monologue)(?:ing|s)?(?=[\s|>])[^<>]{0,80}>|[\[◁](?P<other_end>/)?think(?:ing)?[\]▷]"
+    r"<\s*+(?:\|\s*+)?(?:(?P<end>/|end_of_)\s*+)?(?:[a-z]+[_:-])*(?P<name>think|thought|reasoning|reflection|scratchpad"
+    r"|analysis|monologue|cot)(?:ing|s)?(?:[_-](?:process|trace|steps?))?(?=[\s|>])[^<>]{0,80}>|[\[◁](?P<other_end>/)?think(?:ing)?[\]▷]"
     r"|<\|channel\|>(?:analysis|commentary|(?P<final>final))[^<>]{0,80}<\|message\|>",
     re.IGNORECASE,
 )

@@ -27,6 +27,7 @@ THOUGHTS = [
     ('<think type="x">', "</think>"), ("< think>", "</ think>"), ("<|think|>", "<|/think|>"), ("[THINK]", "[/THINK]"),
     ("<|begin_of_thought|>", "<|end_of_thought|>"), ("<seed:think>", "</seed:think>"), ("◁think▷", "◁/think▷"),
     ("<reasoning>", "</reasoning>"), ("<thoughts>", "</thoughts>"), ("<scratchpad>", "</scratchpad>"),
+    ("<chain_of_thought>", "</chain_of_thought>"), ("<thinking_process>", "</thinking_process>"),
     ("<analysis>", "</analysis>"), ("<reflection>", "</reflection>"), ("<think>A <reasoning> tag. ", "</think>"),
 ]  # fmt: skip
 HIDDEN = [
@@ -118,6 +119,9 @@ def test_rule_3_without_a_mark_bold_prints_and_items_of_a_last_list_are_one_list
 PARTS = [
     r"x > \boxed{{{}}}", r"x \ne \boxed{{{}}}", r"x \le \boxed{{{}}}", r"10^{{\boxed{{{}}}}}", r"x_{{\boxed{{{}}}}}",
     r"3 + \boxed{{{}}}", r"2 \cdot \boxed{{{}}}", r"1\boxed{{{}}}", r"\boxed{{{}}}5", r"\boxed{{{}}}.5",
+    r"3 + (\boxed{{{}}})", r"\left(\boxed{{{}}}\right)^2", r"\frac{{1}}{{\boxed{{{}}}}}", r"\sin \boxed{{{}}}",
+    r"1 - \boxed{{{}}}",
+    r"f(\boxed{{{}}})", r"\sqrt[3]{{\boxed{{{}}}}}",
     r"\boxed{{{}}}!", r"\boxed{{{}}} < x < 99999", r"\boxed{{{}}}x",
     r"\boxed{{13 \boxed{{{}}}}}", r"\boxed{{13, \boxed{{{}}}}}",
 ]  # fmt: skip
@@ -281,6 +285,19 @@ def test_rule_13_a_fraction_counts_as_written_unless_it_is_whole_or_copied(above
     assert not is_right(above, rf"\boxed{{\frac{{{factor * above}}}{{{factor}}}}}")
 
 
+LONGER = [
+    (r"\frac{x-N}{x^2-N^2}", r"\frac{1}{x+N}"), (r"\frac{x+y}{N} - \frac{x+y}{N} + x", "x"), ("(x+N)x - Nx", "x^2"),
+    (r"\frac{x+N}{2} - \frac{N}{2}", r"\frac{x}{2}"), ("N^x - N^{x-1}", r"(N-1) N^{x-1}"), (r"x \cdot (x-1)!", "x!"),
+]  # fmt: skip
+
+
+@given(st.integers(2, 50), st.sampled_from(LONGER))
+def test_rule_13_a_formula_names_its_unknowns_no_more_often_than_the_truth(number, pair):
+    copied, truth = (formula.replace("N", str(number)) for formula in pair)
+    assert not is_right(truth, rf"\boxed{{{copied}}}")
+    assert is_right(truth, rf"\boxed{{{truth}}}")
+
+
 OPEN = ["if it rains", "probably", "plus one", "or whatever", "is what they say", "was rejected", "more than that"]
 
 
@@ -390,6 +407,21 @@ def test_rule_20_a_mark_holds_nothing_that_leaves_its_answer_open(number, inside
 @given(NUMBERS, st.sampled_from([r"\smash{{{}}}", r"\color{{white}}{}", r"\raisebox{{1cm}}{{{}}}"]))
 def test_rule_21_an_answer_beside_an_unknown_command_is_none(number, command):
     assert not is_right(number, command.format(rf"\boxed{{{number}}}"))
+
+
+@given(NUMBERS, NUMBERS)
+def test_rule_22_all_numbers_of_a_chain_are_equal(one, other):
+    assume(one != other)
+    chain = rf"\boxed{{x = {one} = y = {other}}}"
+    assert not is_right(one, chain)
+    assert not is_right(other, chain)
+
+
+@given(st.integers(100, 999), st.integers(100, 999))
+def test_rule_22_a_comma_is_read_in_one_way(one, other):
+    response = rf"\boxed{{{one},{other}}}"
+    assert is_right(one * 1000 + other, response)
+    assert not is_right(f"{one}, {other}", response)
 
 
 PIECES = [

@@ -13,7 +13,7 @@ from plaudit.verify.math.comparison.lowest_form import find_open_operation
 from plaudit.verify.math.comparison.scalars import same_words
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.values import is_rounded
-from plaudit.verify.math.parsing.notation import read_mixed, unify_notation
+from plaudit.verify.math.parsing.notation import unify_notation
 from plaudit.verify.math.parsing.parser import parse
 from plaudit.verify.math.parsing.tree import (
     Node,
@@ -159,7 +159,7 @@ def _parse_or_reason(text: str) -> Node | Unreadable:
 def _by_form(one: Node, other: Node, truth: str, answer: str, policy: MathPolicy) -> Decision:
     try:
         verdict, method = Forms(policy).compare(one, other)
-        if verdict is not True and (again := _reread_commas(one, other, truth, answer)):
+        if verdict is not True and (again := _with_decimal_commas(one, other, truth, answer)):
             verdict, method = Forms(policy).compare(*again)
         operation = find_open_operation(one, other) if verdict and not policy.unevaluated else None
     except (Unreadable, ArithmeticError, RecursionError) as reason:
@@ -193,14 +193,10 @@ def _is_over_budget(tree: Node, policy: MathPolicy) -> bool:
     return False
 
 
-def _reread_commas(one: Node, other: Node, truth: str, answer: str) -> tuple[Node, Node] | None:
-    """Commas read anew: "100,200" is two numbers beside a list, "1,22" a decimal beside a number; None for neither."""
-    if other.op is Op.LIST and one.op is not Op.LIST and (mixed := read_mixed(answer)):
-        return one, parse(mixed)
+def _with_decimal_commas(one: Node, other: Node, truth: str, answer: str) -> tuple[Node, Node] | None:
+    """Both sides with a comma as the decimal sign, where one is a number and the other a list: "1,22" beside 1.22."""
     if (one.op in _AMOUNTS) == (other.op in _AMOUNTS) or Op.LIST not in (one.op, other.op):
         return None
-    if "," in truth and "," in answer:
-        return parse(truth, thousands=False), parse(answer, thousands=False)
     sides = [text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text for text in (truth, answer)]
     return (parse(sides[0]), parse(sides[1])) if sides != [truth, answer] else None
 

@@ -4,34 +4,27 @@ Reads one number with or without a unit or `x =` in front. Nothing is calculated
 distance.
 """
 
-import re
 from fractions import Fraction
 
+from plaudit.verify.math.comparison.lowest_form import open_operations
+from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.extraction.candidates import FINDERS, read_response
 from plaudit.verify.math.extraction.marks import Mark, Source
 from plaudit.verify.math.extraction.trust import is_denied_at, qualifies_itself
 from plaudit.verify.math.extraction.unmarked import MAX_EQUATIONS, find_equated_numbers
+from plaudit.verify.math.parsing.notation import unify_notation
+from plaudit.verify.math.parsing.parser import parse
+from plaudit.verify.math.parsing.tree import Node, Op, Unreadable, operations, start_work
 from plaudit.verify.math.policy import MathPolicy
 from plaudit.verify.math.verdict import MathVerdict, VerdictStatus
-from plaudit.verify.number_words import SCALES
 from plaudit.verify.numbers import Number, find_numbers
 from plaudit.verify.text import remove_invisible
 
 _LONGEST = 3000
 CLOSING = 100_000  # characters at the end of a response in which numbers without a position are looked for
 _KINDS = list(Source)
-_WRAPPER = re.compile(r"\\(?:text|textbf|textit|textrm|textnormal|mathrm|mathbf|mbox)\s?\{([^{}]*)\}")
-_DRESSING = re.compile(
-    r"\\(?:left|right|displaystyle|quad|qquad)(?![a-z])|\\[,;: ()\[\]]|(?<!\\)\$(?!\d)|~|\^\s?\{?\\circ\}?|°"
-)
-_EQUALS = re.compile(r"==?|≈|\\approx|\\equiv|\bequals\b|\bis equal to\b")
-_UNREADABLE = re.compile(r"[\d+*/^<>!|_\\{}=×÷·±√;,]|-(?!\w)|\b(?:[ei]|pi)\b|π")
-# Words that make a number mean another one.
-_CHANGING = re.compile(
-    r"n['’]t\b|\b(?:not|never|no|nor|neither|and|or|than|between|except|minus|negative|half"
-    rf"|squared|cubed|{'|'.join(SCALES)})\b",
-    re.IGNORECASE,
-)
+_MARKED = (Op.UNIT, Op.PERCENT, Op.DEGREE)
+_WRITTEN = {Op.NUMBER, Op.NEGATE, Op.DIVIDE}
 
 
 def error_of(verdict: MathVerdict) -> Fraction | None:
@@ -58,19 +51,22 @@ def number_of(text: str) -> Fraction | None:
     """
     if len(text) > _LONGEST:
         return None
-    plain = _DRESSING.sub(" ", remove_invisible(_WRAPPER.sub(r" \1 ", text.replace("\\!", "")))).strip(" \n\t*_`")
-    *names, last = _EQUALS.split(plain)
-    values = {value for value in map(_side, [*names, last]) if value is not None}
-    return values.pop() if len(values) == 1 and _side(last) is not None else None
-
-
-def _side(side: str) -> Fraction | None:
-    """The number that one side of an equation is."""
-    numbers = find_numbers(side)
-    if len(numbers) != 1:
+    start_work()
+    try:
+        tree = parse(unify_notation(remove_invisible(text.strip(" *_`"))))
+        sides = tree.args if tree.op is Op.RELATION and set(tree.leaf.split()) <= {"=", "~"} else (tree,)
+        *values, last = map(_side, sides)
+    except (Unreadable, RecursionError):
         return None
-    around = f"{side[: numbers[0].start]} {side[numbers[0].end :]}"
-    return None if _UNREADABLE.search(around) or _CHANGING.search(around) else numbers[0].value
+    return last if {*values, last} <= {last, None} else None
+
+
+def _side(side: Node) -> Fraction | None:
+    """The number that one side of an equation is, without its unit."""
+    while side.op in _MARKED:
+        side = side.args[0]
+    value = fold(side).value if operations(side) <= _WRITTEN or not open_operations(side) else None
+    return None if value is None else Fraction(value)
 
 
 def find_stated_numbers(response: str) -> tuple[list[Number], list[Number]]:

@@ -29,7 +29,6 @@ f(x)=x, f(x)=-x  ~~  f(x)=-x \text{ and } f(x)=x
 1,2,...,n  ~~  1, 2, \ldots, n
 \emptyset  ~~  \{\}
 1, 3  ~~  Minimum: 1, Maximum: 3
-100,200  ~~  100, 200
 10^3, 10  ~~  x=1000, y=10
 """
 

@@ -19,7 +19,6 @@ x=y=z=2  ~~  2
 \frac{1+\sqrt{97}}{8} \approx 1.36  ~~  \frac{1+\sqrt{97}}{8}
 \log_8(4)=\frac23  ~~  \frac23
 y=2x+1  ~~  2x-y+1=0
-\rho\sin\theta=\sqrt3  ~~  \sqrt3\csc\theta
 f^{-1}(x)=2x  ~~  2x
 b>a  ~~  a<b
 4  ~~  2+2=4

@@ -12,7 +12,7 @@ EXAMPLES = {
     "denial after it": r"\boxed{14} is wrong.",
     "retraction": r"\boxed{14}. That is wrong.",
     "operation in words": r"Half of \boxed{14}.",
-    "open words inside it": r"\boxed{14 \text{ roughly}}",
+    "open words inside it": r"\boxed{14?}",
     "unknown command": r"\color{white}\boxed{14}",
 }
 OFFERED = {

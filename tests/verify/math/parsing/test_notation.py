@@ -2,7 +2,7 @@
 
 import pytest
 
-from plaudit.verify.math.parsing.notation import read_mixed, replace_unicode, unify_notation
+from plaudit.verify.math.parsing.notation import replace_unicode, unify_notation
 
 UNIFIED = {
     r"$\dfrac{1}{2}$": r"\frac {1}{2}",
@@ -31,8 +31,3 @@ def test_notation_is_unified(written, unified):
 
 def test_unicode_becomes_latex():
     assert replace_unicode("√2 × π²") == r"\sqrt 2 \times  \pi ^{2}"
-
-
-@pytest.mark.parametrize(("text", "mixed"), [("6 and 1/5", r"6\frac{1}{5}"), ("6 and 7", None)])
-def test_a_mixed_number_in_words(text, mixed):
-    assert read_mixed(text) == mixed

@@ -28,10 +28,6 @@ def test_text_is_cut(text, tokens):
     assert [(token.kind, token.text) for token in tokenize(text)] == tokens
 
 
-def test_commas_part_items_where_thousands_are_not_meant():
-    assert [token.text for token in tokenize("1,234", thousands=False)] == ["1", ",", "234"]
-
-
 def test_a_text_too_long_is_over_the_budget():
     with pytest.raises(OverBudget, match="characters"):
         tokenize("x" * (MAX_LENGTH + 1))

@@ -11,7 +11,6 @@ from plaudit.verify.math.comparison.lists import same_list, same_matrix
 from plaudit.verify.math.comparison.regions import is_region, same_region
 from plaudit.verify.math.comparison.relations import is_definition, same_relation, value_of
 from plaudit.verify.math.comparison.scalars import same_scalar
-from plaudit.verify.math.exact.values import same_value
 from plaudit.verify.math.parsing.tree import Node, Op, operations, rewrite, symbols
 from plaudit.verify.math.policy import MathPolicy, Names
 
@@ -42,11 +41,6 @@ class Forms:
     def compare(self, truth: Node, answer: Node) -> tuple[bool | None, Method]:
         """The same, with the way it was found out."""
         truth, answer = _without_remarks(truth), _without_remarks(answer)
-        if truth == answer:
-            return True, Method.TEXT
-        operators = operations(truth, answer)
-        if operators.isdisjoint(_FORMS):
-            return self.scalars(truth, answer)
         for applies, compare, method in _TABLE:
             if applies(truth) or applies(answer):
                 return compare(self, truth, answer), method
@@ -59,8 +53,6 @@ class Forms:
 
     def open_signs(self, truth: Node, answer: Node) -> bool | None:
         """Either sign: the same formula as it stands, or the same values written out."""
-        if _has_open_sign(truth) and _has_open_sign(answer) and same_value(truth, answer):
-            return True
         return self.same(_expand_signs(truth), _expand_signs(answer))
 
     def relations(self, truth: Node, answer: Node) -> bool | None:
@@ -95,9 +87,7 @@ def _without_remarks(node: Node) -> Node:
     """A list without remarks about its unknowns, `k ∈ Z`."""
     if node.op is not Op.LIST:
         return node
-    kept = tuple(item for item in node.args if not _is_remark(item))
-    if len(kept) == len(node.args) or not kept:
-        return node
+    kept = tuple(item for item in node.args if not _is_remark(item)) or node.args
     return kept[0] if len(kept) == 1 else node._replace(args=kept)
 
 
@@ -113,12 +103,8 @@ def _has_open_sign(node: Node) -> bool:
 
 def _expand_signs(node: Node) -> Node:
     """The tree with every item that has open signs written out as two; all signs of an item go together."""
-    if not _has_open_sign(node):
-        return node
-    if node.op in (Op.LIST, Op.SET):
-        items = [item for arg in node.args for item in _two(arg)]
-        return node._replace(args=tuple(items))
-    return Node(Op.LIST, tuple(_two(node)), ",")
+    outer = node if node.op in (Op.LIST, Op.SET) else Node(Op.LIST, (node,), ",")
+    return outer._replace(args=tuple(item for arg in outer.args for item in _two(arg)))
 
 
 def _two(node: Node) -> list[Node]:
@@ -140,10 +126,6 @@ def _is_matrix(node: Node) -> bool:
 
 _CONDITIONS = (Op.RELATION, Op.LIST)
 _METHODS = {Op.NUMBER: Method.NUMBER, Op.WORD: Method.TEXT}
-_FORMS = {
-    Op.PLUS_MINUS, Op.RELATION, Op.MATRIX, Op.LIST, Op.SET, Op.TUPLE, Op.UNION, Op.INTERSECTION, Op.DIFFERENCE,
-    Op.BUILDER, Op.EMPTY,
-}  # fmt: skip
 Applies = Callable[[Node], bool]
 Compare = Callable[[Forms, Node, Node], bool | None]
 _TABLE: tuple[tuple[Applies, Compare, Method], ...] = (

@@ -1,12 +1,13 @@
 """Collections: tuples and matrices item by item, lists and sets in any order, "x = 1, y = 2" by name."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from plaudit.verify.math.exact.values import fingerprint
-from plaudit.verify.math.parsing.tree import Node, Op, nodes
+from plaudit.verify.math.exact.folding import fold
+from plaudit.verify.math.parsing.tree import Node, Op, nodes, number
 
 Same = Callable[[Node, Node], bool | None]
-MAX_PAIRS = 400  # comparisons of items that have no fingerprint in common
+MAX_PAIRS = 400  # comparisons of items that are not the same when worked out
 _COLLECTIONS = (Op.LIST, Op.SET, Op.TUPLE)
 
 
@@ -47,52 +48,39 @@ def _only_element(node: Node) -> Node:
 
 def same_items(truth: Sequence[Node], answer: Sequence[Node], same: Same) -> bool | None:
     """Whether two lists hold the same items in any order; an answer may repeat what the truth says once."""
-    left, right = _without_matches(list(truth), list(answer))
-    if len(left) > len(right):
-        return False
+    left, right = _without_matches(truth, answer)
     if len(left) * len(right) > MAX_PAIRS:
         return None
-    verdicts = []
-    for item in left:
-        verdict, partner = _find_partner(item, right, same)
-        if partner is not None:
-            right.remove(partner)
-        verdicts.append(verdict)
-    if False in verdicts:
-        return False
-    verdicts += [_find_partner(extra, truth, lambda extra, item: same(item, extra))[0] for extra in right]
-    return all_of(verdicts)
+    missing = (_is_among(item, right, same) for item in left)
+    extra = (_is_among(item, truth, lambda extra, item: same(item, extra)) for item in right)
+    return all_of([*missing, *extra])
 
 
-def _find_partner(item: Node, others: Sequence[Node], same: Same) -> tuple[bool | None, Node | None]:
-    """Whether one of the others equals an item, and which; None if that is undecided for one of them."""
-    verdict: bool | None = False
-    for other in others:
-        equal = same(item, other)
-        if equal:
-            return True, other
-        verdict = None if equal is None else verdict
-    return verdict, None
+def _is_among(item: Node, others: Sequence[Node], same: Same) -> bool | None:
+    """Whether one of the others equals an item; None if that is undecided."""
+    verdicts = [same(item, other) for other in others]
+    return True if True in verdicts else None if None in verdicts else False
 
 
-def _without_matches(truth: list[Node], answer: list[Node]) -> tuple[list[Node], list[Node]]:
-    """Both lists without the items that pair off by fingerprint, which is quick for long lists."""
-    waiting: dict[int, list[Node]] = {}
-    strangers = []
-    for item in answer:
-        key = fingerprint(item)
-        if key is None:
-            strangers.append(item)
-        else:
-            waiting.setdefault(key, []).append(item)
-    left = []
-    for item in truth:
-        key = fingerprint(item)
-        if key is not None and waiting.get(key):
-            waiting[key].pop()
-        else:
-            left.append(item)
-    return left, strangers + [item for items in waiting.values() for item in items]
+def _without_matches(truth: Sequence[Node], answer: Sequence[Node]) -> tuple[list[Node], list[Node]]:
+    """Both lists without the items that are the same when they are worked out, which is quick for long lists."""
+    ours, theirs = ([_worked_out(item) for item in items] for items in (truth, answer))
+    common = Counter(ours) & Counter(theirs)
+    return _without(truth, ours, common), _without(answer, theirs, common)
+
+
+def _worked_out(item: Node) -> Node:
+    item = fold(item)
+    return item if item.value is None else number(item.value)
+
+
+def _without(items: Sequence[Node], keys: Sequence[Node], common: Counter[Node]) -> list[Node]:
+    rest, seen = list[Node](), Counter[Node]()
+    for item, key in zip(items, keys, strict=True):
+        seen[key] += 1
+        if seen[key] > common[key]:
+            rest.append(item)
+    return rest
 
 
 def _in_order(one: Sequence[Node], other: Sequence[Node], same: Same) -> bool | None:

@@ -12,7 +12,7 @@ from plaudit.verify.math.comparison.relations import is_definition, value_of
 from plaudit.verify.math.comparison.scalars import is_time
 from plaudit.verify.math.exact.folding import fold
 from plaudit.verify.math.exact.values import agree_as_shown, same_value
-from plaudit.verify.math.parsing.tree import Node, Op, name, nodes, number, operations, symbols
+from plaudit.verify.math.parsing.tree import CONSTANTS, Node, Op, name, nodes, number, operations, symbols
 
 LARGEST_FACTOR = 1000  # whose powers are looked for under a root
 _SCIENTIFIC = (5, -4)  # exponents of ten from which on scientific notation is the usual one
@@ -48,8 +48,8 @@ def find_open_operation(truth: Node, answer: Node) -> str | None:
         left |= {"a set"} if count_ends(answer) > count_ends(truth) > 0 else set()
     if _has_other_functions(truth, answer):
         left.add(_FUNCTIONS)
-    if _FUNCTIONS in left and _is_rounded(truth, answer):
-        left.discard(_FUNCTIONS)
+    if _count_unknowns(answer) > _count_unknowns(truth) >= 0:
+        left.add("more unknowns than the ground truth")
     if not left and _is_in_other_notation(truth, answer):
         return "a change of notation"
     return min(left, default=None)
@@ -73,8 +73,6 @@ def _open_in_relation(node: Node) -> set[str]:
     """Of `x = 2 + 2` the value counts, of `2x + 1 > 5` that it is not solved."""
     if is_definition(node):
         return open_operations(value_of(node))
-    if not symbols(node):
-        return min((open_operations(side) for side in node.args), key=len)
     is_solved = any(arg.op in (Op.NAME, Op.INDEX, Op.TUPLE, Op.WORD) for arg in node.args)
     left = set() if is_solved else {_EQUATION}
     return left.union(*(open_operations(arg) for arg in node.args))
@@ -89,15 +87,21 @@ def _any_side(has_form: Callable[[Node], bool], truth: Node, answer: Node) -> bo
     return any(map(has_form, terms[0])) and not any(map(has_form, terms[1]))
 
 
-def _is_rounded(truth: Node, answer: Node) -> bool:
-    """Whether the truth is a decimal that only rounds the answer: 0.69 for `\\ln 2`."""
-    return fold(truth).value is not None and same_value(truth, answer) is not True
-
-
 def _has_other_functions(truth: Node, answer: Node) -> bool:
     """Whether an answer has more logarithms and trigonometric values than the truth, or a formula another number."""
     expected, count = (sum(map(_is_transcendental, nodes(side))) for side in (truth, answer))
     return count > expected or (0 < count < expected and bool(symbols(answer)))
+
+
+def _count_unknowns(node: Node) -> int:
+    """How often a value contains unknowns; -1 for a relation, which may be written in many ways."""
+    node = value_of(node) if is_definition(node) else node
+    if Op.RELATION in operations(node):
+        return -1
+    return sum(
+        inner.op in (Op.NAME, Op.WORD) and inner.leaf not in CONSTANTS and " " not in inner.leaf
+        for inner in nodes(node)
+    )
 
 
 def _is_transcendental(node: Node) -> bool:
@@ -184,9 +188,14 @@ def _open_in_sum(node: Node) -> Iterable[str]:
 
 
 def _terms(node: Node) -> list[Node]:
-    """The terms of a sum, those of sums in brackets among them."""
-    inner = [(term, _without_sign(term)) for term in node.args]
-    return [one for term, bare in inner for one in (_terms(bare) if bare.op is Op.ADD else [term])]
+    """The terms of a sum, those of sums in brackets and over numbers among them."""
+    terms: list[Node] = []
+    for term in node.args:
+        bare = _without_sign(term)
+        above, *below = bare.args if bare.op is Op.DIVIDE and fold(bare.args[1]).value else (bare,)
+        inner = _terms(above) if above.op is Op.ADD else []
+        terms += [Node(Op.DIVIDE, (one, *below)) if below else one for one in inner] or [term]
+    return terms
 
 
 def _is_logarithm(part: tuple[Node, ...]) -> bool:
@@ -217,9 +226,9 @@ def _open_in_product(node: Node) -> Iterable[str]:
     sums = [factor for factor in others if factor.op is Op.ADD]
     if sums and (len(others) > 1 or symbols(sums[0])):
         yield _PRODUCT_OF_SUMS
-    matrices = [factor for factor in others if factor.op is Op.MATRIX]
-    scalars = [factor for factor in node.args if factor.op not in (Op.MATRIX, Op.DIVIDE)]
-    if len(matrices) > 1 or (matrices and scalars):
+    if any(factor.op is Op.MATRIX for factor in others) and any(
+        factor.op not in (Op.MATRIX, Op.DIVIDE) for factor in node.args
+    ):
         yield "a product of matrices"
 
 
@@ -316,19 +325,26 @@ def _has_power(value: int, degree: int) -> bool:
     """Whether a whole number has a factor that its root takes out: 12 = 4 · 3."""
     if degree > value.bit_length():
         return False
-    factors = range(2, min(LARGEST_FACTOR, abs(value)) + 1)
-    return any(value % factor**degree == 0 for factor in factors if factor**degree <= abs(value))
+    for factor in range(2, min(LARGEST_FACTOR, abs(value)) + 1):
+        if value % factor**degree == 0:
+            return True
+        value = value if value % factor else value // factor
+    return value != 1 and fold(Node(Op.POWER, (number(value), number(Fraction(1, degree))))).value is not None
 
 
 def _open_in_call(node: Node) -> Iterable[str]:
-    if node.leaf.endswith("()") or node.leaf in _NOTATIONS or (node.leaf in ("abs", "norm") and symbols(node)):
+    if node.leaf.endswith("()") or node.leaf in _NOTATIONS:
         return
-    yield _FUNCTIONS if _is_transcendental(node) else f"a value of {node.leaf!r}"
-    inside = node.args[0] if node.leaf in _TRIGONOMETRIC else number(0)
-    if inside.op is Op.NEGATE or (inside.op is Op.ADD and symbols(inside) and name("π") in nodes(inside)):
-        yield "a function of a negative or shifted angle"
+    is_length = node.leaf in _LENGTHS
+    if not (is_length and symbols(node)):
+        yield _FUNCTIONS if _is_transcendental(node) else f"a value of {node.leaf!r}"
+    inside = node.args[0] if is_length or node.leaf in _TRIGONOMETRIC else number(0)
+    has_angle = Op.DEGREE in operations(inside) or name("π") in nodes(inside)
+    if inside.op is Op.NEGATE or (inside.op is Op.ADD and symbols(inside) and has_angle):
+        yield "a function of a negative or shifted value"
 
 
+_LENGTHS = ("abs", "norm")
 _NOTATIONS = ("prime", "star", "overline", "not", "dim")  # marks on a name, nothing to work out
 
 

@@ -133,21 +133,8 @@ def _solve(node: Node) -> Node:
     return parts[0] if len(parts) == 1 else Node(Op.INTERSECTION, tuple(parts))
 
 
-def _solve_absolute(inner: Node, sign: str, bound: Node) -> Node:
-    """`|u| < c` is `-c < u < c`, `|u| > c` is `u < -c` or `u > c`."""
-    if sign == "=" or sign_of(bound) != 1:
-        raise Unreadable("not an interval around a point")
-    opposite = FLIPPED[sign] if sign != "!=" else sign
-    parts = (_solve_pair(inner, sign, bound), _solve_pair(inner, opposite, Node(Op.NEGATE, (bound,))))
-    return Node(Op.INTERSECTION if sign in ("<", "<=", "!=") else Op.UNION, parts)
-
-
 def _solve_pair(left: Node, sign: str, right: Node) -> Node:
     left, right = _unknown(left), _unknown(right)
-    if _is_absolute(left) and not symbols(right):
-        return _solve_absolute(left.args[0], sign, right)
-    if _is_absolute(right) and not symbols(left):
-        return _solve_absolute(right.args[0], FLIPPED.get(sign, sign), left)
     if left.op is Op.NAME and left.leaf not in symbols(right):
         return Node(Op.RELATION, (left, right), sign)
     if right.op is Op.NAME and right.leaf not in symbols(left):
@@ -156,10 +143,6 @@ def _solve_pair(left: Node, sign: str, right: Node) -> Node:
     if len(unknowns) != 1:
         raise Unreadable("several unknowns")
     return _solve_linear(Node(Op.ADD, (left, Node(Op.NEGATE, (right,)))), sign, unknowns.pop())
-
-
-def _is_absolute(node: Node) -> bool:
-    return node.op is Op.CALL and node.leaf == "abs" and len(symbols(node)) == 1
 
 
 def _unknown(node: Node) -> Node:

@@ -50,23 +50,22 @@ def _comes_to(chain: Node, value: Node, same: Same) -> bool:
         return False
     if symbols(value) & symbols(first) and first.leaf != "integral":
         return all(same(value, side) is True for side in chain.args)
-    return not is_equation and same(value, value_of(chain)) is True and has_no_false_step(chain, same)
+    return not is_equation and same(value, value_of(chain)) is True and is_true(chain, same)
 
 
 _ALGEBRAIC = (Op.ADD, Op.MULTIPLY, Op.POWER, Op.NEGATE, Op.DIVIDE)
 
 
-def has_no_false_step(chain: Node, same: Same) -> bool:
-    """Whether no two constants side by side in a chain are different numbers; rounded ones are not."""
-    steps = zip(chain.args, chain.leaf.split(), chain.args[1:], strict=False)
-    return not any(
-        sign == "="
-        and _is_constant(left)
-        and _is_constant(right)
-        and same(left, right) is False
-        and same(right, left) is False
-        for left, sign, right in steps
-    )
+def is_true(chain: Node, same: Same) -> bool:
+    """Whether no two constants that a chain equates are different numbers: `5 = 4` and `x = 15 = y = 14` are false."""
+    last = None
+    for sign, side in zip(["=", *chain.leaf.split()], chain.args, strict=False):
+        last = last if sign == "=" else None
+        if _is_constant(side):
+            if last and same(last, side) is False and same(side, last) is False:  # rounded numbers are not different
+                return False
+            last = side
+    return True
 
 
 def _is_constant(node: Node) -> bool:
@@ -80,8 +79,6 @@ def _is_named(node: Node) -> bool:
         return node.leaf.endswith("()") or (
             node.leaf in ("abs", "norm", "prime", "star", "det", "dim", "derivative") and bool(symbols(node))
         )
-    if node.op is Op.POWER:
-        return _is_named(node.args[0]) and fold(node.args[1]).value == -1
     if node.op is Op.MULTIPLY and len(node.args) == 2 and node.args[0].leaf in ("Delta", "delta", "∂"):
         return _is_named(node.args[1])
     if node.op in (Op.RATIO, Op.TUPLE) or (node.op is Op.MULTIPLY and _is_segment(node)):
@@ -98,36 +95,12 @@ def _is_segment(node: Node) -> bool:
 
 def _against_value(relation: Node, value: Node, same: Same) -> bool | None:
     if is_definition(relation):
-        if not has_no_false_step(relation, same):
+        if not is_true(relation, same):
             return False
-        if "~" in relation.leaf:
-            return any(same(side, value) is True for side in relation.args[1:])
         return same(value_of(relation), value)
-    sides = relation.args
-    if not symbols(relation):
-        return is_true(relation, same) and any(same(side, value) is True for side in sides)
-    unknowns = symbols(relation) - symbols(value)
-    if len(sides) != 2 or len(unknowns) != 1:
-        return False
-    return _solves(sides, unknowns.pop(), value)
-
-
-def is_true(statement: Node, same: Same) -> bool:
-    """Whether no equation of a chain of constants is false: `2 + 2 = 4` answers 4, `5 = 4` answers nothing."""
-    sides, signs = statement.args, statement.leaf.split()
-    pairs = zip(sides, signs, sides[1:], strict=False)
-    return all(same(left, right) is not False for left, sign, right in pairs if sign == "=")
-
-
-def _solves(sides: tuple[Node, ...], unknown: str, value: Node) -> bool | None:
-    """Whether a value is the only solution of an equation that is linear in the unknown."""
-    difference = Node(Op.ADD, (sides[0], Node(Op.NEGATE, (sides[1],))))
-    at = [substitute(difference, {unknown: number(integer)}) for integer in range(3)]
-    bend = Node(Op.ADD, (at[0], at[2], Node(Op.MULTIPLY, (number(-2), at[1]))))
-    zero = number(0)
-    if same_value(bend, zero) is not True or same_value(at[0], at[1]) is not False:
-        return False
-    return same_value(substitute(difference, {unknown: value}), zero)
+    return (
+        not symbols(relation) and is_true(relation, same) and any(same(side, value) is True for side in relation.args)
+    )
 
 
 def _two_relations(truth: Node, answer: Node, same: Same, *, named: bool) -> bool | None:
@@ -181,8 +154,6 @@ def _name_different_unknowns(truth: Node, answer: Node) -> bool:
     left, right = truth.args[0], answer.args[0]
     if left.op is not Op.NAME or right.op is not Op.NAME or left == right:
         return False
-    if not symbols(truth) & symbols(answer):
-        return True
     is_quantity = left.leaf[0].isupper() or right.leaf[0].isupper()
     return not is_quantity and left.leaf not in symbols(answer) and right.leaf not in symbols(truth)
 

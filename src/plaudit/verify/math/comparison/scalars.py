@@ -13,11 +13,9 @@ from plaudit.verify.math.exact.values import agree_as_shown, hash_to_fraction, i
 from plaudit.verify.math.parsing.tree import (
     Node,
     Op,
-    call,
     name,
     nodes,
     number,
-    operations,
     rewrite,
     substitute,
     symbols,
@@ -41,8 +39,6 @@ def same_scalar(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
         return True
     if policy.rounded_answers and agree_as_shown(truth, answer):
         return True
-    if not _may_read_otherwise(truth, answer, policy):
-        return verdict
     for rewrite_both in _READINGS:
         if again := rewrite_both(truth, answer, policy):
             return again
@@ -78,20 +74,14 @@ def _has_angle(node: Node) -> bool:
 
 
 def _with_natural_logarithm(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
-    """Read "log" as "ln" if only one side specifies it, or if a logarithm is one of e."""
-    used = [{inner.leaf for inner in nodes(side)} & {"ln", "log"} for side in (truth, answer)]
-    is_open = {frozenset(names) for names in used} == {frozenset({"ln"}), frozenset({"log"})}
-    if not is_open and not any(_is_logarithm_of_e(inner) for side in (truth, answer) for inner in nodes(side)):
+    """Read "log" as "ln", as programs print it."""
+    if "log" not in {node.leaf for side in (truth, answer) for node in nodes(side)}:
         return None
-    sides = [
-        rewrite(side, lambda inner: call("ln", *inner.args) if inner.leaf == "log" else inner)
-        for side in (truth, answer)
-    ]
-    return same_value(sides[0], sides[1])
+    return same_value(*(rewrite(side, _read_log_as_ln) for side in (truth, answer)))
 
 
-def _is_logarithm_of_e(node: Node) -> bool:
-    return node.leaf == "log" and node.op is Op.CALL and name("e") in nodes(node)
+def _read_log_as_ln(node: Node) -> Node:
+    return node._replace(leaf="ln") if node.leaf == "log" else node
 
 
 def _up_to_constant(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
@@ -207,15 +197,6 @@ def _compare_word(truth: Node, answer: Node, policy: MathPolicy) -> bool | None:
     return is_named and same_words(truth.leaf, answer.leaf)
 
 
-def _may_read_otherwise(truth: Node, answer: Node, policy: MathPolicy) -> bool:
-    """Whether anything in two values calls for another reading; a cheap check that runs for every unequal pair."""
-    if policy.names is Names.FREE:
-        return True
-    everything = [*nodes(truth), *nodes(answer)]
-    return not _CALLING.isdisjoint([inner.leaf for inner in everything]) or Op.DEGREE in operations(truth, answer)
-
-
-_CALLING = {"π", "log"} | _FREE_CONSTANTS
 Reading = Callable[[Node, Node, MathPolicy], bool | None]
 # Other ways to read two values that differ as they stand.
 _READINGS: tuple[Reading, ...] = (

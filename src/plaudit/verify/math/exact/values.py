@@ -30,9 +30,8 @@ from plaudit.verify.numbers import last_place
 
 COMPARISON = 20  # nodes that a comparison counts for, however small it is
 MAX_POINTS = 5  # where expressions in whole numbers are compared
-_SEED = b"plaudit"
-_SEEDS = tuple(blake2b(_SEED + attempt, digest_size=16).digest() for attempt in (b"1", b"2"))
-_MARKED = {Op.UNIT, Op.PERCENT, Op.DEGREE, Op.PLUS_MINUS, Op.WORD, Op.BASED, Op.RATIO, Op.RELATION}
+
+_SEEDS = tuple(blake2b(b"plaudit" + attempt, digest_size=16).digest() for attempt in (b"1", b"2"))
 _VALUELESS = {Op.SERIES, Op.INDEX, Op.WORD, Op.INFINITY}  # what has no value though no unknown is left
 _BENT = {"abs", "max", "min"}
 _MEASURING = set("xyzt")  # letters that usually measure something
@@ -52,16 +51,6 @@ def same_value(left: Node, right: Node) -> bool | None:
     names = sorted(symbols(left) | symbols(right))
     verdict = _at_whole_numbers(left, right, names) if names and counts_something(left, right) else None
     return _at_points(left, right, names) if verdict is None else verdict
-
-
-def fingerprint(node: Node) -> int | None:
-    """A number that equal rational functions share, for finding equal items in long lists; None if marks count."""
-    if not _MARKED.isdisjoint(operations(node)):
-        return None
-    try:
-        return evaluate(fold(node), Residues(_SEED))
-    except Undefined:
-        return None
 
 
 def sign_of(node: Node, point: Point | None = None) -> int | None:
@@ -180,8 +169,6 @@ def _rounds_an_unknown(left: Node, right: Node) -> bool:
 
 MIN_DECIMALS = 2  # of a decimal that may be rounded
 MIN_DIGITS = 10  # significant ones of a decimal that may stand for an exact number without a finite decimal
-_FLOAT_DIGITS = 15
-_NOISE = number(Fraction(10) ** (1 - _FLOAT_DIGITS))
 
 
 def rounds_to(truth: Node, answer: Node, min_decimals: int = MIN_DECIMALS) -> bool:
@@ -191,13 +178,9 @@ def rounds_to(truth: Node, answer: Node, min_decimals: int = MIN_DECIMALS) -> bo
 
 
 def is_computed(truth: Node, answer: Node) -> bool:
-    """Whether the answer is a decimal of at least `MIN_DIGITS` digits that all agree with an exact truth."""
-    written, value = _digits_of(answer), fold(truth).value
-    if written < MIN_DIGITS or _digits_of(truth) > _FLOAT_DIGITS - 3:
-        return False
-    if written < _FLOAT_DIGITS:
-        return (value is None or not _is_finite(value)) and rounds_to(answer, truth, 1)
-    return _is_within(Node(Op.MULTIPLY, (_NOISE, call("abs", truth))), truth, answer)
+    """Whether the answer is a decimal of at least `MIN_DIGITS` digits that rounds a truth without a finite decimal."""
+    value = fold(truth).value if _digits_of(answer) >= MIN_DIGITS else 0
+    return (value is None or not _is_finite(value)) and rounds_to(answer, truth, 1)
 
 
 def agree_as_shown(truth: Node, answer: Node, min_decimals: int = 1) -> bool:

@@ -7,7 +7,7 @@ without a letter or digit is a blank of the problem, not an answer.
 import re
 
 from plaudit.verify.math.extraction.marks import INK, MAX_MARKS, Mark, Source
-from plaudit.verify.math.parsing.tokens import GREEK
+from plaudit.verify.math.parsing.tokens import FUNCTIONS, GREEK
 from plaudit.verify.patterns import compile_late
 
 _TOKEN = compile_late(r"\\+(?:boxed|fbox)[ \t]?(?:\{|(?P<bare>-?\d[\d.,]*\d|-?\w))|\\.|[{}]", re.DOTALL)
@@ -20,15 +20,21 @@ _JOINT = compile_late(
     r"|\b(?:and|or|und|oder|et|ou|y|o)\b|和|或|与|及){0,40}"
 )
 _LONGEST_JOINT = 80
+BEFORE = 40  # characters before a box that may make it a part of a formula
 _COMPARISON = r"\\(?:not|neq?|[lg]eq?|[lg]eqslant|[lg]t)(?![a-zA-Z])|[≠≤≥]"
-# The box is an argument, an exponent or a bound; an operand may be a blank of an equation: `5 + \boxed{9} = 14`.
-_WITHIN = compile_late(
-    rf"\\(?:sqrt|[dt]?frac)\s?\{{\s?\Z|\w[ \t]*[\^_]\s?\{{?\s?\Z|(?:{_COMPARISON}|[\w)}}][ \t]+[<>])[ \t]*\Z"
-    r"|\\(?:stackrel|overset)\s?\{[^{}]*\}\s?\{=\}\s?\Z"
+_COMMAND = (
+    rf"\\(?:{'|'.join(FUNCTIONS)}|[dt]?frac|[dt]?binom|stackrel|overset|overline|times|cdot|div|pm|mp)(?![a-zA-Z])"
 )
-_OPERAND = compile_late(r"\d\Z|(?:[\w)}][ \t]*[+×÷·]|\\(?:times|cdot|div|pm|mp))[ \t]*\Z")
+# The box is an argument, an exponent, an operand or a bound, and so only a part of a side.
+_PART = compile_late(
+    rf"(?:{_COMMAND}(?:\[[^\]]*\]|[_^]?\{{[^{{}}]*\}}|[_^]\w)*\s?|\w[ \t]*[\^_]\s?)\{{?\s?\Z|\d\Z|[$=]\|\Z"
+    rf"|(?:{_COMPARISON}|[\w)}}][ \t]+[<>]|[\w)}}][ \t]*[+×÷·]|[$=(][^$\n]{{0,20}}[\w)}}][ \t]*-)[ \t]*\Z"
+    r"|(?<!left)(?<!igl)(?<!ig)(?<=[\w)}])\(\s?\Z"
+)
 _CONTINUED = compile_late(rf"\.?\d|_|\s?(?:{_COMPARISON}|[<>]\s)\s?[a-zA-Z](?![a-zA-Z])")
 _FILLED = compile_late(r"[^\w\n]*=")
+_OPENED = compile_late(r"(?:\\left|\\[bB]igg?l?)?[(\[{]\s?\Z")
+_CLOSED = compile_late(r"\s?(?:\\right|\\[bB]igg?r?)?[)\]}]")
 _INNER = compile_late(r"(?<!\\)\\++(?:boxed|fbox)[ \t]?(?=\{)")
 _NEGATIVE = compile_late(r"(?:=|\$|\\\(|\\\[)\s*-\s?$|^-$")
 _BEHIND = compile_late(
@@ -38,9 +44,6 @@ _BEHIND = compile_late(
     r"|\+(?=[ \t]?[a-zA-Z](?![a-zA-Z])))"
     r"(?:[^\n$.,;=]|\.(?=\d)){1,60}?(?=\s*(?:\$|\\\)|\\\]|[.,;=\n]|$))"
 )
-
-
-_ENDS_BEFORE = frozenset("{}-^_<>≠≤≥+×÷·0123456789tenmpvq")  # how the patterns for what stands before a box end
 
 
 def find_boxes(text: str, *, closed: bool = True) -> list[Mark]:
@@ -65,15 +68,17 @@ def find_boxes(text: str, *, closed: bool = True) -> list[Mark]:
 
 def _widen(box: Mark, text: str) -> Mark:
     r"""The box with what its formula makes of it: `-\boxed{3}`, `\boxed{3}\sqrt{2}`; a mere part is no answer."""
-    may_belong = text[max(0, box.start - 4) : box.start].rstrip()[-1:] in _ENDS_BEFORE
-    if may_belong and _WITHIN.search(text, max(0, box.start - 20), box.start):
-        return box._replace(denied=True)
-    if may_belong and _OPERAND.search(text, max(0, box.start - 20), box.start):
-        return box if _FILLED.match(text, box.end) else box._replace(denied=True)
-    if _CONTINUED.match(text, box.end):
-        return box._replace(denied=True)
-    behind = _BEHIND.match(text, box.end)
-    negative = may_belong and _NEGATIVE.search(text, max(0, box.start - 20), box.start) is not None
+    before, end = text[max(0, box.start - BEFORE) : box.start], box.end
+    if before.rstrip().endswith(("$", "=", ":", "\\[", "\\(")) or before.replace(" ", "").isalpha():
+        before = ""
+    while before and not _PART.search(before) and (opened := _OPENED.search(before)):
+        closed = _CLOSED.match(text, end)
+        before, end = before[: opened.start()], closed.end() if closed else end
+    is_part = _PART.search(before) is not None
+    if is_part or _CONTINUED.match(text, end):
+        return box if is_part and _FILLED.match(text, end) else box._replace(denied=True)
+    behind = _BEHIND.match(text, end)
+    negative = _NEGATIVE.search(before) is not None
     if not behind and not negative:
         return box
     content = f"{{{box.text}}}{behind[0]}" if behind else f"{{{box.text}}}"

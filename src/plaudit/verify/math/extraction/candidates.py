@@ -78,13 +78,14 @@ _ANSWER_TAG = compile_late(r"<(/?)answer>", re.IGNORECASE)
 _PLAIN_ANSWER = compile_late(r"answers?\**\s*(?:is|are|was|:|=)", re.IGNORECASE)
 # Comments, struck out text, text that has no ink, and all that follows the definition of a macro.
 _BRACED = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}"
+_ATTRIBUTES = r"(?:[^<>\"]|\"[^\"\n]*\")*+"
 _HIDDEN = compile_late(
     r"<!--(?:(?!-->).)*(?:-->|\Z)"
-    # elements that are not shown, quote or strike out what they hold, and all with attributes
-    r"|<(?P<hidden>del|s|strike|pre|code|samp|kbd|q|blockquote|cite|script|noscript|style|title|head|template|textarea|svg|canvas"
-    r"|iframe|object|audio|video|details|dialog|datalist|select|option|\w+(?=\s+[\w-]+\s?=|\s+hidden\b))\b[^<>]*>"
-    r"(?:(?!</?(?P=hidden)\b).)*</(?P=hidden)>"
-    r"|<\w+(?:\s+[\w-]+=\"[^\"\n]*\")+\s*/?>|!\[[^\]\n]{0,200}+\]\([^()\n]*\)|(?<=\w\])\((?=\.{0,2}[#/]|[<\\]|\w+:|[^()\s]*box)(?:<[^<>\n]*>|[^()\s]+)(?:\s+[\"'][^()\n]*)?\)|^\[[^\]\n]*\]:[^\n]*"
+    # elements that are not shown, quote or strike out what they hold, and all with attributes; unclosed ones to the end
+    rf"|<(?:img|br|hr|input)\s{_ATTRIBUTES}>|<(?P<hidden>del|s(?=>(?:(?!</?s\b).)*</s>)|strike|pre|code|samp|kbd|q|blockquote|cite|script|noscript|style|title|head|template|textarea|svg|canvas"
+    r"|iframe|object|audio|video|details|dialog|datalist|select|option|rp|meter|progress|noframes|noembed|tool_call"
+    rf"|\w+(?=\s+[\w-]{{2,}}=|\s+hidden\b))\b{_ATTRIBUTES}>"
+    r"(?:(?!</?(?P=hidden)\b).)*(?:</(?P=hidden)>|(?:<(?P=hidden)\b.*)?\Z)|!\[[^\]\n]{0,200}+\]\([^()\n]*\)|(?<=\w\])\((?=\.{0,2}[#/]|[<\\]|\w+:|[^()\s]*box)(?:<[^<>\n]*>|[^()\s]+)(?:\s+[\"'][^()\n]*)?\)|^\[[^\]\n]*\]:[^\n]*"
     r"|(?<![\w}~])~~(?![\s~])[^~\n]+(?<!\s)~~(?![\w{\\~])|\\iffalse\b(?:(?!\\fi\b).)*(?:\\fi\b|\Z)"
     r"|\\begin\{(?P<unprinted>comment|filecontents\*?|lrbox)\}(?:(?!\\end\{(?P=unprinted)\}).)*(?:\\end\{(?P=unprinted)\})?"
     rf"|(?<!\\)\\++(?:[hv]?phantom|[bx]?cancel|s?out|st)\s?{_BRACED}"
@@ -100,8 +101,10 @@ _TEXT_BLOCKS = frozenset({
 })  # fmt: skip
 """The languages of code blocks that may hold an answer."""
 _CONTROL = compile_late(
-    r"<\|(?:im_start|im_end|endoftext|eot_id|end_of_text|end_of_sentence|end)\|>|\n\n(?:Human|User):"
+    r"<\|(?:im_start|im_end|endoftext|eo[tm]_id|end_of_(?:text|sentence|turn)|end|user|system)\|>|</s>|\[INST\]|<end_of_turn>"
+    r"|\n\n(?:Human|User):"
 )
+_MAY_END = ("<|", "</s>", "[INST]", "<end_of", "\n\nHuman:", "\n\nUser:")
 _LATEX_COMMENT = compile_late(r"%(?<![\w)}\]$\\]%)(?<![\w)}\]$\\][ \t]%)[^\n]*")  # not the sign of a percentage
 _CHECK_MARK = compile_late(r"(?<=\S)[ \t]*[✓✔✅☑]+(?=[ \t]*$)", re.MULTILINE)
 # A number alone, or the last line: anything else behind four hashes is a heading.
@@ -137,7 +140,7 @@ def read_response(response: str, policy: MathPolicy) -> str:
         text = _without_code(text)
     if ("\\" in text or "<" in text or "~~" in text or "]" in text) and any(sign in text for sign in _MAY_HIDE):
         text = _HIDDEN.sub(" ", text)
-    if ("<|" in text or "\n\nHuman:" in text or "\n\nUser:" in text) and (control := _CONTROL.search(text)):
+    if any(sign in text for sign in _MAY_END) and (control := _CONTROL.search(text)):
         text = text[: control.start()]
     if "%" in text:
         text = _LATEX_COMMENT.sub(" ", text)

@@ -43,10 +43,6 @@ class Rejection(StrEnum):
     QUALIFIED = "the response says more of its answer than what it is"
 
 
-MARKED = (Source.BOXED, Source.TAG, Source.HASHES, Source.PHRASE)
-"""The sources that say that what they hold is the answer."""
-
-
 class Mark(NamedTuple):
     """A stated answer: its text, how it is marked, and its span; `denied` for "the answer is not …".
 

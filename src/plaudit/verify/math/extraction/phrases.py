@@ -7,11 +7,9 @@ import re
 from itertools import pairwise
 
 from plaudit.verify.math.extraction.marks import (
-    DIGIT,
     Mark,
     Source,
     end_of_statement,
-    find_formulas,
     find_last,
     without_formulas,
 )
@@ -48,6 +46,7 @@ _LEAD = compile_late(
 )
 _CLAUSE_END = compile_late(
     r"\s*(?:;|,(?:\s|$)|[，；]|\s[(]|\s[-–—]+\s"
+    r"|\s(?<=xx\s)(?=[^\W\d]+\s\w+\s\w+[^\d]*\Z)"  # three words after a formula, which is masked
     r"|\b(?:because|since|which|where|when|but|as|(?<!or )so|if|rather than|instead of|and not|in total|wait|actually"
     r"|car|weil|da|porque|因为)\b)",
     re.IGNORECASE,
@@ -99,11 +98,11 @@ def _read_phrase(match: re.Match[str], text: str) -> Mark:
         start, whole, denied = start + turn.end(), whole[turn.end() :], False
     if not _PROSE.search(whole):
         return Mark(_unquote(whole), Source.PHRASE, match.start(), start + len(whole), whole=whole, denied=denied)
-    covered = _BRACKETED.sub(lambda match: "x" * len(match[0]), without_formulas(whole))
+    covered = _BRACKETED.sub(lambda match: "y" * len(match[0]), without_formulas(whole))
     clause = _CLAUSE_END.search(covered, 1)
     end = clause.start() if clause else len(whole)
     copula = _COPULA.match(covered, 0, end)
-    head = _cut_prose(_unquote(whole[copula.end() if copula and copula.end() < end else 0 : end]))
+    head = _unquote(whole[copula.end() if copula and copula.end() < end else 0 : end])
     return Mark(head, Source.PHRASE, match.start(), start + end, whole=_unquote(whole), denied=denied)
 
 
@@ -119,12 +118,3 @@ def _count(text: str, pair: tuple[str, str]) -> int:
     """How many more brackets of a kind are closed than opened."""
     closing, opening = (sum(map(text.count, brackets)) for brackets in pair)
     return closing - opening
-
-
-def _cut_prose(head: str) -> str:
-    """A formula without the prose that continues after it; up to two words may be its unit."""
-    formulas = find_formulas(head)
-    if len(formulas) != 1 or formulas[0].start() > len("**"):
-        return head
-    rest = head[formulas[0].end() :]
-    return head[: formulas[0].end()] if len(rest.split()) > 2 and not DIGIT.search(rest) else head

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from plaudit.verify.math.extraction.marks import DIGIT, INK, Mark, Rejection, Source
 from plaudit.verify.math.parsing.commands import KNOWN_COMMANDS
+from plaudit.verify.math.parsing.units import OPEN_WORDS
 from plaudit.verify.number_words import NUMBER_WORDS, digits_for_words, find_number_words
 from plaudit.verify.numbers import NUMBER
 from plaudit.verify.patterns import compile_late
@@ -107,13 +108,6 @@ _OPERATION_BEFORE = compile_late(
 )
 _OPERATION_AFTER = compile_late(
     r"^[^\w±+]*(?:(?:and (?:a|one) half|point|plus|minus|give or take|or (?:so|more|less))\b|±|\+/-|\\pm(?![a-z]))"
-)
-# What leaves an answer open inside its mark; words in -ly are adverbs.
-_INSIDE = compile_late(
-    r"n['’]t\b|\?|^\W*!|\b(?:(?!only|family|daily|weekly|monthly|yearly)\w{2,}ly"
-    r"|or (?:so|more|less|fewer|greater|above|below|perhaps)|not|never|no|nor|maybe|perhaps|if|unless|when|wrong"
-    r"|incorrect|false|untrue|give or take|at least|at most|under|above|below|twice|half of|such as|example|guess"
-    r"|unsure|i think|confidence|probability|ish)\b|\be\.g|\bfor\b\W*[a-z]\s?=|\dish\b|不|❌|✗"
 )
 
 
@@ -239,7 +233,7 @@ def qualifies_itself(answer: str) -> bool:
     if answer.isascii() and "?" not in answer and "!" not in answer and not _WORD.search(answer):
         return False
     return bool(DIGIT.search(answer[:AFTER]) or find_number_words(answer)) and bool(
-        _INSIDE.search(answer[:AFTER].lower())
+        OPEN_WORDS.search(answer[:AFTER].lower())
     )
 
 

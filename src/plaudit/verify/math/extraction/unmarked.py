@@ -143,9 +143,7 @@ def find_equated_numbers(text: str) -> list[Number]:
 
 
 def _has_ink(text: str) -> bool:
-    return any(character.isalnum() or character in "∞∅π√" for character in text[:LONGEST_BARE]) or any(
-        character.isalnum() for character in text
-    )
+    return any(character.isalnum() or character in "∞∅√" for character in text)
 
 
 def _is_unsolved(side: str) -> bool:

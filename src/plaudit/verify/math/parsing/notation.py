@@ -67,7 +67,6 @@ _DOUBLED = compile_late(
     r"\\\\(?=(?:[dtc]?frac|sqrt|boxed|text|left|right|pi|cdot|times|infty|pm|begin|end|binom|circ)\b)"
 )
 _DOUBLED_ALL = compile_late(r"(?<!\\)\\\\begin\b")
-_MIXED = compile_late(r"(-?\d+)\s?(?:and|\\text\{\s?and\s?\})\s?(?:(\d+)/(\d+)|\\frac\s?\{(\d+)\}\s?\{(\d+)\})")
 _PHRASES = {
     "dne": "does not exist", r"\text{dne}": "does not exist", "all real numbers": r"\mathbb{R}",
     "all reals": r"\mathbb{R}", "the set of all real numbers": r"\mathbb{R}", "all integers": r"\mathbb{Z}",
@@ -164,10 +163,6 @@ _WHOLE_RULES: tuple[Rule, ...] = (
     _rule("'", r"(?<![\d'])\d{1,3}(?:'\d{3})+(?!['\d])", lambda match: match[0].replace("'", "")),  # 1'234'567
     _rule("minus", r"\Aminus\s+(?=[\d\\])", "-"),
     _rule("egative", r"\A[nN]egative\s+(?=[\d\\])", "-"),
-    *(
-        _rule(f" {word} ", rf"\A(-?[\d./]+) {word} (-?[\d./]+)\Z", r"\1 and \2")
-        for word in ("y", "e", "o", "und", "et", "ou", "oder")
-    ),
     _rule("to", r"\A(\d+) to (\d+)\Z", r"\1:\2"),
 )
 
@@ -195,12 +190,6 @@ def _apply(rules: tuple[Rule, ...], text: str) -> str:
     for _, pattern, replacement in [rule for rule in rules if rule[0] in text]:
         text = pattern.sub(replacement, text)
     return text
-
-
-def read_mixed(text: str) -> str | None:
-    """Read "6 and 1/5" as one number if it is not a list."""
-    match = _MIXED.fullmatch(text)
-    return rf"{match[1]}\frac{{{match[2] or match[4]}}}{{{match[3] or match[5]}}}" if match else None
 
 
 def _without_dressing(text: str) -> str:

@@ -18,9 +18,9 @@ _LEAVES = {Op.NUMBER, Op.NAME, Op.WORD}
 _SIGNED = {Op.RELATION, Op.TUPLE, Op.UNIT}  # their leaf says which signs, brackets or unit
 
 
-def parse(text: str, *, thousands: bool = True) -> Node:
+def parse(text: str) -> Node:
     """The tree of a unified text; raises Unreadable."""
-    tokens = tokenize(text, thousands=thousands)
+    tokens = tokenize(text)
     cursor = Cursor(tokens, _GRAMMAR)
     node = _parse_items(cursor)
     if cursor.token.kind is not Kind.END:

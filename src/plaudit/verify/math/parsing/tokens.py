@@ -97,26 +97,24 @@ _REPEATS = re.compile(r"\.\d*(?:\\|\()")
 _VOWEL = re.compile(r"[aeiouyAEIOUY]")
 _LETTERS_ALONE = re.compile(r"[^\W\d_]{2,}")
 _GLUED = re.compile(r"((?:arc|a)?(?:sin|cos|tan|cot)h?|sec|csc|ln|log|exp)([xyz]|pi|theta|alpha|beta)")  # sinx
-_FACTOR_GLUED = re.compile(r"([a-zA-Z])((?:arc|a)?(?:sin|cos|tan)h?|cot|sec|csc|sech|csch|ln|log|exp|sqrt)")  # xsin
 _MEASURED = (Kind.NUMBER, Kind.WORD, Kind.CLOSE)  # what a unit follows
 _QUOTED = re.compile(r'"')
 LONGEST_KEPT = 40  # letters of a command or word whose tokens are kept
 _LONGER = {"-": ">", "=": "=>", "*": "*", "/": "", "<": "=", ">": "=", "!": "="}  # signs, and what makes others of them
 
 
-def tokenize(text: str, *, thousands: bool = True) -> list[Token]:
-    """The tokens of a unified text; raises OverBudget for one too long. `thousands` reads 1,000 as one number."""
+def tokenize(text: str) -> list[Token]:
+    """The tokens of a unified text; raises OverBudget for one too long."""
     if len(text) > MAX_LENGTH:
         raise OverBudget(f"{len(text)} characters, more than the {MAX_LENGTH} that are read as mathematics")
-    return _merge_words(_Lexer(text, thousands).tokens())
+    return _merge_words(_Lexer(text).tokens())
 
 
 class _Lexer:
     """One pass over a text; remembers how many brackets are open, as commas inside them part items."""
 
-    def __init__(self, text: str, thousands: bool) -> None:
-        self.text, self.thousands = text, thousands
-        self.depth, self.spaced = 0, False
+    def __init__(self, text: str) -> None:
+        self.text, self.depth, self.spaced = text, 0, False
         self.output: list[Token] = []
 
     def tokens(self) -> list[Token]:
@@ -147,7 +145,7 @@ class _Lexer:
         kind, text, end = match.lastgroup, match[0], match.end()
         if kind == "number":
             if "," in text:
-                end -= len(text) - text.index(",") if self.depth or not self.thousands else 0
+                end -= len(text) - text.index(",") if self.depth else 0
                 text = self.text[match.start() : end].replace(",", "")
             self.output.append(Token(Kind.NUMBER, text, self.spaced))
         elif kind == "command":
@@ -157,8 +155,6 @@ class _Lexer:
             return self._take_text(end)
         elif kind == "repeating":
             self.output.append(Token(Kind.NUMBER, text, self.spaced))
-        elif kind == "letters" and self.text.startswith(("(", "["), end) and (named := _read_called(text)):
-            self.output += [Token(kind, part, self.spaced) for kind, part in named]
         elif kind == "letters":
             read = _split_letters if len(text) <= LONGEST_KEPT else _split_letters.__wrapped__
             self.output += read(text)[self.spaced]
@@ -175,7 +171,7 @@ class _Lexer:
             if len(inside) == 1 and inside.isalpha() and inside not in "ei":
                 self.output.append(Token(Kind.WORD, inside, self.spaced))
             else:
-                self.output.extend(_Lexer(inside, self.thousands).tokens())
+                self.output.extend(_Lexer(inside).tokens())
         else:
             measured = bool(self.output) and (self.output[-1].kind in _MEASURED or self.output[-1].text == "/")
             self.output.extend(_tokens_of_words(inside, self.spaced, measured=measured))
@@ -238,7 +234,7 @@ def _tokens_of_words(text: str, spaced: bool, *, measured: bool) -> list[Token]:
     if text in FUNCTIONS and not (measured and is_unit(text)):
         return [Token(Kind.FUNCTION, FUNCTIONS[text])]
     if re.search(r"[\d\\]", text):
-        return _Lexer(text, True).tokens()
+        return _Lexer(text).tokens()
     return [Token(Kind.WORD, text, spaced)]
 
 
@@ -267,12 +263,6 @@ def _read_letters(text: str) -> list[tuple[Kind, str]]:
     if is_unit(text) or not text.isascii() or (len(text) >= 3 and _VOWEL.search(text) and not _is_product(text)):
         return [(Kind.WORD, text)]
     return [(Kind.NAME, letter) for letter in text]
-
-
-def _read_called(text: str) -> list[tuple[Kind, str]] | None:
-    """Letters before a bracket that end in the name of a function: `xsin(`."""
-    glued = _FACTOR_GLUED.fullmatch(text) if text not in FUNCTIONS else None
-    return [(Kind.NAME, glued[1]), (Kind.FUNCTION, FUNCTIONS[glued[2]])] if glued else None
 
 
 def _is_product(text: str) -> bool:

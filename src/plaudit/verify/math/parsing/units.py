@@ -44,7 +44,8 @@ def may_be_unit(words: str) -> bool:
     """Whether words behind a number can name what is counted: no verb, conjunction, doubt, denial or calculation."""
     pieces = words.lower().translate(_TO_SPACES).split()
     is_calculation = not _OPERATIONS.isdisjoint(pieces) and bool(find_number_words(words))
-    return _REMARKS.isdisjoint(pieces) and pieces[:1] not in _POWERS_ALONE and not is_calculation
+    is_open = OPEN_WORDS.search(words.lower()) or not _VERBS.isdisjoint(pieces)
+    return not is_open and pieces[:1] not in _POWERS_ALONE and not is_calculation
 
 
 def changes_amount(word: str) -> bool:
@@ -55,14 +56,16 @@ def changes_amount(word: str) -> bool:
 _CHANGING = frozenset({"squared", "cubed", "too", "off", "minus", "plus", "tenths", "hundredths", "thousandths"})
 _TO_SPACES = str.maketrans("().,;:!", " " * 7)
 _OPERATIONS = frozenset({"times", "per"})
+_VERBS = frozenset({"or", "is", "was", "were", "be", "plus", "minus"})
 _POWERS_ALONE = (["squared"], ["cubed"])
-_REMARKS = frozenset({
-    "or", "but", "if", "unless", "than", "then", "is", "was", "were", "be", "isn't", "would", "could", "should",
-    "might", "may", "not", "never", "no", "nor", "plus", "minus", "etc", "whatever", "probably", "possibly",
-    "hopefully", "presumably", "maybe", "perhaps", "allegedly", "supposedly", "wrong", "incorrect", "false",
-    "untrue", "rejected", "discarded", "i", "we", "you", "they", "too", "off", "half", "tenths", "hundredths",
-    "thousandths", "assuming", "according", "subject", "excluding", "except", "unverified", "unconfirmed", "confidence",
-})  # fmt: skip
+OPEN_WORDS = compile_late(
+    r"n['’]t\b|\?|^\W*!|\b(?:(?!only|family|daily|weekly|monthly|yearly)\w{2,}ly|but|if|unless|when|th[ae]n"
+    r"|would|could|should|might|may|not|never|no|nor|etc|wrong|incorrect|false|untrue|rejected|discarded|whatever"
+    r"|maybe|perhaps|i|we|you|they|too|off|up|half|halves|(?:ten|hundred|thousand)ths|fewer|assuming|according|subject"
+    r"|excluding|except|un(?:verified|confirmed|sure)|confidence|probability|give or take|at (?:least|most)|under|over"
+    r"|above|below|short|thru|twice|such as|example|guess|ish)\b|\be\.g|\bfor\b\W*[a-z]\s?=|\dish\b|不|❌|✗"
+)
+"""What leaves open the answer in which it stands; words in -ly are adverbs."""
 
 
 def unit_of(words: str) -> str | None:
