@@ -68,7 +68,7 @@ def test_what_verifiers_load_by_themselves_stays_behind(runner):
     with runner.image.workspace() as workspace:
         workspace.run(f"for p in {listed}; do mkdir -p ${{p%/*}}; rm -f $p; echo planted > $p; done")
         assert workspace.run(f"cat {listed} 2>/dev/null | grep -c planted").output.strip() not in ("", "0")
-        archive = runner.collect(workspace, [])
+        archive = runner.collect(runner.task, workspace, [])
     with runner.verifier_image.workspace() as workspace:
         workspace.put(archive, "/")
         assert workspace.run(f"grep -l planted {listed} 2>/dev/null").output == ""
@@ -77,7 +77,7 @@ def test_what_verifiers_load_by_themselves_stays_behind(runner):
 def test_nothing_is_written_through_a_link_of_the_image(runner):
     with runner.image.workspace() as workspace:
         workspace.run("rm /data/out; echo broken > /data/out")
-        archive = runner.collect(workspace, [])
+        archive = runner.collect(runner.task, workspace, [])
     with runner.verifier_image.workspace() as workspace:
         workspace.put(archive, "/")
         assert workspace.run("cat /data/out; ls -A /usr/local/bin").output == "broken\n"

@@ -183,7 +183,7 @@ def test_levels_carry_their_task_and_can_be_ordered_by_the_user():
 @pytest.mark.parametrize(
     ("values", "order", "said"),
     [
-        (("low", "odd"), ("low", "high"), "has the difficulty 'odd' too"),
+        (("low", "odd"), ("low", "high"), "also has the difficulty 'odd'"),
         ([f"word {n}" for n in range(11)], (), "11 different difficulties"),
         (([1],), (), "a number or a word, got"),
         ((float("nan"),), (), "a number or a word, got nan"),

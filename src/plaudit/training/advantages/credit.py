@@ -174,7 +174,7 @@ class BatchCredit:
             if estimate is None or credit is None:
                 paid.append(None)
                 continue
-            to_pay = returns(Credit(0.0, [0.0] * len(penalties), credit.action_mask).minus(penalties), gamma=gamma)
+            to_pay = returns(Credit(0.0, [0.0] * len(credit.tokens), credit.action_mask).minus(penalties), gamma=gamma)
             paid.append([value + due for value, due in zip(estimate, to_pay, strict=True)])
         return paid
 
