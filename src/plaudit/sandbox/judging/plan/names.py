@@ -168,12 +168,14 @@ def imports_in(text: str) -> str:
 
 
 def with_prefix(prefix: str, source: str) -> str:
-    """A program with lines put before it, but behind what must be the first: imports from __future__."""
+    """A program with lines put before it, but after its imports from __future__, which must come first."""
     if not prefix.strip():
         return source
-    future = [line for line in source.split("\n") if line.startswith("from __future__ import")]
-    rest = "\n".join(line for line in source.split("\n") if line not in future) if future else source
-    return "\n".join([*future, prefix, rest])
+    tree = parse_code(source) if "__future__" in source else None
+    future = [node for node in tree.body if getattr(node, "module", "") == "__future__"] if tree else []
+    end = max((node.end_lineno or 0 for node in future), default=0)
+    lines = source.split("\n")
+    return "\n".join([*lines[:end], prefix, *lines[end:]])
 
 
 @lru_cache(maxsize=4)
