@@ -182,7 +182,7 @@ def with_prefix(prefix: str, source: str) -> str:
 def _free_names(text: str) -> tuple[set[str], set[str]]:
     """Names that are read from the module's scope but bound nowhere in it: unknown ones, and built-in ones."""
     top = symtable.symtable(text, "<tests>", "exec")
-    bound = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()}
+    bound = set(top_level_names(text))
     read: set[str] = set()
     tables = [top]
     while tables:
