@@ -180,3 +180,13 @@ def test_a_signature_is_read_once(monkeypatch):
 def test_the_native_convention_names_the_fields():
     assert {"trajectory", "response", "ground_truth", "messages", "columns"} <= set(NATIVE.names)
     assert set(NATIVE.plurals) == {"trajectories", "prompts", "responses", "ground_truths"}
+
+
+def test_a_missing_column_is_named_whatever_the_ground_truth_is():
+    class Strange:
+        def __bool__(self):
+            raise ValueError("neither true nor false")
+
+    for truth in (Strange(), 0):
+        with pytest.raises(InvalidTrajectory, match=r"\(it has prompt, response, ground_truth\)"):
+            Binding.of(lambda leval: 1).call(Trajectory("q", "r", ground_truth=truth))

@@ -145,7 +145,7 @@ class _Argument:
 
     def _error(self, trajectories: Sequence[Trajectory]) -> InvalidTrajectory:
         columns = list(dict.fromkeys(name for trajectory in trajectories for name in own_values(trajectory)))
-        fields = [name for name in Trajectory.FIELDS if any(getattr(each, name) for each in trajectories)]
+        fields = [name for name in Trajectory.FIELDS if any(_is_set(getattr(each, name)) for each in trajectories)]
         usual = [name for each in fields for name in usual_names_of(each)]
         absent, have = ("the sample does", "it has") if len(trajectories) == 1 else ("the samples do", "they have")
         known = [name for name in (*FIELDS, *columns, *usual) if name != self.name]
@@ -157,6 +157,11 @@ class _Argument:
         return InvalidTrajectory(
             f"the reward asks for {self.name!r}, which {absent} not have{hint} ({have} {', '.join(columns or fields)})"
         )
+
+
+def _is_set(value: Any) -> bool:
+    """Whether a field of a sample holds something; the truth value of a ground truth may be the user's code."""
+    return value is not None and (type(value) not in (str, list, dict) or bool(value))
 
 
 def _nothing(trajectory: Trajectory) -> None:

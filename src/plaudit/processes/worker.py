@@ -122,7 +122,7 @@ class _Outgoing:
             os.set_blocking(descriptor, False)
 
     def write(self, message: bytes, *, wake: bool = False) -> None:
-        left: bytes | memoryview = frame(message)
+        left = memoryview(frame(message))  # whose rest is no copy
         with self._lock:
             while left:
                 try:

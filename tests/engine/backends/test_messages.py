@@ -1,6 +1,8 @@
 """Messages between a parent and its workers: any output arrives equal, and units go to the worker with the fewest."""
 
 import os
+import threading
+import time
 
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from plaudit import RewardOutput, Trajectory
 from plaudit.contract.output import Status
 from plaudit.engine import Scorer
 from plaudit.processes.messages import decode_output, encode_output, pack_outputs, unpack_outputs
+from plaudit.processes.worker import _Outgoing
 
 TEXTS = st.text(st.characters(exclude_categories=[]), max_size=20)  # lone surrogates too
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
@@ -42,6 +45,18 @@ OUTPUTS = st.recursive(
 def test_outputs_arrive_equal(outputs):
     assert [decode_output(encode_output(output)) for output in outputs] == outputs
     assert unpack_outputs(pack_outputs(outputs)) == outputs
+
+
+def test_a_long_message_costs_processor_time_in_proportion_to_its_length():
+    (reader, frames), (_, waking) = os.pipe(), os.pipe()
+    outgoing, message = _Outgoing(frames, waking), bytes(40 << 20)
+    writing = threading.Thread(target=outgoing.write, args=(message,))
+    began, left = time.process_time(), len(message)
+    writing.start()
+    while left > 0:
+        left -= len(os.read(reader, 1 << 16))
+    writing.join()
+    assert time.process_time() - began < 1.5  # 4.8 s if each part that is written copies the rest
 
 
 @pytest.mark.parametrize("count", [2, 8])

@@ -87,6 +87,10 @@ PASSING = {
         "from __future__ import annotations\ndef root(x: Unknown):\n    return math.sqrt(x)\n",
         {"tests": ["assert root(4) == 2"], "test_imports": ["import math"]},
     ),
+    "a future import of several lines behind shared imports": (
+        "from __future__ import (\n    annotations,\n)\ndef root(x: Unknown):\n    return math.sqrt(x)\n",
+        {"tests": ["assert root(4) == 2"], "test_imports": ["import math"]},
+    ),
     "an endless generator in zip": (
         "def count():\n    n = 0\n    while True:\n        yield n\n        n += 1\n",
         "it = count()\nfor _, b in zip(range(3), [0, 1, 2]):\n    assert next(it) == b\n",

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from plaudit.errors import DataError
+from plaudit.errors import DataError, InvalidSettings
 from plaudit.training import read_pairs
 from plaudit.training.reward_model.pair import PreferencePair, read_pair
 from plaudit.training.reward_model.pair_files import keep_apart, split_pairs
@@ -119,6 +119,11 @@ def test_columns_may_have_any_names(tmp_path):
     columns = {"prompt": "q", "chosen": "better", "rejected": "worse"}
     [pair] = read_pairs(tmp_path / "pairs.csv", columns=columns).pairs
     assert (pair.chosen.prompt, pair.chosen.response, pair.rejected.response) == ("2+2?", "4", "5")
+
+
+def test_an_unknown_field_in_the_names_of_columns_is_an_error(tmp_path):
+    with pytest.raises(InvalidSettings, match="a pair has no field 'choosen'; did you mean 'chosen'"):
+        read_pairs(tmp_path / "pairs.csv", columns={"choosen": "better"})
 
 
 def test_repeated_and_contradictory_pairs_get_a_note(tmp_path):

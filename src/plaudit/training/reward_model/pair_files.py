@@ -13,9 +13,9 @@ from plaudit.errors import DataError, RolloutsError
 from plaudit.report.formatting import count_noun
 from plaudit.rollouts import Rollout
 from plaudit.rollouts.writing import write_atomically
-from plaudit.settings import Count, NonNegative, check_fields
+from plaudit.settings import Count, NonNegative, check_fields, check_keys
 from plaudit.training.data.sources import rows_of
-from plaudit.training.reward_model.pair import PreferencePair, read_pair
+from plaudit.training.reward_model.pair import USUAL_NAMES, PreferencePair, read_pair
 from plaudit.trajectory import Trajectory
 
 
@@ -70,6 +70,7 @@ def read_pairs(
 
     Rows that hold no pair raise DataError, which names the first of them; with `skip_bad` they are left out.
     """
+    check_keys(columns or (), USUAL_NAMES, "a pair", "field")
     pairs: list[PreferencePair] = []
     bad: list[str] = []
     for location, row in rows_of(Path(path), split):

@@ -22,7 +22,7 @@ class WrittenContents:
         self._exchanged: list[Entry] = []
 
     def begin(self, *kept: Any) -> bool:
-        """Give containers the contents that the tests wrote, but those in `kept`; false where that is done already."""
+        """Give containers the contents that the tests wrote, except those in `kept`; False if that was done already."""
         if not self._exchanged and (changed := self._graph().changed):
             held: set[int] = set()
             _collect(kept, held)
@@ -32,14 +32,14 @@ class WrittenContents:
         return False
 
     def begin_unreturned(self, *kept: Any) -> bool:
-        """The same, but for containers that the program has returned, which are answers."""
+        """Like `begin`, except that containers which the program has returned keep their contents: they are answers."""
         returned = [entry.container for entry in self._graph().changed.values() if entry.is_returned]
         return self.begin(*kept, *returned)
 
     def end(self, begun: bool, value: Any) -> Any:
-        """A value of the tests, which keeps the contents that it has now, and undo `begin`.
+        """Undo `begin`, and return a copy of a value of the tests, with the contents that it has now.
 
-        Where the program was called meanwhile, that has undone `begin`.
+        If the program was called since `begin`, the call has undone it already.
         """
         if not begun or not self._exchanged:
             return value
@@ -48,7 +48,7 @@ class WrittenContents:
         return value
 
     def accept(self, result: Any, *arguments: Any) -> None:
-        """Take the changes of arguments for what the tests wrote, where the function answers only by them."""
+        """Take changes of arguments for what the tests wrote if the function returned None: it only changes them."""
         held: set[int] = set()
         _collect(arguments, held)
         changed = self._graph().changed
@@ -60,7 +60,7 @@ class WrittenContents:
         return self.end(self.begin_unreturned(), value)
 
     def call_own(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
-        """The result of a function of the tests on what they wrote, but for containers that are answers."""
+        """The result of a function of the tests on what they wrote; containers that are answers keep their contents."""
         begun = self.begin_unreturned()
         try:
             value = function(*args, **keywords)

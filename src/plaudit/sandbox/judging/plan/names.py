@@ -168,19 +168,21 @@ def imports_in(text: str) -> str:
 
 
 def with_prefix(prefix: str, source: str) -> str:
-    """A program with lines put before it, but behind what must be the first: imports from __future__."""
+    """A program with lines put before it, but after its imports from __future__, which must come first."""
     if not prefix.strip():
         return source
-    future = [line for line in source.split("\n") if line.startswith("from __future__ import")]
-    rest = "\n".join(line for line in source.split("\n") if line not in future) if future else source
-    return "\n".join([*future, prefix, rest])
+    tree = parse_code(source) if "__future__" in source else None
+    future = [node for node in tree.body if getattr(node, "module", "") == "__future__"] if tree else []
+    end = max((node.end_lineno or 0 for node in future), default=0)
+    lines = source.split("\n")
+    return "\n".join([*lines[:end], prefix, *lines[end:]])
 
 
 @lru_cache(maxsize=4)
 def _free_names(text: str) -> tuple[set[str], set[str]]:
     """Names that are read from the module's scope but bound nowhere in it: unknown ones, and built-in ones."""
     top = symtable.symtable(text, "<tests>", "exec")
-    bound = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()}
+    bound = set(top_level_names(text))
     read: set[str] = set()
     tables = [top]
     while tables:

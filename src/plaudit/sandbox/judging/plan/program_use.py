@@ -56,7 +56,7 @@ class ProgramUse:
             self.functions |= {one.arg for one in definition.args.args if one.arg in names} - {"self", "cls", *plain}
         self._modules = {(one.asname or one.name).partition(".")[0] for node in imports for one in node.names}
         self._parameters = {node.name: _parameters(node) for node in definitions}
-        self._own = set(self._parameters)  # names of functions and classes of the tests, and what holds some of them
+        self._own = set(self._parameters)  # functions and classes of the tests, and variables that hold them
         for kind in (node for node in nodes if isinstance(node, ast.ClassDef)):
             self._own.add(kind.name)
             self._parameters[kind.name] = _fields(kind)
@@ -82,13 +82,13 @@ class ProgramUse:
         return any(isinstance(part, ast.Lambda) for part in ast.walk(node)) or bool(names_in(node) & self._own)
 
     def _passed_functions(self, nodes: list[ast.AST]) -> set[str]:
-        """The parameters of functions of the tests that are not only called by their names: those may get answers."""
+        """The parameters of functions of the tests that are also passed on: whoever calls those may pass answers."""
         called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
         names = [node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in called]
         return {name for one in names if one in self._own for part in self._parameters[one] for name in names_in(part)}
 
     def passes_answer_to_tests(self, call: ast.Call) -> bool:
-        """Whether a function of the tests, or one that gets such a function, is called with an answer, or of one."""
+        """Whether a call of a function of the tests, or of one that gets such a function, uses an answer."""
         parts = [call.func, *operands(call)]
         calls_program = root_of(call.func) in self.functions or _is_assertion(call)
         return not calls_program and any(map(self._is_own, parts)) and any(map(self.holds_answer, parts))
@@ -106,8 +106,7 @@ class ProgramUse:
     def _passed_on(self, node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
         """The values that a call passes, and what holds them afterwards.
 
-        That are the parameters of a function of the tests, and of a call whose result is not used, its object and its
-        first argument.
+        They are held by the parameters of a function of the tests, or by what a call changes whose result is not used.
         """
         match node:
             case ast.Expr(ast.Call() as call) | ast.Lambda(_, ast.Call() as call):
@@ -148,12 +147,8 @@ class ProgramUse:
         is_fixed = root_of(node) in self.program | self._parameters.keys()
         return isinstance(node, ast.Name) and self.depends(node) and not is_fixed
 
-    def is_passed_on(self, call: ast.Call, argument: ast.expr) -> bool:
-        """Whether an argument may be a container that an object of the program gets."""
-        return isinstance(argument, ast.Name) and root_of(call.func) in self.results
-
     def is_function(self, node: ast.expr) -> bool:
-        """Whether what is called is a function of the program, and no method of an object."""
+        """Whether what is called is a function of the program, not a method of an answer."""
         return root_of(node) in self.functions - self.results
 
     def holds_answer(self, node: ast.AST) -> bool:
@@ -170,7 +165,7 @@ class ProgramUse:
         return bool(bound & self.expected) or any(map(self.depends, nodes))
 
     def expects(self, targets: Iterable[ast.expr], *values: ast.expr) -> bool:
-        """Whether what gets these values meets answers later, or gets answers, too."""
+        """Whether what gets these values meets answers later, or also gets answers elsewhere."""
         names = {name for target in targets for name in names_in(target)}
         return bool(names & self.expected) or (bool(names & self.results) and not any(map(self.depends, values)))
 
@@ -183,7 +178,7 @@ class ProgramUse:
         )
 
     def _is_answered_item(self, node: ast.expr) -> bool:
-        """Whether it is one item, at a position that is an answer."""
+        """Whether an expression is a single item at a position that is an answer."""
         is_item = isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice)
         return is_item and self.depends(node.slice)  # type: ignore[attr-defined]
 
@@ -253,7 +248,7 @@ def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
 
 
 def _fields(node: ast.ClassDef) -> list[ast.expr]:
-    """The parameters of the class of the tests, or the fields of a dataclass."""
+    """The parameters of a class of the tests; the annotated fields if it has no `__init__`."""
     inits = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
     fields: list[ast.expr] = [part.target for part in node.body if isinstance(part, ast.AnnAssign)]
     return _parameters(inits[0]) if inits else fields
@@ -264,26 +259,21 @@ def bindings(node: ast.AST) -> list[tuple[ast.expr, ast.expr]]:
     match node:
         case ast.Assign(targets, value):
             return [(value, target) for target in targets]
-        case ast.AnnAssign(target, _, ast.expr() as value) | ast.NamedExpr(target, value):
-            return [(value, target)]
-        case ast.AugAssign(target, _, value):
+        case (
+            ast.AnnAssign(target, _, ast.expr() as value) | ast.AugAssign(target, _, value)
+            | ast.NamedExpr(target, value) | ast.withitem(value, ast.expr() as target)
+            | ast.For(target, value) | ast.AsyncFor(target, value) | ast.comprehension(target, value)
+        ):  # fmt: skip
             return [(value, target)]
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             return [*zip(reversed(node.args.defaults), reversed(_parameters(node)), strict=False)]
         case ast.ClassDef(name, _, _, body):
-            return [(target, ast.Name(name)) for part in body for _, target in _assigned(part)]
-        case ast.For(target, value) | ast.AsyncFor(target, value) | ast.comprehension(target, value):
-            return [(value, target)]
-        case ast.withitem(value, ast.expr() as target):
-            return [(value, target)]
+            assigned = [part for part in body if isinstance(part, ast.Assign | ast.AnnAssign)]
+            return [(target, ast.Name(name)) for part in assigned for _, target in bindings(part)]
         case ast.Call(ast.Attribute(value), arguments):  # a callback
             callbacks = [one for one in arguments if isinstance(one, ast.Lambda)]
             return [(value, ast.Name(one.arg)) for callback in callbacks for one in callback.args.args]
     return []
-
-
-def _assigned(node: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
-    return bindings(node) if isinstance(node, ast.Assign | ast.AnnAssign) else []
 
 
 def root_of(node: ast.expr) -> str:

@@ -189,14 +189,14 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def _meet(self, node: ast.AST) -> None:
-        """Have the operands of a node meet."""
+        """Compute the operands of a node that meet an answer from what the tests wrote."""
         sides = operands(node)
         written = {id(side): new for side, new in zip(sides, self._meeting(sides), strict=True) if new is not side}
         if written:
             Substitute(written).generic_visit(node)
 
     def _meeting(self, sides: list[ast.expr]) -> list[ast.expr]:
-        """Values that meet: where one is an answer, the others are computed from what the tests wrote."""
+        """Values that meet: if one is an answer, the others are computed from what the tests wrote."""
         answers = [self._use.depends(side) for side in sides]
         if not any(answers):
             return sides
@@ -321,7 +321,9 @@ class _Rewriter(ast.NodeTransformer):
                 passed = [one for one in arguments if isinstance(one, ast.Name | ast.Attribute | ast.Subscript)]
                 node.value = _call("__accept__", node.value, *passed)
             case ast.Call() as call if self._use.expects(self._use.changed_by(call), *operands(call)):
-                kept = self._use.changed_by(call) + [one for one in call.args if self._use.is_passed_on(call, one)]
+                kept = self._use.changed_by(call)
+                if root_of(call.func) in self._use.results:  # an object of the program may keep a container
+                    kept += [one for one in call.args if isinstance(one, ast.Name)]
                 if not any(map(self._use.depends, operands(call))):
                     written = {id(one): self._written(one) for one in operands(call) if one not in kept}
                     Substitute(written).generic_visit(call)
@@ -334,12 +336,15 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def _bound(self, targets: list[ast.expr], value: ast.expr) -> ast.expr:
-        """A value that answers are compared with later, computed from what the tests wrote; a second name stays one."""
+        """A value that answers are compared with later, computed from what the tests wrote.
+
+        The value of `ys = xs` stays: `ys` is another name for the same container.
+        """
         is_name = isinstance(value, ast.Name) and all(isinstance(target, ast.Name) for target in targets)
         return self._written(value) if self._use.expects(targets, value) and not is_name else value
 
     def _is_expected(self, side: ast.expr, against: ast.expr, *, same: bool) -> bool:
-        """Whether a side is what an answer is compared with; compared by `is` (`same`), a container is no copy."""
+        """Whether a side is what an answer is compared with; compared by `is` (`same`), a container stays itself."""
         is_place = isinstance(side, ast.Name | ast.Attribute | ast.Subscript)
         return self._use.depends(against) and not self._use.calls(side) and not (same and is_place)
 
@@ -350,7 +355,7 @@ class _Rewriter(ast.NodeTransformer):
         return isinstance(node, ast.Name) and node.id in self._use.functions
 
     def _expected(self, node: ast.expr, *, always: bool, compares: bool) -> ast.expr:
-        """The operand that an answer is compared with; for equality, its type is checked. A bare variable stays."""
+        """The operand that an answer is compared with; for equality, its type is checked."""
         is_checked = compares and bool(names_in(node))
         written = self._argument(node) if isinstance(node, ast.Name) and not always else self._written(node)
         return _call("__expected__", written) if is_checked else written
@@ -361,7 +366,7 @@ class _Rewriter(ast.NodeTransformer):
         return node if is_live else _call("__argument__", node)
 
     def _written(self, node: ast.expr, end: str = "__written__") -> ast.expr:
-        """An expression that is evaluated on what the tests wrote, but for what they check themselves."""
+        """An expression that is evaluated on what the tests wrote, except for containers that they check themselves."""
         if isinstance(node, ast.Starred):
             node.value = self._written(node.value)
             return node
