@@ -8,6 +8,7 @@ from typing import Any
 from plaudit.audit.environments.known import Known, without, words_of, write_call
 from plaudit.audit.environments.playing import scripted
 from plaudit.audit.environments.policies import ENDINGS, Case
+from plaudit.audit.rows.objects import change_values
 from plaudit.verify.tools.parsing import MalformedCall, ToolCall, parse_tool_calls
 
 WRONG, UNPAID = "reward without goal", "goal without reward"
@@ -159,7 +160,7 @@ def _changed_calls(known: Known, index: int, calls: Sequence[Sequence[Any]]) -> 
     actions = known.solution(index)
     remedy = "compare the arguments of calls, or better what the calls changed"
     if any(call.arguments for each in calls for call in each) and not known.words_alone_are_paid(index):
-        wrong = rewrite(actions, lambda call: write_call(call.name, _spoil(call.arguments)))
+        wrong = rewrite(actions, lambda call: write_call(call.name, spoil(call.arguments)))
         yield _wrong("calls with wrong arguments", wrong, remedy)
         yield _wrong("calls without arguments", rewrite(actions, lambda call: write_call(call.name, {})), remedy)
     claims = [ENDINGS[0]] * max(1, len(words_of(actions)))
@@ -206,16 +207,10 @@ def _in_lines(call: ToolCall) -> str:
     return f"<tool_call>\n{body}\n</tool_call>"
 
 
-def _spoil(arguments: dict[str, Any]) -> dict[str, Any]:
-    return {name: spoil(value) for name, value in arguments.items()}
-
-
 def spoil(value: Any) -> Any:
-    """Another value of the same type."""
-    if isinstance(value, bool) or value is None:
-        return value is not True
-    if isinstance(value, int | float):
-        return value + 7919
-    if isinstance(value, list):
-        return list(map(spoil, value))
-    return _spoil(value) if isinstance(value, dict) else f"{value}zz"
+    """Another value of the same type, which contains a text and is near to no number."""
+    if isinstance(value, dict | list):
+        return change_values(value, spoil)
+    if isinstance(value, bool | None):
+        return not value
+    return value + 7919 if isinstance(value, int | float) else f"{value}zz"
