@@ -202,7 +202,7 @@ def change_database(content: bytes, change: str) -> bytes:
 
 
 def _edits(node: Any) -> Iterator[tuple[str, Any, bool]]:
-    """What may stand in place of a node: the change, the new node, and whether a part was cut away."""
+    """The replacements of a node: the change, the new node, and whether a part was cut away."""
     text = ast.unparse(node) if isinstance(node, ast.If | ast.Compare) else ""
     if "__name__" in text.partition("\n")[0]:
         return
@@ -275,7 +275,7 @@ def _other(value: object) -> object:
 
 
 def _python_mutants(product: Product, instruction: str) -> Iterator[Version]:
-    """Each node of the program in place of which another one can stand, changed alone."""
+    """Programs in which one node is replaced."""
     tree = product.tree or ast.Module([], [])
     for parent in ast.walk(tree):
         for name, value in ast.iter_fields(parent):
