@@ -222,9 +222,8 @@ def _edits(node: Any) -> Iterator[tuple[str, Any, bool]]:
     if isinstance(node, ast.stmt) and not isinstance(node, _KEPT):
         yield "left out", ast.Pass(), True
     elif isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), ast.Load | None):
-        is_call = isinstance(node, ast.Call)
-        inner = [*node.args, *ast.iter_child_nodes(node.func)] if is_call else ast.iter_child_nodes(node)
-        parts = [each for each in inner if isinstance(each, ast.expr)]
+        place, arguments = (node.func, node.args) if isinstance(node, ast.Call) else (node, [])
+        parts = [each for each in (*arguments, *ast.iter_child_nodes(place)) if isinstance(each, ast.expr)]
         if parts:
             yield f"{ast.unparse(node)[:40]} became {ast.unparse(parts[0])[:40]}", parts[0], True
 
