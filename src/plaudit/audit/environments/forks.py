@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from plaudit.agents import EpisodeStart, StepResult
-from plaudit.audit.environments.playing import Transcript
+from plaudit.agents import EpisodeStart
+from plaudit.audit.environments.playing import Transcript, plain
 from plaudit.audit.environments.policies import ENDINGS, spam_calls
 from plaudit.audit.environments.target import Target
 from plaudit.audit.environments.violation import Violation
@@ -25,9 +25,9 @@ def find_shared_forks(world: type, target: Target) -> Iterator[Violation]:
                 origin.fork().step(other)
             expected, fork = alone.step(action), origin.fork()
             for what, result in (("a fork", fork.step(action)), ("an episode", origin.step(action))):
-                if _plain(result) != _plain(expected):
+                if plain(result) != plain(expected):
                     played = Transcript(start, actions=actions[: place + 1], results=[result])
-                    message = f"{what} depends on what another fork did: {_plain(result)} and {_plain(expected)}"
+                    message = f"{what} depends on what another fork did: {plain(result)} and {plain(expected)}"
                     yield Violation("state between episodes", "fork", played, message, _REMEDY)
                     return
 
@@ -36,7 +36,3 @@ def _open(world: type[World], start: EpisodeStart) -> World:
     episode = world()
     episode.reset(start)
     return episode
-
-
-def _plain(result: StepResult) -> tuple[object, ...]:
-    return result.feedback, result.reward, result.score, result.done

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from plaudit.agents import Agent, EnvironmentHost, Example, LocalHost
-from plaudit.audit.environments.playing import Play, Transcript, play_all, scripted
+from plaudit.audit.environments.playing import FIELDS, Play, Transcript, play_all, scripted
 from plaudit.audit.environments.policies import STEPS, spam_calls
 from plaudit.audit.environments.solutions import in_reverse, rewrite, spoil
 from plaudit.audit.environments.target import write_call
@@ -119,7 +119,7 @@ def _describe_difference(one: Transcript, other: Transcript) -> str:
     if one.observation != other.observation:
         return f"first observation {one.observation!r:.80} and {other.observation!r:.80}"
     for index, (left, right) in enumerate(zip(one.results, other.results, strict=False)):
-        for name in ("feedback", "reward", "score", "done"):
+        for name in FIELDS:
             if getattr(left, name) != getattr(right, name):
                 return f"step {index + 1}: {name} {getattr(left, name)!r:.80} and {getattr(right, name)!r:.80}"
     return f"{len(one.results)} and {len(other.results)} steps"
