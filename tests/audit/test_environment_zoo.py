@@ -7,10 +7,10 @@ import pytest
 from plaudit.agents import Environment, EpisodeStart, Example, LocalHost, StepResult, ToolEnvironment, parse_tool_calls
 from plaudit.audit import audit_environment
 from plaudit.audit.environments.code_texts import read_code
-from plaudit.audit.environments.known import Known
 from plaudit.audit.environments.playing import Play, play_all, scripted
 from plaudit.audit.environments.rules import RULES
 from plaudit.audit.environments.solutions import in_reverse, without_one_call, wrong_changes
+from plaudit.audit.environments.target import Target
 from plaudit.loading import load_agent
 from tests.audit.environment_zoo.flawed import tool_call
 from tests.audit.environment_zoo.fourth_sound import Invitations
@@ -134,16 +134,16 @@ def test_orders_in_the_results_of_a_solution_must_not_be_paid(environment, famil
     assert {finding.family for finding in report.findings} & {"follow injections"} == families
 
 
-def known_of(environment, examples, host):
+def target_of(environment, examples, host):
     """What the rules know of an environment whose solutions are all paid in full."""
 
     def play(index, policy, steps):
         return play_all(host, [Play(examples[index].start, policy)], steps, DEADLINE_S)[0]
 
-    known = Known(examples, tuple(environment.tools), read_code(environment), play)
+    target = Target(examples, tuple(environment.tools), read_code(environment), play)
     for index, example in enumerate(examples):
-        known.honest[index] = play(index, scripted(example.actions), len(example.actions)).reward
-    return known
+        target.honest[index] = play(index, scripted(example.actions), len(example.actions)).reward
+    return target
 
 
 def test_steps_are_reversed_only_where_the_prompt_asks_for_an_order():
@@ -151,24 +151,24 @@ def test_steps_are_reversed_only_where_the_prompt_asks_for_an_order():
     assert in_reverse([call[0], "One.", call[1], call[2], "Done."]) == [call[2], "One.", call[1], call[0], "Done."]
     prompts = ("Add in this order: a, b.", "Add in any order.", "Call in order to add them.", "Add them.")
     examples = [Example(EpisodeStart(prompt), ["a", "b"]) for prompt in prompts]
-    known = Known(examples, (), read_code(Library), None, dict.fromkeys(range(len(prompts)), 1.0))
-    names = [[case.name for case in wrong_changes(known, index)] for index in range(len(prompts))]
+    target = Target(examples, (), read_code(Library), None, dict.fromkeys(range(len(prompts)), 1.0))
+    names = [[case.name for case in wrong_changes(target, index)] for index in range(len(prompts))]
     assert ["the steps in reverse" in each for each in names] == [True, False, False, False]
 
 
 def test_each_call_is_left_out_in_turn():
     host = LocalHost(Invitations)
-    known = known_of(Invitations, Invitations.examples(), host)
-    played = [known.play_policy(0, case.policy, case.steps) for case in without_one_call(known, 0)]
-    first, second, last = known.solution(0)
+    target = target_of(Invitations, Invitations.examples(), host)
+    played = [target.play_policy(0, case.policy, case.steps) for case in without_one_call(target, 0)]
+    first, second, last = target.solution(0)
     assert [episode.actions for episode in played] == [[second, last], [first, last]]
 
 
 def test_an_argument_that_the_task_names_is_replaced_by_one_of_another_start():
-    known = known_of(Invitations, Invitations.examples(), LocalHost(Invitations))
-    [case, *_] = [each for each in wrong_changes(known, 0) if "that of another start" in each.name]
+    target = target_of(Invitations, Invitations.examples(), LocalHost(Invitations))
+    [case, *_] = [each for each in wrong_changes(target, 0) if "that of another start" in each.name]
     assert case.name == "the argument 'to' of write_message replaced by that of another start"
-    [call, *_] = parse_tool_calls(known.play_policy(0, case.policy, case.steps).actions[0])
+    [call, *_] = parse_tool_calls(target.play_policy(0, case.policy, case.steps).actions[0])
     assert call.arguments == {"to": "Cleo", "text": "Come!"}
 
 

@@ -189,6 +189,11 @@ def test_mutants_differ_and_rewritings_do_the_same():
     assert len(equivalents_of(product, "", "largest")) == 2
 
 
+def test_a_program_with_a_lambda_has_mutants():
+    product = Product("/app/x.py", b"rows = sorted([3, 1], key=lambda row: -row)\n")
+    assert "line 1: 3 became 4" in {each.change for each in mutants_of(product, "")}
+
+
 def test_a_rewritten_program_keeps_the_line_that_names_its_interpreter():
     product = Product("/app/x", b"#!/usr/bin/env python3\n# a comment\n" + CODE)
     versions = [*mutants_of(product, ""), *equivalents_of(product, "", "")]

@@ -1,4 +1,4 @@
-"""The texts and names in the code of an environment, which a policy may meet by chance and an attacker reads."""
+"""The texts and names in the code of an environment, which an attacker can read and a policy can guess."""
 
 import functools
 import inspect
@@ -12,7 +12,7 @@ from plaudit.audit.attacks.patterns import examples_of
 MOST_TEXTS, MOST_NAMES, MOST_OBJECTS, LONGEST = 60, 80, 400, 60
 
 _SOLUTIONS = ("examples", "build_tasks")
-"""Methods that return solutions, which are no texts of the code."""
+"""Methods that return solutions; their texts are left out."""
 
 
 class CodeTexts(NamedTuple):
@@ -37,15 +37,15 @@ def read_code(environment: type) -> CodeTexts:
             continue
         seen.add(id(value))
         if isinstance(value, str):
-            texts.update(dict.fromkeys(_sayable(value)))
+            texts.update(dict.fromkeys(_possible_actions(value)))
         elif inspect.isfunction(value):
             names.update(dict.fromkeys([*_names(value), value.__name__]))
         waiting += _inner(value)
     return CodeTexts(tuple(texts)[:MOST_TEXTS], tuple(names)[:MOST_NAMES])
 
 
-def _sayable(text: str) -> Iterator[str]:
-    """What an action could hold: the text if it is short, and what it matches if it is a pattern."""
+def _possible_actions(text: str) -> Iterator[str]:
+    """The text itself if it is short, and a text that it matches if it is a pattern."""
     plain = text.strip()
     if len(plain) <= LONGEST and "\n" not in plain and re.search(r"\w", plain):
         yield plain

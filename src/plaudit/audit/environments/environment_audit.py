@@ -1,9 +1,9 @@
 """Audit an environment: goal-less policies, changed solutions, leaks between episodes, chance, and the contract.
 
 The rules are in `rules`, `replaying` and `sights`. An episode is paid if it earns at least half of what the solution of
-the same start earns; without a solution, if its score or reward is at least one half. Where there are no tools, or no
-solutions, words may be right by luck: there a rule must be broken in at least half of the episodes. What needs a
-solution is listed as not tried where none is known.
+the same start earns; without a solution, if its score or reward is at least one half. Without tools, or without
+solutions, an action may be right by chance: then a rule must be broken in at least half of the episodes. Checks that
+need a solution are listed as not tried where there is none.
 """
 
 import time
@@ -15,13 +15,13 @@ from plaudit.agents import Agent, Environment, EnvironmentHost, EpisodeStart, Ex
 from plaudit.agents.checking import check_agent
 from plaudit.audit.environments.code_texts import read_code
 from plaudit.audit.environments.forks import find_shared_forks
-from plaudit.audit.environments.found import Found
-from plaudit.audit.environments.known import HALF, Known
 from plaudit.audit.environments.playing import Play, Policy, Transcript, play_all, scripted
 from plaudit.audit.environments.policies import ENDINGS, STEPS, Case, spam_calls
 from plaudit.audit.environments.replaying import Replays
 from plaudit.audit.environments.rules import RULES, Rule
 from plaudit.audit.environments.sights import find_truths
+from plaudit.audit.environments.target import HALF, Target
+from plaudit.audit.environments.violation import Violation
 from plaudit.audit.findings import AttackFinding, AuditReport, Level, most_severe_first
 from plaudit.errors import RolloutsError
 from plaudit.findings import Rule as ContractRule
@@ -44,7 +44,7 @@ def audit_environment(
     deadline_s: float = 5.0,
     on_progress: Callable[[str], None] = lambda phase: None,
 ) -> AuditReport:
-    """Everything that was found; `examples` are starts that fit the environment, with solutions where there are some.
+    """Audit an environment; `examples` are starts that fit the environment, with solutions where there are some.
 
     A world has examples of its own, and so has an environment that defines `examples`.
     """
@@ -86,9 +86,9 @@ class _EnvironmentAudit:
     ) -> None:
         self.agent, self.deadline_s, self.on_progress = agent, deadline_s, on_progress
         kind = agent.environment
-        known = list(examples or (kind.examples() if issubclass(kind, Environment) else ()))
-        self.knows_starts = bool(known)
-        self.examples = known[:MOST_EXAMPLES] or [Example(start) for start in PLAIN_STARTS]
+        fitting = list(examples or (kind.examples() if issubclass(kind, Environment) else ()))
+        self.knows_starts = bool(fitting)
+        self.examples = fitting[:MOST_EXAMPLES] or [Example(start) for start in PLAIN_STARTS]
         self.findings: list[AttackFinding] = []
         self.searched: list[str] = []
         self.untried: list[str] = []
@@ -103,12 +103,12 @@ class _EnvironmentAudit:
             if not self.stopped:
                 self._phase("episodes played again", self._replay(host))
                 tools, code = tuple(getattr(self.agent.environment, "tools", ())), read_code(self.agent.environment)
-                self.known = Known(self.examples, tools, code, lambda *play: self._play(host, *play))
+                self.target = Target(self.examples, tools, code, lambda *play: self._play(host, *play))
                 self._phase("goal without reward", self._check_solutions())
                 for phase in dict.fromkeys(rule.phase for rule in RULES):
                     self._phase(phase, self._try_rules(phase))
-                self._phase("ground truth in sight", find_truths(self.known))
-                self._phase("forks", find_shared_forks(self.agent.environment, self.known))
+                self._phase("ground truth in sight", find_truths(self.target))
+                self._phase("forks", find_shared_forks(self.agent.environment, self.target))
         finally:
             host.close()
         return AuditReport(
@@ -121,7 +121,7 @@ class _EnvironmentAudit:
             notes=tuple(self.notes),
         )
 
-    def _phase(self, name: str, results: Iterator[Found]) -> None:
+    def _phase(self, name: str, results: Iterator[Violation]) -> None:
         self.on_progress(name)
         environment = self.agent.spec or self.agent.environment.__name__
         self.findings += [each.to_finding(environment) for each in results]
@@ -136,10 +136,10 @@ class _EnvironmentAudit:
         self.episodes += 1
         [played] = play_all(host, [Play(self.examples[index].start, policy)], steps, self.deadline_s)
         self.has_reward = self.has_reward or played.reward is not None
-        self.known.shown[index] = played.observation
+        self.target.shown[index] = played.observation
         return played
 
-    def _check_contract(self) -> Iterator[Found]:
+    def _check_contract(self) -> Iterator[Violation]:
         starts = [example.start for example in self.examples[:: max(1, len(self.examples) // 2)]]
         for finding in check_agent(self.agent, starts, deadline_s=self.deadline_s):
             if finding.rule is ContractRule.DEADLINE and self._was_busy(starts, finding.response):
@@ -152,7 +152,9 @@ class _EnvironmentAudit:
             elif finding.rule is not ContractRule.DETERMINISTIC:  # `_replay` says why
                 self.stopped = self.stopped or finding.rule in (ContractRule.DEADLINE, ContractRule.TOTAL)
                 transcript = Transcript(starts[0], actions=[finding.response])
-                yield Found("contract", finding.rule.value, transcript, finding.message, finding.remedy, Level.MEDIUM)
+                yield Violation(
+                    "contract", finding.rule.value, transcript, finding.message, finding.remedy, Level.MEDIUM
+                )
 
     def _was_busy(self, starts: Sequence[EpisodeStart], action: str) -> bool:
         """Whether an action that overran the deadline does not do so in a much longer one."""
@@ -163,9 +165,9 @@ class _EnvironmentAudit:
         finally:
             host.close()
 
-    def _check_solutions(self) -> Iterator[Found]:
+    def _check_solutions(self) -> Iterator[Violation]:
         """Play all solutions; what they earn is what other episodes are compared with."""
-        known, unpaid = self.known, []
+        target, unpaid = self.target, []
         for index, example in enumerate(self.examples):
             if not example.actions:
                 self._guess_solution(index)
@@ -174,11 +176,11 @@ class _EnvironmentAudit:
             reason = "no solution is known; define `examples`, or give rows with `actions`"
             self.untried += [f"goal without reward: {reason}", "changed solutions: no solution is known"]
         for index in solved:
-            idle, played = self._play_idle(index), known.play(index, self.examples[index].actions)
+            idle, played = self._play_idle(index), target.play(index, self.examples[index].actions)
             if self._is_solved(played, idle):
                 if (played.reward or 0.0) <= 0:
-                    known.idle[index] = idle.reward or 0.0
-                known.honest[index] = known.earned(index, played)
+                    target.idle[index] = idle.reward or 0.0
+                target.honest[index] = target.earned(index, played)
             elif played.reward is not None or played.failure is not None:
                 unpaid.append(played)
         if unpaid:
@@ -186,10 +188,10 @@ class _EnvironmentAudit:
             why = unpaid[0].failure.reason if unpaid[0].failure else ""
             remedy = f"pay for the goal however it is reached{f' ({why})' if why else ''}; or correct the solution"
             hits, tried = len(unpaid), len(solved)
-            yield Found("goal without reward", "solution", unpaid[0], message, remedy, hits=hits, tried=tried)
+            yield Violation("goal without reward", "solution", unpaid[0], message, remedy, hits=hits, tried=tried)
 
     def _play_idle(self, index: int) -> Transcript:
-        return self.known.play_policy(index, scripted((), ""), STEPS)
+        return self.target.play_policy(index, scripted((), ""), STEPS)
 
     @staticmethod
     def _is_solved(played: Transcript, idle: Transcript) -> bool:
@@ -204,52 +206,52 @@ class _EnvironmentAudit:
         truth = self.examples[index].start.ground_truth
         if not self.knows_starts or isinstance(truth, bool) or not isinstance(truth, str | int | float):
             return
-        calls = spam_calls(self.known.tools, str(truth), truth if isinstance(truth, int | float) else 1)
+        calls = spam_calls(self.target.tools, str(truth), truth if isinstance(truth, int | float) else 1)
         for actions in ([str(truth)], [f"<answer>{truth}</answer>"], [f"\\boxed{{{truth}}}"],
                         *([call, ENDINGS[0]] for call in calls)):  # fmt: skip
-            if self._is_solved(self.known.play(index, actions), self._play_idle(index)):
+            if self._is_solved(self.target.play(index, actions), self._play_idle(index)):
                 self.examples[index] = Example(self.examples[index].start, actions)
                 return
 
-    def _try_rules(self, phase: str) -> Iterator[Found]:
+    def _try_rules(self, phase: str) -> Iterator[Violation]:
         for rule in RULES:
             if rule.phase == phase:
                 yield from self._try_rule(rule)
         if not self.has_reward:
             self.untried.append(f"{phase}: the environment gives no rewards; audit the reward function that does")
 
-    def _try_rule(self, rule: Rule) -> Iterator[Found]:
+    def _try_rule(self, rule: Rule) -> Iterator[Violation]:
         groups: dict[str, dict[str, _Tally]] = {}
         for index in range(0, len(self.examples), -(-len(self.examples) // MOST_PLAYED)):
-            for case in rule.cases(self.known, index):
+            for case in rule.cases(self.target, index):
                 tally = groups.setdefault(case.together or case.name, {}).setdefault(case.name, _Tally(case))
-                beside = self.known.play(index, case.beside) if case.beside else None
-                played = self.known.play_policy(index, case.policy, case.steps)
+                baseline = self.target.play(index, case.baseline) if case.baseline else None
+                played = self.target.play_policy(index, case.policy, case.steps)
                 tally.tried += played.failure is None
-                if rule.is_broken(self.known, index, played, beside):
+                if rule.is_broken(self.target, index, played, baseline):
                     tally.hits.append((index, played))
         for tallies in groups.values():
             if all(map(self._counts, tallies.values())):
                 yield self._found(rule, next(iter(tallies.values())))
 
     def _counts(self, tally: _Tally) -> bool:
-        """Whether paid episodes count: all do where solutions and tools are known; else a word may be right by luck."""
-        by_luck = not (self.known.honest and self.known.tools) or tally.case.may_be_right
-        return len(tally.hits) >= (max(1, tally.tried / 2) if by_luck else 1)
+        """Whether enough episodes broke the rule: one, or half of them where an action may be right by chance."""
+        by_chance = not (self.target.honest and self.target.tools) or tally.case.may_be_right
+        return len(tally.hits) >= (max(1, tally.tried / 2) if by_chance else 1)
 
-    def _found(self, rule: Rule, tally: _Tally) -> Found:
+    def _found(self, rule: Rule, tally: _Tally) -> Violation:
         case, (index, played) = tally.case, tally.hits[0]
-        honest = self.known.honest.get(index)
-        beside = "" if honest is None else f"; the solution earns {honest:g}"
-        is_said = case.family == "loop" or (case.family == "claim success" and len(self.known.solution(index)) > 1)
-        family = "end at once" if is_said and len(played.actions) == 1 and played.done else case.family
-        message = f"{rule.sentence}: {family} ({case.name[:80]}) earns {played.reward or 0.0:g}{beside}"
-        return Found(
+        honest = self.target.honest.get(index)
+        comparison = "" if honest is None else f"; the solution earns {honest:g}"
+        only_claims = case.family == "loop" or (case.family == "claim success" and len(self.target.solution(index)) > 1)
+        family = "end at once" if only_claims and len(played.actions) == 1 and played.done else case.family
+        message = f"{rule.sentence}: {family} ({case.name[:80]}) earns {played.reward or 0.0:g}{comparison}"
+        return Violation(
             family, case.name[:80], played, message, case.remedy, attacker=rule.attacker,
             hits=len(tally.hits), tried=tally.tried, honest=honest,
         )  # fmt: skip
 
-    def _replay(self, host: EnvironmentHost) -> Iterator[Found]:
+    def _replay(self, host: EnvironmentHost) -> Iterator[Violation]:
         replays = Replays(self.agent, self.examples, self.deadline_s)
         difference = replays.find_difference(host, self._open_host)
         self.episodes += replays.episodes

@@ -2,6 +2,7 @@
 
 import asyncio
 import copy
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -12,6 +13,10 @@ from plaudit.contract.event_loop import run_in_new_loop
 from plaudit.contract.output import RewardOutput
 from plaudit.loading import load_agent
 from plaudit.trajectory import message_text
+
+FIELDS = ("feedback", "reward", "score", "done")
+plain = operator.attrgetter(*FIELDS)
+"""The values of a result that must be equal when the same actions are played again."""
 
 
 @dataclass(slots=True)
@@ -44,8 +49,7 @@ class Transcript:
 
     def outcome(self) -> tuple[Any, ...]:
         """The values that must be equal when the same actions are played again."""
-        steps = [(result.feedback, result.reward, result.score, result.done) for result in self.results]
-        return self.observation, steps, self.failure is None
+        return self.observation, [*map(plain, self.results)], self.failure is None
 
 
 Policy = Callable[[Transcript], str | None]

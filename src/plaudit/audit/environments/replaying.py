@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from plaudit.agents import Agent, EnvironmentHost, Example, LocalHost
-from plaudit.audit.environments.found import Found
-from plaudit.audit.environments.known import write_call
-from plaudit.audit.environments.playing import Play, Transcript, play_all, scripted
+from plaudit.audit.environments.playing import FIELDS, Play, Transcript, play_all, scripted
 from plaudit.audit.environments.policies import STEPS, spam_calls
 from plaudit.audit.environments.solutions import in_reverse, rewrite, spoil
+from plaudit.audit.environments.target import write_call
+from plaudit.audit.environments.violation import Violation
 
 REFERENCES = 4
 """On how many examples episodes are played again."""
@@ -38,7 +38,7 @@ class Replays:
         ]  # fmt: skip
         """Episodes to their end, and some that are given up on the way."""
 
-    def find_difference(self, host: EnvironmentHost, open_host: Callable[[], EnvironmentHost]) -> Found | None:
+    def find_difference(self, host: EnvironmentHost, open_host: Callable[[], EnvironmentHost]) -> Violation | None:
         """An episode that is not always the same; `host` must be new."""
         first = self._record(host)
         if self._agent.spec is not None:
@@ -65,7 +65,7 @@ class Replays:
             host.close()
         return _first_difference(first, again if plays is self._plays else again[::-1])
 
-    def _find_chance(self) -> Found | None:
+    def _find_chance(self) -> Violation | None:
         """An episode that differs with other global random numbers, or beside others, in this process."""
         host = LocalHost(self._agent.environment)
         state = random.getstate()
@@ -103,9 +103,9 @@ def _spoiled(actions: Sequence[str]) -> list[str]:
     return [f"{action}zz" if action in actions else action for action in written]
 
 
-def _found(family: str, seen: tuple[Transcript, str], message: str, remedy: str) -> Found:
+def _found(family: str, seen: tuple[Transcript, str], message: str, remedy: str) -> Violation:
     played, what = seen
-    return Found(family, "played again", played, f"{message}: {what}", remedy)
+    return Violation(family, "played again", played, f"{message}: {what}", remedy)
 
 
 def _first_difference(first: Sequence[Transcript], second: Sequence[Transcript]) -> tuple[Transcript, str] | None:
@@ -119,7 +119,7 @@ def _describe_difference(one: Transcript, other: Transcript) -> str:
     if one.observation != other.observation:
         return f"first observation {one.observation!r:.80} and {other.observation!r:.80}"
     for index, (left, right) in enumerate(zip(one.results, other.results, strict=False)):
-        for name in ("feedback", "reward", "score", "done"):
+        for name in FIELDS:
             if getattr(left, name) != getattr(right, name):
                 return f"step {index + 1}: {name} {getattr(left, name)!r:.80} and {getattr(right, name)!r:.80}"
     return f"{len(one.results)} and {len(other.results)} steps"

@@ -1,40 +1,41 @@
-"""Changes of known solutions: of what the task names, which must cost the reward, and of the form, which must not."""
+"""Changed solutions: changes of what the task names must cost the reward, changes of form must not."""
 
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from plaudit.audit.environments.known import Known, without, words_of, write_call
 from plaudit.audit.environments.playing import scripted
 from plaudit.audit.environments.policies import ENDINGS, Case
+from plaudit.audit.environments.target import Target, call_places, replace_call, words_of, write_call
+from plaudit.audit.rows.objects import change_values
 from plaudit.verify.tools.parsing import MalformedCall, ToolCall, parse_tool_calls
 
 WRONG, UNPAID = "reward without goal", "goal without reward"
 NEXT = 3
 """How many other starts lend their solutions and values to a start."""
 _ORDERED = re.compile(r"(?i)\bin (?!any\b|no\b|whatever\b)(?:\w+ ){0,2}(?:order|sequence)\b(?! to\b)")
-"""The steps of the task have an order."""
+"""Matches where the prompt asks for an order of its steps."""
 
 
-def wrong_changes(known: Known, index: int) -> Iterator[Case]:
-    """Changes of a solution after which it must not earn all."""
-    actions = known.solution(index)
+def wrong_changes(target: Target, index: int) -> Iterator[Case]:
+    """Changes of a solution after which it must not earn the full reward."""
+    actions = target.solution(index)
     if not actions:
         return
     calls = [parse_tool_calls(action) for action in actions]
-    if _ORDERED.search(known.examples[index].start.prompt) and (reverse := in_reverse(actions)) != list(actions):
+    if _ORDERED.search(target.examples[index].start.prompt) and (reverse := in_reverse(actions)) != list(actions):
         yield _wrong("the steps in reverse", reverse, "compare the steps with their order")
-    yield from _of_other_starts(known, index)
+    yield from _of_other_starts(target, index)
     if not any(calls):
-        yield from _changed_words(known, index)
+        yield from _changed_words(target, index)
     elif not any(isinstance(call, MalformedCall) for each in calls for call in each):
-        yield from _changed_calls(known, index, calls)
+        yield from _changed_calls(target, index, calls)
 
 
-def right_changes(known: Known, index: int) -> Iterator[Case]:
-    """Changes of a solution that mean nothing."""
-    actions = known.solution(index)
+def right_changes(target: Target, index: int) -> Iterator[Case]:
+    """Changes of the form of a solution."""
+    actions = target.solution(index)
     if not actions:
         return
     spaced = [f"\n{action}\n" for action in actions]
@@ -46,23 +47,25 @@ def right_changes(known: Known, index: int) -> Iterator[Case]:
         yield _case(UNPAID, "the same calls in other JSON", other, remedy)
 
 
-def without_one_call(known: Known, index: int) -> Iterator[Case]:
-    """The solution without one of its calls, in turn; all of them together show a goal that is paid in part."""
-    actions = known.solution(index)
-    places = [(place, at) for place, action in enumerate(actions) for at in range(len(parse_tool_calls(action)))]
-    if len(places) < 2 or known.is_paid(index, known.play(index, words_of(actions))):
+def without_one_call(target: Target, index: int) -> Iterator[Case]:
+    """The solution without each of its calls in turn: if all of these are paid in full, a part of the goal suffices."""
+    actions = target.solution(index)
+    places = call_places(actions)
+    if len(places) < 2 or target.is_paid(index, target.play(index, words_of(actions))):
         return
     for count, place in enumerate(places, 1):
-        case = _wrong(f"the solution without call {count}", without(actions, *place), "pay in full for the whole goal")
+        case = _wrong(
+            f"the solution without call {count}", replace_call(actions, *place, None), "pay in full for the whole goal"
+        )
         yield case._replace(together=f"any call left out of {index}")
 
 
-def early_ends(known: Known, index: int) -> Iterator[Case]:
-    """The last action of a solution with a wrong last word, at once, beside the same after other actions."""
-    if actions := known.solution(index):
+def early_ends(target: Target, index: int) -> Iterator[Case]:
+    """A wrong last action at once, compared with the same action after others."""
+    if actions := target.solution(index):
         wrong = f"{actions[-1]}zz" if not parse_tool_calls(actions[-1]) else ENDINGS[0]
         case = Case("end at once", "a wrong answer", scripted([wrong]), "pay for speed only where the goal is reached")
-        yield case._replace(steps=1, beside=["again", "again", "again", wrong])
+        yield case._replace(steps=1, baseline=["again", "again", "again", wrong])
 
 
 def in_reverse(actions: Sequence[str]) -> list[str]:
@@ -91,35 +94,35 @@ def _wrong(name: str, actions: Sequence[str], remedy: str, *, often: bool = Fals
     return _case(WRONG, name, actions, remedy)._replace(may_be_right=often)
 
 
-def _others(known: Known, index: int) -> Iterator[int]:
+def _others(target: Target, index: int) -> Iterator[int]:
     """Other starts that ask for something else and have another solution."""
-    count = len(known.examples)
-    mine = known.examples[index]
+    count = len(target.examples)
+    mine = target.examples[index]
     different = (
         other
         for other in ((index + step) % count for step in range(1, count))
-        if known.solution(other)
-        and list(known.solution(other)) != list(mine.actions)
-        and known.examples[other].start.ground_truth != mine.start.ground_truth
+        if target.solution(other)
+        and list(target.solution(other)) != list(mine.actions)
+        and target.examples[other].start.ground_truth != mine.start.ground_truth
     )
     for _, other in zip(range(NEXT), different, strict=False):
         yield other
 
 
-def _is_answered(known: Known, index: int) -> bool:
+def _is_answered(target: Target, index: int) -> bool:
     """Whether the solution of a start ends with its ground truth, word for word."""
-    return bool(known.solution(index)[-1] == known.examples[index].start.ground_truth)
+    return bool(target.solution(index)[-1] == target.examples[index].start.ground_truth)
 
 
-def _of_other_starts(known: Known, index: int) -> Iterator[Case]:
+def _of_other_starts(target: Target, index: int) -> Iterator[Case]:
     """The solutions of starts that ask for something else, and the answers to both in one action."""
-    mine = known.solution(index)
-    for other in _others(known, index):
-        theirs = known.solution(other)
+    mine = target.solution(index)
+    for other in _others(target, index):
+        theirs = target.solution(other)
         if list(theirs[: len(mine)]) != list(mine):
             remedy = "judge the goal of this task, not one of any task"
             yield _wrong("the solution of a start that asks for something else", theirs, remedy, often=True)
-        if _is_answered(known, index) and _is_answered(known, other):
+        if _is_answered(target, index) and _is_answered(target, other):
             remedy = "find the one answer that the action commits to, and compare that"
             for how, both in (("first", f"{mine[-1]} or {theirs[-1]}"), ("last", f"{theirs[-1]} or {mine[-1]}")):
                 name = f"the answers of two starts in one action, the right one {how}"
@@ -128,14 +131,14 @@ def _of_other_starts(known: Known, index: int) -> Iterator[Case]:
             return
 
 
-def _changed_words(known: Known, index: int) -> Iterator[Case]:
-    """Changes of a solution that calls nothing."""
-    actions = known.solution(index)
+def _changed_words(target: Target, index: int) -> Iterator[Case]:
+    """Changes of a solution without calls."""
+    actions = target.solution(index)
     if len(actions) > 2:
         half = len(actions) // 2
         cut = [*actions[:half], *[ENDINGS[0]] * (len(actions) - half)]
         yield _wrong("half of the solution", cut, "pay when the goal is reached, not on the way to it")
-    named = [place for place, action in enumerate(actions) if known.names(index, action)] if len(actions) > 1 else []
+    named = [place for place, action in enumerate(actions) if target.names(index, action)] if len(actions) > 1 else []
     for which, places in (("first", named[:1]), ("last", named[-1:])):
         for place in places:
             shorter = [*actions[:place], *actions[place + 1 :]]
@@ -145,7 +148,7 @@ def _changed_words(known: Known, index: int) -> Iterator[Case]:
     if all(re.fullmatch(r"\w{4,}", action) for action in actions):
         cut = [f"{action[: len(action) // 2]}zz" for action in actions]
         yield _wrong("words with another second half", cut, remedy)
-    if _is_answered(known, index):
+    if _is_answered(target, index):
         answer, before = actions[-1], actions[:-1]
         first, *more = answer.split()
         wrong = {"the answer denied": f"It is not {answer}.", **({"a part of the answer": first} if more else {})}
@@ -155,49 +158,47 @@ def _changed_words(known: Known, index: int) -> Iterator[Case]:
             yield _wrong(name, [*before, text], remedy, often=True)
 
 
-def _changed_calls(known: Known, index: int, calls: Sequence[Sequence[Any]]) -> Iterator[Case]:
-    actions = known.solution(index)
+def _changed_calls(target: Target, index: int, calls: Sequence[Sequence[Any]]) -> Iterator[Case]:
+    actions = target.solution(index)
     remedy = "compare the arguments of calls, or better what the calls changed"
-    if any(call.arguments for each in calls for call in each) and not known.words_alone_are_paid(index):
-        wrong = rewrite(actions, lambda call: write_call(call.name, _spoil(call.arguments)))
+    if any(call.arguments for each in calls for call in each) and not target.words_alone_are_paid(index):
+        wrong = rewrite(actions, lambda call: write_call(call.name, spoil(call.arguments)))
         yield _wrong("calls with wrong arguments", wrong, remedy)
         yield _wrong("calls without arguments", rewrite(actions, lambda call: write_call(call.name, {})), remedy)
     claims = [ENDINGS[0]] * max(1, len(words_of(actions)))
-    yield _wrong("the solution without its calls", claims, "judge what was done, not what was said")
-    needed = known.needed_calls(index)
+    yield _wrong("the solution without its calls", claims, "judge the state, not the words of the agent")
+    needed = target.needed_calls(index)
     for place, at in needed:
-        yield from _other_arguments(known, index, place, at)
+        yield from _other_arguments(target, index, place, at)
     failing = rewrite(actions, lambda call: write_call(call.name, {**call.arguments, "plaudit": "x"}))
-    honest, failed = known.play(index, actions), known.play(index, failing)
+    honest, failed = target.play(index, actions), target.play(index, failing)
     if needed and all(honest.feedback[place : place + 1] != failed.feedback[place : place + 1] for place, _ in needed):
         yield _wrong("calls that fail", failing, "judge what calls changed; a call that failed changes nothing")
 
 
-def _other_arguments(known: Known, index: int, place: int, at: int) -> Iterator[Case]:
+def _other_arguments(target: Target, index: int, place: int, at: int) -> Iterator[Case]:
     """A needed call with one argument that the task names replaced: by that of another start, or a wrong one."""
-    actions = known.solution(index)
+    actions = target.solution(index)
     calls = [call for call in parse_tool_calls(actions[place]) if isinstance(call, ToolCall)]
     for name, value in calls[at].arguments.items():
-        if isinstance(value, bool | None) or not known.names(index, value):
+        if isinstance(value, bool | None) or not target.names(index, value):
             continue
-        other = next(_other_values(known, index, calls[at].name, name, value), None)
+        other = next(_other_values(target, index, calls[at].name, name, value), None)
         for new, how in ((other, "that of another start"), (spoil(value), "a wrong one")):
             if new is not None:
-                changed = [*calls]
-                changed[at] = ToolCall(calls[at].name, {**calls[at].arguments, name: new})
-                action = "\n".join(write_call(each.name, each.arguments) for each in changed)
+                changed = replace_call(actions, place, at, {**calls[at].arguments, name: new})
                 what = f"the argument {name!r} of {calls[at].name} replaced by {how}"
                 remedy = "compare everything that the task asks for"
-                yield _wrong(what, [*actions[:place], action, *actions[place + 1 :]], remedy, often=True)
+                yield _wrong(what, changed, remedy, often=True)
 
 
-def _other_values(known: Known, index: int, tool: str, name: str, value: Any) -> Iterator[Any]:
+def _other_values(target: Target, index: int, tool: str, name: str, value: Any) -> Iterator[Any]:
     """The values of the same argument in the solutions of other starts, which this task does not name."""
-    for other in known.honest:
-        for action in known.solution(other):
+    for other in target.honest:
+        for action in target.solution(other):
             for call in parse_tool_calls(action):
                 theirs = call.arguments.get(name, value) if isinstance(call, ToolCall) and call.name == tool else value
-                if theirs != value and not known.names(index, theirs):
+                if theirs != value and not target.names(index, theirs):
                     yield theirs
 
 
@@ -206,16 +207,10 @@ def _in_lines(call: ToolCall) -> str:
     return f"<tool_call>\n{body}\n</tool_call>"
 
 
-def _spoil(arguments: dict[str, Any]) -> dict[str, Any]:
-    return {name: spoil(value) for name, value in arguments.items()}
-
-
 def spoil(value: Any) -> Any:
-    """Another value of the same type."""
-    if isinstance(value, bool) or value is None:
-        return value is not True
-    if isinstance(value, int | float):
-        return value + 7919
-    if isinstance(value, list):
-        return list(map(spoil, value))
-    return _spoil(value) if isinstance(value, dict) else f"{value}zz"
+    """Another value of the same type, which contains a text and is near to no number."""
+    if isinstance(value, dict | list):
+        return change_values(value, spoil)
+    if isinstance(value, bool | None):
+        return not value
+    return value + 7919 if isinstance(value, int | float) else f"{value}zz"

@@ -67,7 +67,7 @@ def check_objects(subject: Subject, maker: SampleMaker, rows: Sequence[PaidRow])
     objects = [row for row in rows if row.answer.data is not None and row.answer.is_structure]
     hits = []
     for row in objects:
-        texts = (row.answer.bare_words, *rewrite_object(row.answer.data))
+        texts = (row.answer.bare_words, *rewrite_object(row.answer.data).values())
         samples = [maker.sample(row.task, row.form.present(text)) for text in texts]
         refused = [_is_refused(row.wrong, row.right - row.wrong, output) for output in subject.score(samples)]
         if refused[0] and any(refused[1:]):

@@ -23,14 +23,13 @@ from plaudit.audit.rows.answer import FEW_WORDS, NUMBER, ORDERED, TOKEN, Answer
 from plaudit.audit.rows.objects import (
     OTHER_DIGITS,
     OTHER_LETTERS,
-    blank,
-    change_all,
-    change_value,
+    change_values,
+    changed,
     copies,
     exchanged,
+    other_value,
     reduced,
     renamed,
-    vary_value,
     with_another,
 )
 
@@ -79,14 +78,18 @@ def _certain(text: str, share: float = FULL, also: str | None = None, controls: 
     return Draft(text, (text,), share, also, controls, is_certain=True)
 
 
+def _copies(answer: Answer, change: Callable[[Any], Iterator[Any]]) -> Iterator[Draft]:
+    """Copies of the object of an answer with one part changed."""
+    return (_certain(json.dumps(each)) for each in islice(copies(answer.data, change), MOST_PARTS))
+
+
 def _other_values(answer: Answer) -> Iterator[Draft]:
     """Replace one value of the truth everywhere; change the sign of a number; replace any number, quoted text, case."""
     text, leaves = answer.text, answer.leaves
     if answer.data is not None:
-        yield from (_certain(json.dumps(each)) for each in islice(vary_value(answer.data, change_value), MOST_PARTS))
-        yield from (_certain(json.dumps(each)) for each in islice(copies(answer.data, renamed), MOST_PARTS))
-        nothing = json.dumps(next(blank(answer.data)))
-        yield _certain(nothing, MOST)
+        yield from _copies(answer, changed)
+        yield from _copies(answer, renamed)
+        yield _certain(json.dumps(change_values(answer.data, lambda _: None)), MOST)
     elif not answer.is_prose:
         numbers = [number for leaf in leaves for number in NUMBER.findall(leaf)]
         for token in list(dict.fromkeys(answer.tokens or _other_notation(answer)))[:MOST_PARTS]:
@@ -159,7 +162,7 @@ def _differ(one: str, other: str) -> bool:
 def _parts(answer: Answer) -> Iterator[Draft]:
     text, (separator, items) = answer.text, answer.items
     if answer.data is not None:
-        yield from (_certain(json.dumps(each)) for each in islice(copies(answer.data, reduced), MOST_PARTS))
+        yield from _copies(answer, reduced)
         for broken in (text[:-1], f"{text}{text}", f"not {text}"):
             yield _certain(broken, MOST, controls=(answer.bare_words,))
         yield _certain("{no JSON}", SOME)
@@ -194,14 +197,14 @@ def _reordered(answer: Answer) -> Iterator[Draft]:
     """Words in another order; values that change places, while the signs between them stay."""
     text, (_, items) = answer.text, answer.items
     if answer.data is not None:
-        yield from (_certain(json.dumps(each)) for each in islice(copies(answer.data, exchanged), MOST_PARTS))
+        yield from _copies(answer, exchanged)
     words = re.findall(r"\w+|[^\w\s]", text)
     is_list = bool(items) and all(TOKEN.fullmatch(item.strip("()[]{}")) for item in items)
     certain = answer.is_whole and answer.data is None and not is_list and len(re.findall(r"\w+", text)) >= FEW_WORDS
     orders = [random.Random(0).sample(words, len(words)), sorted({word.lower() for word in words if word[0].isalnum()})]
     moved = reversed(TOKEN.findall(text))  # a rotation would keep most of the order of a long text
-    for changed in (*map(" ".join, orders), TOKEN.sub(lambda match: next(moved), text)):
-        yield _certain(changed, NEARLY) if certain else Draft(changed)
+    for turned in (*map(" ".join, orders), TOKEN.sub(lambda match: next(moved), text)):
+        yield _certain(turned, NEARLY) if certain else Draft(turned)
     yield Draft("\n".join(text.splitlines()[::-1]))
     words = text.split()
     random.Random(0).shuffle(words)
@@ -223,15 +226,15 @@ def _beside(answer: Answer) -> Iterator[Draft]:
     if len(set(items)) > 1:
         yield _certain(separator.join([items[0]] * len(items)))
     if answer.data is not None:
-        wrong = json.dumps(change_all(answer.data))
+        wrong = json.dumps(change_values(answer.data, other_value))
         values = " ".join(answer.leaves)
         yield _certain(f"{wrong} {values}", MOST)
         if isinstance(answer.data, list):
-            yield _certain(json.dumps([*answer.data, next(vary_value(answer.data[-1], change_value))]))
+            yield _certain(json.dumps([*answer.data, change_values(answer.data[-1], other_value)]))
         if isinstance(answer.data, dict):
             yield _certain(f'{wrong[:-1]}, "note": {json.dumps(values)}}}', MOST)
         yield _certain(f"{text}\n{wrong}", MOST, also=f"{wrong}\n{text}")
-        yield from (_certain(json.dumps(each)) for each in islice(vary_value(answer.data, with_another), MOST_PARTS))
+        yield from _copies(answer, with_another)
     yield Draft(f"{text}\n{text}")
     yield Draft("\n".join(dict.fromkeys((text, other, NO_ANSWER))))
     if answer.is_answer and len(answer.others) > 1:

@@ -10,32 +10,43 @@ OTHER_LETTERS = str.maketrans(ascii_lowercase + ascii_uppercase,
 OTHER_DIGITS = str.maketrans("0123456789", "5678901234")
 
 
-def rewrite_object(value: Any) -> Iterator[str]:
-    """The same object with its keys in another order, and with other blanks."""
-    yield json.dumps({name: value[name] for name in reversed(value)} if isinstance(value, dict) else value)
-    yield json.dumps(value, separators=(",", ":"))
+def rewrite_object(value: Any) -> dict[str, str]:
+    """The same object written in other ways, by what is different."""
+    reverse = json.dumps(_reverse_keys(value))
+    return {"with its keys in reverse order": reverse, "without blanks": json.dumps(value, separators=(",", ":"))}
 
 
-def change_value(value: Any) -> Iterator[Any]:
-    if isinstance(value, bool | None):
-        yield not value
-    elif isinstance(value, int | float):
-        yield value * 3 + 7
-    else:
-        yield str(value).translate(OTHER_LETTERS).translate(OTHER_DIGITS) or "x"
+def _reverse_keys(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _reverse_keys(value[name]) for name in reversed(value)}
+    return [*map(_reverse_keys, value)] if isinstance(value, list) else value
 
 
-def with_another(value: Any) -> Iterator[Any]:
-    """A text with a wrong one beside it."""
-    if isinstance(value, str):
-        yield f"{value} or {next(change_value(value))}"
-
-
-def change_all(value: Any) -> Any:
+def change_values(value: Any, change: Callable[[Any], Any]) -> Any:
     """The object with every value changed."""
     if isinstance(value, dict):
-        return {key: change_all(inner) for key, inner in value.items()}
-    return [*map(change_all, value)] if isinstance(value, list) else next(change_value(value))
+        return {key: change_values(inner, change) for key, inner in value.items()}
+    return [change_values(inner, change) for inner in value] if isinstance(value, list) else change(value)
+
+
+def changed(part: Any) -> Iterator[Any]:
+    """Another value of the same type."""
+    if not isinstance(part, dict | list):
+        yield other_value(part)
+
+
+def other_value(value: Any) -> Any:
+    if isinstance(value, bool | None):
+        return not value
+    if isinstance(value, int | float):
+        return value * 3 + 7
+    return value.translate(OTHER_LETTERS).translate(OTHER_DIGITS) or "x"
+
+
+def with_another(part: Any) -> Iterator[Any]:
+    """A text with a wrong one beside it."""
+    if isinstance(part, str):
+        yield f"{part} or {other_value(part)}"
 
 
 def copies(value: Any, change: Callable[[Any], Iterable[Any]]) -> Iterator[Any]:
@@ -43,15 +54,10 @@ def copies(value: Any, change: Callable[[Any], Iterable[Any]]) -> Iterator[Any]:
     yield from change(value)
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from ({**value, key: changed} for changed in copies(inner, change))
+            yield from ({**value, key: new} for new in copies(inner, change))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from ([*value[:index], changed, *value[index + 1 :]] for changed in copies(inner, change))
-
-
-def vary_value(value: Any, vary: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
-    """Copies of the object with one value varied."""
-    return copies(value, lambda part: () if isinstance(part, dict | list) else vary(part))
+            yield from ([*value[:index], new, *value[index + 1 :]] for new in copies(inner, change))
 
 
 def renamed(part: Any) -> Iterator[Any]:
@@ -74,11 +80,3 @@ def reduced(part: Any) -> Iterator[Any]:
     elif isinstance(part, list):
         yield from ([*part[:index], *part[index + 1 :]] for index in range(len(part)))
         yield []
-
-
-def blank(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict | list):
-        entries = value.items() if isinstance(value, dict) else enumerate(value)
-        blanked = [(key, next(blank(inner))) for key, inner in entries]
-        yield dict(blanked) if isinstance(value, dict) else [inner for _, inner in blanked]
-    yield None

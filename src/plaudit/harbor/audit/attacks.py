@@ -82,7 +82,7 @@ class Attack:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What an agent can see before it begins, and what the solution makes of it."""
+    """The files and values that an agent can see before it begins, and results of the solution and of mutants."""
 
     files: dict[str, bytes]
     """Those of the image."""
@@ -165,7 +165,7 @@ def _write(text: str, paths: Iterable[str]) -> str:
 
 
 def _tampered(tests: str, products: Products, surface: Surface, seen: Seen) -> Iterator[Attack]:
-    """Files that the verifier reads with other contents, beside results that it rejects by themselves."""
+    """Other contents for files that the verifier reads, together with results that it rejects alone."""
     sums = [word for word in SUMS if word in tests]
     remedy = "read references, settings and results of checks from /tests, or from a folder that test.sh makes"
     right = {each.path: each.content for each in products.required}
@@ -270,7 +270,7 @@ def _is_answer(path: str, content: bytes, product: Product) -> bool:
 
 
 def _is_same(one: bytes, other: bytes) -> bool:
-    """Whether two files say the same, in other spaces or as other JSON."""
+    """Whether two files differ only in blanks, or are equal as JSON."""
     with suppress(ValueError, RecursionError):
         return bool(json.loads(one) == json.loads(other))
     return one.split() == other.split()
@@ -294,7 +294,7 @@ def _imitations(task: Task, tests: str, products: Products, seen: Seen) -> Itera
             (kind, f"programs that give {each}", partial(Product.with_constant, constant=each))
             for kind, each in constants
         ),
-        ("stub solution", "programs that give back what they get", Product.echoing),
+        ("stub solution", "programs that return their input", Product.echoing),
         ("stub solution", "other numbers in the same form", partial(Product.disguised, instruction=task.instruction)),
         ("hard-coded output", "programs that give the shown results only", lambda each: answering.get(each.path)),
     ]
@@ -324,7 +324,7 @@ def _literals(tests: str) -> list[str]:
 
 
 def test_texts(task: Task) -> str:
-    """Everything that the task's tests say."""
+    """The texts of all files of the task's tests."""
     files = (
         path for path in sorted((task.folder / "tests").rglob("*")) if path.is_file() and path.stat().st_size < 1 << 18
     )

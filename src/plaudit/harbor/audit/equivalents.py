@@ -6,6 +6,7 @@ import random
 import re
 from contextlib import suppress
 
+from plaudit.audit.rows.objects import rewrite_object
 from plaudit.harbor.audit.mutants import change_database, order_is_free, split_header
 from plaudit.harbor.audit.products import Product, Version
 
@@ -23,22 +24,12 @@ def equivalents_of(product: Product, instruction: str, known: str) -> list[Versi
         return [Version("a comment and blank lines added", first + b"\n# written in another way\n\n" + rest + b"\n")]
     if product.language == "json":
         with suppress(ValueError):
-            value = json.loads(product.content)
-            reversed_keys = json.dumps(_reversed_keys(value), indent=4).encode() + b"\n"
-            return [
-                Version("written without spaces", json.dumps(value, separators=(",", ":")).encode()),
-                Version("written with indents, keys in reverse order", reversed_keys),
-            ]
+            texts = rewrite_object(json.loads(product.content))
+            return [Version(f"written {how}", text.encode() + b"\n") for how, text in texts.items()]
     if product.language == "text" and order_is_free(instruction):
         head, rows = split_header(product.content.decode().splitlines(keepends=True))
         return [Version("rows in reverse order", "".join([*head, *reversed(rows)]).encode())]
     return []
-
-
-def _reversed_keys(value: object) -> object:
-    if isinstance(value, dict):
-        return {name: _reversed_keys(value[name]) for name in reversed(list(value))}
-    return [_reversed_keys(each) for each in value] if isinstance(value, list) else value
 
 
 def _renamed(product: Product) -> list[Version]:

@@ -1,4 +1,4 @@
-"""What a file holds in another form: the members of an archive, compressed contents, encoded texts."""
+"""The contents that a file hides: the members of an archive, compressed contents, encoded texts."""
 
 import base64
 import bz2
@@ -37,7 +37,7 @@ def read_members(content: bytes) -> dict[str, bytes]:
 
 
 def hidden_in(content: bytes, depth: int = 2) -> dict[str, bytes]:
-    """Everything that a file holds in another form, also within each other."""
+    """Everything that is packed or encoded in a file, by where it is, down to `depth` layers."""
     texts = read_members(content) or _decoded(content)
     inner = {
         f"{name}, {other}": text

@@ -202,7 +202,7 @@ def change_database(content: bytes, change: str) -> bytes:
 
 
 def _edits(node: Any) -> Iterator[tuple[str, Any, bool]]:
-    """What may stand in place of a node: the change, the new node, and whether a part was cut away."""
+    """The replacements of a node: the change, the new node, and whether a part was cut away."""
     text = ast.unparse(node) if isinstance(node, ast.If | ast.Compare) else ""
     if "__name__" in text.partition("\n")[0]:
         return
@@ -222,10 +222,8 @@ def _edits(node: Any) -> Iterator[tuple[str, Any, bool]]:
     if isinstance(node, ast.stmt) and not isinstance(node, _KEPT):
         yield "left out", ast.Pass(), True
     elif isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", None), ast.Load | None):
-        place = getattr(node, "func", node)
-        parts = [
-            each for each in (*getattr(node, "args", []), *ast.iter_child_nodes(place)) if isinstance(each, ast.expr)
-        ]
+        place, arguments = (node.func, node.args) if isinstance(node, ast.Call) else (node, [])
+        parts = [each for each in (*arguments, *ast.iter_child_nodes(place)) if isinstance(each, ast.expr)]
         if parts:
             yield f"{ast.unparse(node)[:40]} became {ast.unparse(parts[0])[:40]}", parts[0], True
 
@@ -276,7 +274,7 @@ def _other(value: object) -> object:
 
 
 def _python_mutants(product: Product, instruction: str) -> Iterator[Version]:
-    """Each node of the program in place of which another one can stand, changed alone."""
+    """Programs in which one node is replaced."""
     tree = product.tree or ast.Module([], [])
     for parent in ast.walk(tree):
         for name, value in ast.iter_fields(parent):

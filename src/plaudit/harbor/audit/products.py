@@ -126,7 +126,7 @@ class Product:
         """A program that gives one value, whatever it is asked; None for a file that is no program."""
         value = ast.literal_eval(constant)
         if self.tree is not None:
-            return self._with_bodies(lambda _: f"return {value!r}", f"print({value!r})")
+            return self._with_bodies(lambda *_: f"return {value!r}", f"print({value!r})")
         if self.path.endswith(".sql") and isinstance(value, list):
             rows = ", ".join(f"({', '.join(map(_sql, row))})" for row in value)
             return f"VALUES {rows};\n".encode() if rows else None
@@ -137,16 +137,18 @@ class Product:
         """A program that gives back its first argument, or what it reads; None for a file that is no program."""
         if self.tree is None:
             return PROGRAMS.get(self.suffix, ("", ""))[1].encode() or None
-        return self._with_bodies(
-            lambda names: f"return {names[0] if names else None}", "import sys\nsys.stdout.write(sys.stdin.read())"
-        )
 
-    def _with_bodies(self, body: Callable[[list[str]], str], script: str) -> bytes:
-        """The Python program with another body in each function, made from its parameters; a script without any."""
+        def body(_: str, parameters: list[str]) -> str:
+            return f"return {next((each for each in parameters if each != 'self'), None)}"
+
+        return self._with_bodies(body, "import sys\nsys.stdout.write(sys.stdin.read())")
+
+    def _with_bodies(self, body: Callable[[str, list[str]], str], script: str) -> bytes:
+        """The Python program with another body in each function, from its name and parameters; a script without any."""
         tree = self.tree or ast.Module([], [])
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
         for node in functions:
-            node.body = list(ast.parse(body([each.arg for each in node.args.args if each.arg != "self"])).body)
+            node.body = list(ast.parse(body(node.name, [each.arg for each in node.args.args])).body)
         return self.write_python(tree if functions else ast.parse(script))
 
     def disguised(self, instruction: str) -> bytes | None:
@@ -165,12 +167,12 @@ class Product:
         """A program whose functions look up their results, by name and arguments; None where a constant is the same."""
         if self.tree is None or len(set(map(repr, answers.values()))) < 2:
             return None
-        tree = self.tree
-        for node in (each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)):
-            known = {arguments: value for (name, arguments), value in answers.items() if name == node.name}
-            parameters = "".join(f"{each.arg}, " for each in node.args.args)
-            node.body = list(ast.parse(f"return {known!r}.get(repr(({parameters})))").body)
-        return self.write_python(tree)
+
+        def body(function: str, parameters: list[str]) -> str:
+            results = {arguments: value for (name, arguments), value in answers.items() if name == function}
+            return f"return {results!r}.get(repr(({''.join(f'{each}, ' for each in parameters)})))"
+
+        return self._with_bodies(body, "pass")
 
     def stuffed(self, junk: str, literals: list[str]) -> bytes:
         """A file that holds every text that tests look for, and prints them where it is a program."""

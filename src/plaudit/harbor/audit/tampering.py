@@ -1,6 +1,6 @@
 """Other contents of the files that a verifier reads and an agent can write.
 
-They are tried beside results that the verifier rejects, so whatever is paid then is paid for these contents.
+They are tried with results that the verifier rejects, so a reward is due to these contents alone.
 """
 
 import difflib
@@ -22,7 +22,7 @@ _NUMBER = re.compile(rb"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Tampering:
-    """What the contents are made of."""
+    """The results, files and texts that the other contents are made from."""
 
     right: dict[str, bytes]
     """The results of the solution."""
@@ -36,17 +36,21 @@ class Tampering:
 
     def variants(self, surface: Surface) -> Iterator[tuple[str, dict[str, bytes]]]:
         """What is changed, and the new contents by path: of all files, then of each file of the image alone."""
+        marks = ["1\n", "PASS\n", "".join(f"{each}\n" for each in self.words)]
         contents: dict[str, Callable[[str], bytes | None]] = {
             "emptied": lambda path: b"" if path in self.image else None,
-            "made equal to the results": self._like,
+            "with the contents of the results": self._like,
             "with the wrong values": self._agreeing,
-            **{f"made the {name} of the results": partial(self._summed, name=name) for name in self.sums},
             **{
-                f"made the bare {name} of the result": partial(self._summed, name=name, bare=True) for name in self.sums
+                f"with the {'bare ' if bare else ''}{name} sums of the results": partial(
+                    self._summed, name=name, bare=bare
+                )
+                for bare in (False, True)
+                for name in self.sums
             },
             "with large numbers": partial(self._with_values, number=b"999999999", switch=b"true"),
             "with zeros": partial(self._with_values, number=b"0", switch=b"false"),
-            **{f"with {text[:40].strip()!r}": partial(self._marked, text=text) for text in self._marks()},
+            **{f"with {text[:40].strip()!r}": partial(self._marked, text=text) for text in marks},
         }
         existing, missing = surface.existing, surface.missing
         alone = [[path] for path in existing[:MOST_ALONE]] if len(existing) + len(missing) > 1 else []
@@ -58,18 +62,15 @@ class Tampering:
         if surface.left:
             yield f"{', '.join(surface.left)[:200]} as a verification that passes leaves them", surface.left
 
-    def _marks(self) -> list[str]:
-        return ["1\n", "PASS\n", "".join(f"{each}\n" for each in self.words)]
-
     def _marked(self, path: str, text: str) -> bytes | None:
         return None if path in self.image else text.encode()
 
     def _like(self, path: str) -> bytes | None:
-        """The result that has the most similar name."""
+        """The wrong result whose path is most similar."""
         nearest = max(self.wrong, key=lambda each: difflib.SequenceMatcher(None, each, path).ratio(), default=None)
         return None if nearest is None else self.wrong[nearest]
 
-    def _summed(self, path: str, name: str, *, bare: bool = False) -> bytes:
+    def _summed(self, path: str, name: str, *, bare: bool) -> bytes:
         folder = os.path.dirname(path)
         sums = {each: hashlib.new(name, content).hexdigest() for each, content in self.wrong.items()}
         lines = sums.values() if bare else (f"{sums[each]}  {each.removeprefix(f'{folder}/')}" for each in sums)

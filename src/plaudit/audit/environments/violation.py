@@ -1,4 +1,4 @@
-"""What an audit of an environment found, with the episode that shows it, and as a finding of the report."""
+"""A broken rule of an environment, with the episode that shows it, and as a finding of the report."""
 
 import re
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from plaudit.report.coverage import wilson_interval
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """One thing that is wrong with an environment."""
+class Violation:
+    """A rule that an environment breaks."""
 
     family: str
     operator: str

@@ -1,4 +1,4 @@
-"""What is known of an environment: its starts and solutions, its tools, the texts of its code, and how to play it."""
+"""The environment that is attacked: its starts and solutions, its tools, the texts of its code, and its episodes."""
 
 import json
 import re
@@ -17,7 +17,7 @@ _QUOTED = re.compile(r"[`\"]([^`\"\n]{1,40})[`\"]")
 
 
 @dataclass
-class Known:
+class Target:
     """The environment as the rules see it; indices are those of `examples`."""
 
     examples: Sequence[Example]
@@ -26,7 +26,7 @@ class Known:
     play_policy: Callable[[int, Policy, int], Transcript]
     """Plays a policy from a start, for at most so many steps."""
     honest: dict[int, float] = field(default_factory=dict)
-    """What solutions earn, where a solution is known and paid."""
+    """The rewards of the solutions, where they are paid."""
     idle: dict[int, float] = field(default_factory=dict)
     """What silence earns, where all rewards are penalties."""
     shown: dict[int, str] = field(default_factory=dict)
@@ -86,8 +86,11 @@ class Known:
     def needed_calls(self, index: int) -> list[tuple[int, int]]:
         """The calls without which the solution does not earn all: the place of the action, and the place in it."""
         actions = self.solution(index)
-        places = [(place, at) for place, action in enumerate(actions) for at in range(len(parse_tool_calls(action)))]
-        return [each for each in places if not self.is_paid_in_full(index, self.play(index, without(actions, *each)))]
+        return [
+            each
+            for each in call_places(actions)
+            if not self.is_paid_in_full(index, self.play(index, replace_call(actions, *each, None)))
+        ]
 
     def names(self, index: int, value: Any) -> bool:
         """Whether the task names a value: in its prompt, its truth or the other columns of its row."""
@@ -105,15 +108,17 @@ def words_of(actions: Sequence[str]) -> list[str]:
     return [action for action in actions if not parse_tool_calls(action)]
 
 
-def without(actions: Sequence[str], place: int, at: int) -> list[str]:
-    """The actions without one call of one of them, and without the action if it calls nothing else."""
-    left = [call for number, call in enumerate(parse_tool_calls(actions[place])) if number != at]
-    kept = (
-        ["\n".join(write_call(call.name, call.arguments) for call in left if isinstance(call, ToolCall))]
-        if left
-        else []
-    )
-    return [*actions[:place], *kept, *actions[place + 1 :]]
+def call_places(actions: Sequence[str]) -> list[tuple[int, int]]:
+    """The places of all calls: of the action, and of the call in it."""
+    return [(place, at) for place, action in enumerate(actions) for at in range(len(parse_tool_calls(action)))]
+
+
+def replace_call(actions: Sequence[str], place: int, at: int, arguments: dict[str, Any] | None) -> list[str]:
+    """The actions with other arguments in one call, or without it: then an action without another call is left out."""
+    calls = [call for call in parse_tool_calls(actions[place]) if isinstance(call, ToolCall)]
+    new = [call.arguments if number != at else arguments for number, call in enumerate(calls)]
+    texts = [write_call(call.name, each) for call, each in zip(calls, new, strict=True) if each is not None]
+    return [*actions[:place], *(["\n".join(texts)] if texts else []), *actions[place + 1 :]]
 
 
 def write_call(name: str, arguments: dict[str, Any]) -> str:
