@@ -71,7 +71,7 @@ BUGS = {**FLAWED, **SECOND, **FOURTH, **LAB, **YARD}
 ODD = {**SOUND, **SECOND_SOUND, **FOURTH_SOUND, **LAB_SOUND, **YARD_SOUND}
 
 
-@pytest.mark.parametrize("name", [*quick(FLAWED), *SECOND, *FOURTH, *LAB, *YARD])
+@pytest.mark.parametrize("name", [*quick(FLAWED), *part([*SECOND, *FOURTH, *LAB, *YARD], 2)])
 def test_a_planted_bug_is_found(name):
     entry = BUGS[name]
     report = audit(entry)
