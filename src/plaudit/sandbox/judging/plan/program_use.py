@@ -82,7 +82,7 @@ class ProgramUse:
         return any(isinstance(part, ast.Lambda) for part in ast.walk(node)) or bool(names_in(node) & self._own)
 
     def _passed_functions(self, nodes: list[ast.AST]) -> set[str]:
-        """The parameters of functions of the tests that are also passed on: whoever calls those may pass answers."""
+        """The parameters of functions of the tests that are also passed on: other code may call these with answers."""
         called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
         names = [node.id for node in nodes if isinstance(node, ast.Name) and id(node) not in called]
         return {name for one in names if one in self._own for part in self._parameters[one] for name in names_in(part)}
