@@ -10,6 +10,7 @@ import torch
 from plaudit import RewardFunction, RewardOutput, Status, Trajectory, reward, score
 from plaudit.contract.results import RETURNED_NONE
 from plaudit.contract.scoring import Progress, score_samples
+from plaudit.engine import Scorer
 from plaudit.errors import InvalidTrajectory
 from plaudit.rewards import MathReward
 
@@ -387,3 +388,17 @@ def test_an_observer_sees_the_list_that_a_batch_function_was_given():
     [call] = calls
     assert (list(call.samples), call.values, call.error) == (SAMPLES, [0.5] * 6, None)
     assert [sample.metadata for sample in call.copies] == [{"seen": True}] + [{}] * 5
+
+
+def test_metadata_of_a_pure_reward_is_plain_data_on_workers_too(tmp_path):
+    (tmp_path / "counted.py").write_text(
+        "from plaudit import RewardOutput\n"
+        "from plaudit.contract.function import RewardFunction\n"
+        "class Counted(RewardFunction):\n"
+        "    pure = True\n"
+        "    def compute_reward(self, trajectory):\n"
+        "        return RewardOutput(1.0, metadata={1: (2, 3)} if trajectory.response == 'b' else {})\n"
+    )
+    samples = [Trajectory(prompt="p", response=response) for response in "abc"]
+    with Scorer(f"{tmp_path}/counted.py:Counted", backend="processes", workers=1) as scorer:
+        assert [output.metadata for output in scorer.score(samples)] == [{}, {"1": [2, 3]}, {}]

@@ -22,12 +22,12 @@ class NotOnePerSample(InvalidOutput):
 def as_output(value: Any, trajectory: Trajectory, seconds: float | None = None, pure: bool = False) -> RewardOutput:
     """The checked output for a function's return value for one sample, with its latency.
 
-    The output of a `pure` reward is not shared and therefore not copied.
+    The output of a `pure` reward is not shared, and therefore not copied unless it has metadata to be made plain.
     """
     if value is None:
         return RewardOutput(None, status=Status.SKIPPED, reason=RETURNED_NONE, latency_s=seconds)
     if isinstance(value, RewardOutput):
-        output = value if pure else _own_output(value)
+        output = value if pure and not (value.metadata or value.components) else _own_output(value)
         check_lengths(output, trajectory)
         if output.latency_s is None:
             force_setattr(output, "latency_s", seconds)
