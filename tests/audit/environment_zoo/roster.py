@@ -226,7 +226,7 @@ BOUNDED = [
 ]
 TODO = [
     Example(
-        EpisodeStart(f"Only {' and '.join(left)} shall stay open of call, shop, cook and read. ", left, seed=at),
+        EpisodeStart(f"Only {' and '.join(left)} must stay open of call, shop, cook and read. ", left, seed=at),
         [*(f'<tool_call>{{"name": "close_entry", "arguments": {{"entry": "{each}"}}}}</tool_call>'
            for each in ("call", "shop", "cook", "read") if each not in left), "Done."],
     )
